@@ -12,7 +12,7 @@ import (
 )
 
 // callProcedure is CALL from a script, or from EXECUTE in a frame.
-func (in *Interp) callProcedure(ctx context.Context, fn *ast.CreateFunction, c *ast.Call, text *ast.Text,
+func callProcedure(in *Interp, ctx context.Context, fn *ast.CreateFunction, c *ast.Call, text *ast.Text,
 	caller *frame) (*script.Result, error) {
 	args, err := procedureArgs(fn, c, text)
 	if err != nil {
@@ -46,8 +46,8 @@ func procedureArgs(fn *ast.CreateFunction, c *ast.Call, text *ast.Text) ([]ast.E
 	return fn.Arrange(c.Func, text)
 }
 
-// callProcedure is CALL in a body: OUT arguments are assigned to the variables given for them.
-func (f *frame) callProcedure(fn *ast.CreateFunction, c *ast.Call) error {
+// callStmt is CALL in a body: OUT arguments are assigned to the variables given for them.
+func callStmt(f *frame, fn *ast.CreateFunction, c *ast.Call) error {
 	args, err := procedureArgs(fn, c, f.text)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (f *frame) callProcedure(fn *ast.CreateFunction, c *ast.Call) error {
 				"procedure parameter \"%s\" is an output parameter but corresponding argument is not writable", p.Name)
 		}
 		target := plpgsql.PLTarget{Node: ast.Node{At: ref.At}, Names: ref.Names}
-		if err := f.assign(target, value{out.row[next], out.cols[next].Type}); err != nil {
+		if err := assignTo(f, target, value{out.row[next], out.cols[next].Type}); err != nil {
 			return err
 		}
 		next++
@@ -80,10 +80,10 @@ func (f *frame) callProcedure(fn *ast.CreateFunction, c *ast.Call) error {
 }
 
 // callSQL runs a LANGUAGE sql function: the last statement's rows are its result.
-func (in *Interp) callSQL(ctx context.Context, fn *ast.CreateFunction, b *body, args []value) (*outcome, error) {
+func callSQL(in *Interp, ctx context.Context, fn *ast.CreateFunction, b *body, args []value) (*outcome, error) {
 	res := &script.Result{}
 	for i, p := range b.stmts {
-		stmt, err := in.bindArgs(fn, p.Stmt, args, b)
+		stmt, err := bindArgs(in, fn, p.Stmt, args, b)
 		if err == nil {
 			res, err = in.exec(ctx, stmt, b.text, &frame{in: in, atomic: true})
 		}
@@ -91,13 +91,13 @@ func (in *Interp) callSQL(ctx context.Context, fn *ast.CreateFunction, b *body, 
 			return nil, sqlContext(sqlerr.In(err, b.text), fn, i+1)
 		}
 	}
-	return in.sqlOutcome(ctx, fn, b, res)
+	return sqlOutcome(in, ctx, fn, b, res)
 }
 
 // sqlOutcome is what the last statement of a LANGUAGE sql function gives, as the declared types.
-func (in *Interp) sqlOutcome(ctx context.Context, fn *ast.CreateFunction, b *body,
+func sqlOutcome(in *Interp, ctx context.Context, fn *ast.CreateFunction, b *body,
 	res *script.Result) (*outcome, error) {
-	out := in.empty(fn)
+	out := emptyOutcome(in, fn)
 	if out.ret.typ == "void" { // whatever was selected
 		return out, nil
 	}
@@ -142,8 +142,8 @@ func outName(fn *ast.CreateFunction, name string, i, n int) string {
 	return fmt.Sprintf("column%d", i+1)
 }
 
-// empty is the outcome of a function that gave nothing: no rows of a set, else NULL.
-func (in *Interp) empty(fn *ast.CreateFunction) *outcome {
+// emptyOutcome is the outcome of a function that gave nothing: no rows of a set, else NULL.
+func emptyOutcome(in *Interp, fn *ast.CreateFunction) *outcome {
 	out := &outcome{ret: value{nil, returnType(fn)}}
 	declared := fn.Table
 	for _, p := range fn.Params {
@@ -181,16 +181,16 @@ func sqlContext(err error, fn *ast.CreateFunction, n int) error {
 
 // bindArgs replaces $n and parameter names in a statement of a SQL function; a column of the same
 // name hides a parameter.
-func (in *Interp) bindArgs(fn *ast.CreateFunction, stmt ast.Statement, args []value, b *body) (ast.Statement, error) {
+func bindArgs(in *Interp, fn *ast.CreateFunction, stmt ast.Statement, args []value, b *body) (ast.Statement, error) {
 	exprs := make([]ast.Expr, len(args))
 	for i, a := range args {
 		exprs[i] = a.bound(-1)
 	}
-	return in.substituteArgs(fn, ast.Tree(stmt), exprs, b)
+	return substituteArgs(in, fn, ast.Tree(stmt), exprs, b)
 }
 
 // substituteArgs replaces parameters by expressions.
-func (in *Interp) substituteArgs(fn *ast.CreateFunction, tree ast.Tree, args []ast.Expr, b *body) (ast.Tree, error) {
+func substituteArgs(in *Interp, fn *ast.CreateFunction, tree ast.Tree, args []ast.Expr, b *body) (ast.Tree, error) {
 	index := map[string]int{}
 	for i, p := range fn.Inputs() {
 		if p.Name != "" {

@@ -23,18 +23,18 @@ type binding interface {
 }
 
 // checkFunction refuses a function whose body is wrong before it is stored.
-func (in *Interp) checkFunction(ctx context.Context, fn *ast.CreateFunction, text *ast.Text) error {
+func checkFunction(in *Interp, ctx context.Context, fn *ast.CreateFunction, text *ast.Text) error {
 	b, err := parseBody(fn, plpgsql.BodyText(text, fn.Body, fn.BodyAt))
 	if err != nil {
 		return err
 	}
-	if err := in.checkDefaults(ctx, fn, text); err != nil {
+	if err := checkDefaults(in, ctx, fn, text); err != nil {
 		return err
 	}
 	if fn.Language != "sql" {
-		return in.checkPL(fn, b)
+		return checkPL(in, fn, b)
 	}
-	if err := in.checkCalls(fn, b); err != nil {
+	if err := checkCalls(in, fn, b); err != nil {
 		return sqlerr.In(err, b.text)
 	}
 	mismatch := func(detail string, args ...any) error {
@@ -45,19 +45,19 @@ func (in *Interp) checkFunction(ctx context.Context, fn *ast.CreateFunction, tex
 	if (fn.Returns != nil || fn.Table != nil) && !returnsRows(b) {
 		return mismatch("Function's final statement must be SELECT or INSERT/UPDATE/DELETE RETURNING.")
 	}
-	cols, err := in.described(ctx, fn, b)
+	cols, err := describedColumns(in, ctx, fn, b)
 	if err != nil || cols == nil {
 		return err
 	}
-	return in.checkResult(fn, cols, mismatch)
+	return checkResult(in, fn, cols, mismatch)
 }
 
 // checkDefaults refuses defaults that are no values of their parameters. Calls of the user's functions are left for the
 // call.
-func (in *Interp) checkDefaults(ctx context.Context, fn *ast.CreateFunction, text *ast.Text) error {
+func checkDefaults(in *Interp, ctx context.Context, fn *ast.CreateFunction, text *ast.Text) error {
 	session, ok := in.Session.(binding)
 	for _, p := range fn.Params {
-		if !ok || p.Default == nil || in.checkType(ctx, p.Type, noText) != nil || in.callsUser(p.Default) {
+		if !ok || p.Default == nil || in.checkType(ctx, p.Type, noText) != nil || callsUser(in, p.Default) {
 			continue
 		}
 		_, err := session.Described(
@@ -73,7 +73,7 @@ func (in *Interp) checkDefaults(ctx context.Context, fn *ast.CreateFunction, tex
 }
 
 // callsUser reports whether an expression calls a function of the user's.
-func (in *Interp) callsUser(e ast.Expr) bool {
+func callsUser(in *Interp, e ast.Expr) bool {
 	found := false
 	ast.Walk(e, func(t ast.Tree) bool {
 		if c, ok := t.(*ast.FuncCall); ok && in.Session.Function(c.Schema, c.Name) != nil {
@@ -104,7 +104,7 @@ func returnsRows(b *body) bool {
 }
 
 // checkCalls refuses parameters that the function does not have, and CALLs whose results would have nowhere to go.
-func (in *Interp) checkCalls(fn *ast.CreateFunction, b *body) error {
+func checkCalls(in *Interp, fn *ast.CreateFunction, b *body) error {
 	var failed error
 	n := len(fn.Inputs())
 	for _, p := range b.stmts {
@@ -138,9 +138,9 @@ var wrong = []string{
 	sqlerr.AmbiguousColumn,
 }
 
-// described binds the statements of a LANGUAGE sql body and gives the columns of the last one; nil where they are not
-// known: of arguments or calls that only a run tells.
-func (in *Interp) described(ctx context.Context, fn *ast.CreateFunction, b *body) ([]script.Col, error) {
+// describedColumns binds the statements of a LANGUAGE sql body and gives the columns of the last one; nil where they
+// are not known: of arguments or calls that only a run tells.
+func describedColumns(in *Interp, ctx context.Context, fn *ast.CreateFunction, b *body) ([]script.Col, error) {
 	session, ok := in.Session.(binding)
 	if !ok {
 		return nil, nil
@@ -163,7 +163,7 @@ func (in *Interp) described(ctx context.Context, fn *ast.CreateFunction, b *body
 	}
 	var cols []script.Col
 	for _, p := range b.stmts {
-		stmt, err := in.bindArgs(fn, p.Stmt, args, b)
+		stmt, err := bindArgs(in, fn, p.Stmt, args, b)
 		if err == nil {
 			cols, err = session.Described(ctx, stmt, b.text)
 		}
@@ -178,8 +178,8 @@ func (in *Interp) described(ctx context.Context, fn *ast.CreateFunction, b *body
 }
 
 // checkResult compares what a body selects with what the function declares.
-func (in *Interp) checkResult(fn *ast.CreateFunction, cols []script.Col, mismatch func(string, ...any) error) error {
-	want := in.empty(fn)
+func checkResult(in *Interp, fn *ast.CreateFunction, cols []script.Col, mismatch func(string, ...any) error) error {
+	want := emptyOutcome(in, fn)
 	if want.ret.typ == "void" {
 		return nil
 	}
@@ -212,7 +212,7 @@ func (in *Interp) checkResult(fn *ast.CreateFunction, cols []script.Col, mismatc
 
 // checkPL refuses a PL/pgSQL body that declares a variable of a type that is not there, or whose RETURN does not suit
 // the function.
-func (in *Interp) checkPL(fn *ast.CreateFunction, b *body) error {
+func checkPL(in *Interp, fn *ast.CreateFunction, b *body) error {
 	var failed error
 	fail := func(at ast.Pos, code, format string, args ...any) {
 		if failed == nil {
@@ -223,7 +223,7 @@ func (in *Interp) checkPL(fn *ast.CreateFunction, b *body) error {
 	var each func(body []plpgsql.PLStmt)
 	blocks = func(b *plpgsql.Block) {
 		for i := range b.Decls {
-			in.checkDecl(&b.Decls[i], fail)
+			checkDecl(in, &b.Decls[i], fail)
 		}
 		each(b.Body)
 		for _, h := range b.Exceptions {
@@ -248,7 +248,7 @@ func (in *Interp) checkPL(fn *ast.CreateFunction, b *body) error {
 }
 
 // checkDecl refuses a declaration whose type does not exist.
-func (in *Interp) checkDecl(d *plpgsql.Decl, fail func(ast.Pos, string, string, ...any)) {
+func checkDecl(in *Interp, d *plpgsql.Decl, fail func(ast.Pos, string, string, ...any)) {
 	session, ok := in.Session.(binding)
 	relation := func(names []string) {
 		schema := ""

@@ -143,7 +143,7 @@ func (in *Interp) call(ctx context.Context, fn *ast.CreateFunction, args []value
 	if fn.Strict {
 		for _, a := range args {
 			if a.v == nil {
-				return in.empty(fn), nil
+				return emptyOutcome(in, fn), nil
 			}
 		}
 	}
@@ -157,7 +157,7 @@ func (in *Interp) call(ctx context.Context, fn *ast.CreateFunction, args []value
 		return nil, err
 	}
 	if fn.Language == "sql" {
-		return in.callSQL(ctx, fn, b, args)
+		return callSQL(in, ctx, fn, b, args)
 	}
 	return in.callPL(ctx, fn, b, args, atomic)
 }
@@ -193,10 +193,10 @@ func (in *Interp) callPL(ctx context.Context, fn *ast.CreateFunction, b *body, a
 	if err != nil {
 		return nil, f.annotate(err)
 	}
-	return f.outcome(), nil
+	return outcomeOf(f), nil
 }
 
-func (f *frame) outcome() *outcome {
+func outcomeOf(f *frame) *outcome {
 	out := &outcome{ret: f.ret, rows: f.rows}
 	if f.fn.Returns == nil && !f.fn.SetOf && len(f.out) == 0 {
 		out.ret = value{"", "void"} // as Postgres, which is NULL of LANGUAGE sql
@@ -226,12 +226,12 @@ func (in *Interp) rowColumns(fn *ast.CreateFunction) []script.Col {
 }
 
 // returnStmt is RETURN in its three forms.
-func (f *frame) returnStmt(x *plpgsql.PLReturn) (signal, error) {
+func returnStmt(f *frame, x *plpgsql.PLReturn) (signal, error) {
 	f.step(x, "RETURN")
 	leave := signal{kind: sigReturn}
 	fn := f.fn
 	if x.Next || x.Query != nil || x.Dynamic != nil {
-		return signal{}, f.returnRows(x)
+		return signal{}, returnRows(f, x)
 	}
 	switch {
 	case x.X == nil && fn != nil && fn.Returns != nil && !fn.SetOf && f.out == nil:
@@ -250,24 +250,24 @@ func (f *frame) returnStmt(x *plpgsql.PLReturn) (signal, error) {
 }
 
 // returnRows is RETURN NEXT and RETURN QUERY.
-func (f *frame) returnRows(x *plpgsql.PLReturn) error {
+func returnRows(f *frame, x *plpgsql.PLReturn) error {
 	if f.fn == nil || !f.fn.SetOf && f.fn.Table == nil {
 		return f.fail(x.At, sqlerr.DatatypeMismatch, "cannot use RETURN NEXT or RETURN QUERY in a non-SETOF function")
 	}
 	if x.Next {
-		return f.returnNext(x)
+		return returnNext(f, x)
 	}
 	var res *script.Result
 	var err error
 	if x.Dynamic != nil {
-		res, err = f.dynamic(x.Dynamic)
+		res, err = dynamicQuery(f, x.Dynamic)
 	} else {
 		res, err = f.query(x.Query)
 	}
 	if err != nil {
 		return err
 	}
-	cols := f.outcome().cols
+	cols := outcomeOf(f).cols
 	if len(res.Cols) != len(cols) {
 		return f.fail(x.At, sqlerr.DatatypeMismatch,
 			"structure of query does not match function result type: %d columns instead of %d", len(res.Cols), len(cols))
@@ -288,7 +288,7 @@ func (f *frame) returnRows(x *plpgsql.PLReturn) error {
 	return nil
 }
 
-func (f *frame) returnNext(x *plpgsql.PLReturn) error {
+func returnNext(f *frame, x *plpgsql.PLReturn) error {
 	if x.X == nil {
 		var row []any
 		for _, v := range f.out {
@@ -297,7 +297,7 @@ func (f *frame) returnNext(x *plpgsql.PLReturn) error {
 		f.rows = append(f.rows, row)
 		return nil
 	}
-	cols := f.outcome().cols
+	cols := outcomeOf(f).cols
 	if c, ok := x.X.(*ast.ColumnRef); ok {
 		if v, field, ok := f.find(c.Names); ok && v.record && field == "" && len(v.vals) == len(cols) {
 			f.rows = append(f.rows, slices.Clone(v.vals))

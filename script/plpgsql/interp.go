@@ -93,7 +93,7 @@ func (in *Interp) execParts(ctx context.Context, stmt ast.Statement, text *ast.T
 		return in.do(ctx, s, text, caller)
 	case *ast.Call:
 		if fn := in.Session.Function(s.Func.Schema, s.Func.Name); fn != nil {
-			return in.callProcedure(ctx, fn, s, text, caller)
+			return callProcedure(in, ctx, fn, s, text, caller)
 		}
 		c, err := in.constantArgs(ctx, s, text)
 		if err != nil {
@@ -101,7 +101,7 @@ func (in *Interp) execParts(ctx context.Context, stmt ast.Statement, text *ast.T
 		}
 		stmt = c
 	case *ast.CreateFunction:
-		if err := in.checkFunction(ctx, s, text); err != nil {
+		if err := checkFunction(in, ctx, s, text); err != nil {
 			return nil, err
 		}
 		return in.Session.Exec(ctx, stmt, text)

@@ -32,7 +32,7 @@ func (f *frame) block(b *plpgsql.Block) (sig signal, err error) {
 	defer f.pop()
 	for i := range b.Decls {
 		f.step(b.Decls[i], "statement block local variable initialization")
-		if err := f.declareVar(&b.Decls[i]); err != nil {
+		if err := declareVar(f, &b.Decls[i]); err != nil {
 			return sig, err
 		}
 	}
@@ -123,68 +123,74 @@ func matches(state, code string) bool {
 
 // statement runs one statement.
 func (f *frame) statement(s plpgsql.PLStmt) (signal, error) {
-	var none signal
 	switch x := s.(type) {
 	case *plpgsql.Block:
 		f.step(x, "statement block entry")
 		return f.block(x)
+	case *plpgsql.PLIf:
+		return ifStmt(f, x)
+	case *plpgsql.PLCase:
+		return caseStmt(f, x)
+	case *plpgsql.PLForInt:
+		return forInt(f, x)
+	case *plpgsql.PLForQuery:
+		return forQuery(f, x)
+	case *plpgsql.PLForEach:
+		return forEach(f, x)
+	case *plpgsql.PLWhile:
+		return whileStmt(f, x)
+	case *plpgsql.PLExit:
+		return exitStmt(f, x)
+	case *plpgsql.PLReturn:
+		return returnStmt(f, x)
+	}
+	return signal{}, f.simple(s)
+}
+
+// simple runs a statement that never ends a loop or the function.
+func (f *frame) simple(s plpgsql.PLStmt) error {
+	switch x := s.(type) {
 	case *plpgsql.PLAssign:
 		f.step(x, "assignment")
 		v, err := f.eval(x.X)
 		if err != nil {
-			return none, err
+			return err
 		}
-		return none, f.assign(x.Target, v)
-	case *plpgsql.PLIf:
-		return f.ifStmt(x)
-	case *plpgsql.PLCase:
-		return f.caseStmt(x)
-	case *plpgsql.PLForInt:
-		return f.forInt(x)
-	case *plpgsql.PLForQuery:
-		return f.forQuery(x)
-	case *plpgsql.PLForEach:
-		return f.forEach(x)
-	case *plpgsql.PLWhile:
-		return f.while(x)
-	case *plpgsql.PLExit:
-		return f.exit(x)
-	case *plpgsql.PLReturn:
-		return f.returnStmt(x)
+		return assignTo(f, x.Target, v)
 	case *plpgsql.PLRaise:
 		f.step(x, "RAISE")
-		return none, f.raise(x)
+		return raiseStmt(f, x)
 	case *plpgsql.PLSQL:
-		return none, f.sql(x)
+		return sqlStmt(f, x)
 	case *plpgsql.PLPerform:
 		f.step(x, "PERFORM")
 		res, err := f.query(x.Query)
 		if err != nil {
-			return none, err
+			return err
 		}
 		f.rowCount = int64(len(res.Rows))
 		f.setFound(f.rowCount > 0)
-		return none, nil
+		return nil
 	case *plpgsql.PLExecute:
 		f.step(x, "EXECUTE")
-		return none, f.execute(x)
+		return executeStmt(f, x)
 	case *plpgsql.PLTransaction:
 		f.step(x, map[bool]string{false: "COMMIT", true: "ROLLBACK"}[x.Rollback])
-		return none, f.transaction(x)
+		return transactionStmt(f, x)
 	case *plpgsql.PLNull:
-		return none, nil
+		return nil
 	case *plpgsql.PLGetDiagnostics:
 		f.step(x, "GET DIAGNOSTICS")
-		return none, f.diagnostics(x)
+		return diagnosticsStmt(f, x)
 	case *plpgsql.PLAssert:
 		f.step(x, "ASSERT")
-		return none, f.assert(x)
+		return assertStmt(f, x)
 	}
-	return none, sqlerr.New(sqlerr.Internal, "internal error: no interpreter for %T", s)
+	return sqlerr.New(sqlerr.Internal, "internal error: no interpreter for %T", s)
 }
 
-// transaction is COMMIT or ROLLBACK; a new transaction begins at once.
-func (f *frame) transaction(x *plpgsql.PLTransaction) error {
+// transactionStmt is COMMIT or ROLLBACK; a new transaction begins at once.
+func transactionStmt(f *frame, x *plpgsql.PLTransaction) error {
 	if f.guarded > 0 {
 		return f.fail(x.At, sqlerr.InvalidTransaction, "cannot %s while a subtransaction is active",
 			map[bool]string{false: "commit", true: "roll back"}[x.Rollback])
@@ -219,7 +225,7 @@ func (f *frame) cond(x ast.Expr) (bool, error) {
 	return b, nil
 }
 
-func (f *frame) ifStmt(x *plpgsql.PLIf) (signal, error) {
+func ifStmt(f *frame, x *plpgsql.PLIf) (signal, error) {
 	for _, a := range x.Arms {
 		f.step(a, "IF")
 		ok, err := f.cond(a.Cond)
@@ -233,7 +239,7 @@ func (f *frame) ifStmt(x *plpgsql.PLIf) (signal, error) {
 	return f.list(x.Else)
 }
 
-func (f *frame) caseStmt(x *plpgsql.PLCase) (signal, error) {
+func caseStmt(f *frame, x *plpgsql.PLCase) (signal, error) {
 	f.step(x, "CASE")
 	var arg value
 	if x.Arg != nil {
@@ -268,7 +274,7 @@ func (f *frame) caseStmt(x *plpgsql.PLCase) (signal, error) {
 	return f.list(x.Else)
 }
 
-func (f *frame) exit(x *plpgsql.PLExit) (signal, error) {
+func exitStmt(f *frame, x *plpgsql.PLExit) (signal, error) {
 	f.step(x, map[bool]string{false: "EXIT", true: "CONTINUE"}[x.Continue])
 	if x.When != nil {
 		ok, err := f.cond(x.When)
@@ -294,7 +300,7 @@ func after(sig signal, label string) (out signal, leave bool) {
 	return sig, sig.kind != sigNone
 }
 
-func (f *frame) while(x *plpgsql.PLWhile) (signal, error) {
+func whileStmt(f *frame, x *plpgsql.PLWhile) (signal, error) {
 	for {
 		if err := script.Canceled(f.ctx); err != nil {
 			return signal{}, err
@@ -332,7 +338,7 @@ func (f *frame) bound(x ast.Expr, what string) (int64, error) {
 	return v.v.(int64), nil
 }
 
-func (f *frame) forInt(x *plpgsql.PLForInt) (signal, error) {
+func forInt(f *frame, x *plpgsql.PLForInt) (signal, error) {
 	f.step(x, "FOR with integer loop variable")
 	from, err := f.bound(x.From, "lower bound")
 	if err != nil {

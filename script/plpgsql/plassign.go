@@ -12,21 +12,21 @@ import (
 )
 
 // declareVar adds a declared variable with its default.
-func (f *frame) declareVar(d *plpgsql.Decl) error {
+func declareVar(f *frame, d *plpgsql.Decl) error {
 	v := &variable{name: d.Name, decl: d.Type, constant: d.Constant, notNull: d.NotNull}
 	switch {
 	case d.Alias != "":
-		return f.declareAlias(d)
+		return declareAlias(f, d)
 	case d.Record:
 		v.record, v.dynamic = true, true
 	case d.RowOf != "":
-		cols, err := f.relation(strings.Split(d.RowOf, "."), d.At)
+		cols, err := relationColumns(f, strings.Split(d.RowOf, "."), d.At)
 		if err != nil {
 			return err
 		}
 		v.record, v.fields, v.vals = true, cols, make([]any, len(cols))
 	case d.TypeOf != nil:
-		t, err := f.typeOf(d.TypeOf, d.At)
+		t, err := variableType(f, d.TypeOf, d.At)
 		if err != nil {
 			return err
 		}
@@ -47,7 +47,7 @@ func (f *frame) declareVar(d *plpgsql.Decl) error {
 		if v.record {
 			return f.fail(d.At, sqlerr.FeatureNotSupported, "a default for the record \"%s\" is not supported", d.Name)
 		}
-		if v.val, err = f.castTo(v, x, d.Default.Position()); err != nil {
+		if v.val, err = castTo(f, v, x, d.Default.Position()); err != nil {
 			return err
 		}
 	}
@@ -55,7 +55,7 @@ func (f *frame) declareVar(d *plpgsql.Decl) error {
 	return nil
 }
 
-func (f *frame) declareAlias(d *plpgsql.Decl) error {
+func declareAlias(f *frame, d *plpgsql.Decl) error {
 	if n, ok := strings.CutPrefix(d.Alias, "$"); ok {
 		for i, p := range f.params {
 			if n == Format(int64(i+1), "integer") {
@@ -73,7 +73,7 @@ func (f *frame) declareAlias(d *plpgsql.Decl) error {
 	return nil
 }
 
-func (f *frame) relation(names []string, at ast.Pos) ([]script.Col, error) {
+func relationColumns(f *frame, names []string, at ast.Pos) ([]script.Col, error) {
 	schema := ""
 	if len(names) == 2 {
 		schema = names[0]
@@ -85,15 +85,15 @@ func (f *frame) relation(names []string, at ast.Pos) ([]script.Col, error) {
 	return cols, nil
 }
 
-// typeOf resolves v%TYPE and t.c%TYPE.
-func (f *frame) typeOf(names []string, at ast.Pos) (ast.TypeName, error) {
+// variableType resolves v%TYPE and t.c%TYPE.
+func variableType(f *frame, names []string, at ast.Pos) (ast.TypeName, error) {
 	if v, field, ok := f.find(names); ok && !v.record && field == "" {
 		return v.decl, nil
 	}
 	if len(names) < 2 {
 		return ast.TypeName{}, f.fail(at, sqlerr.UndefinedObject, "variable \"%s\" does not exist", names[0])
 	}
-	cols, err := f.relation(names[:len(names)-1], at)
+	cols, err := relationColumns(f, names[:len(names)-1], at)
 	if err != nil {
 		return ast.TypeName{}, err
 	}
@@ -108,7 +108,7 @@ func (f *frame) typeOf(names []string, at ast.Pos) (ast.TypeName, error) {
 }
 
 // castTo converts a value to a variable's type and checks NOT NULL.
-func (f *frame) castTo(v *variable, x value, at ast.Pos) (value, error) {
+func castTo(f *frame, v *variable, x value, at ast.Pos) (value, error) {
 	out, err := f.in.cast(f.ctx, x, v.decl, f.text)
 	if err != nil {
 		return value{}, f.at(err, at)
@@ -120,13 +120,13 @@ func (f *frame) castTo(v *variable, x value, at ast.Pos) (value, error) {
 	return out, nil
 }
 
-// target finds an assignable variable.
-func (f *frame) target(t plpgsql.PLTarget) (*variable, string, error) {
+// targetOf finds an assignable variable.
+func targetOf(f *frame, t plpgsql.PLTarget) (*variable, string, error) {
 	v, field, ok := f.find(t.Names)
 	if !ok {
 		e := sqlerr.At(int(t.At), sqlerr.Syntax, "\"%s\" is not a known variable", strings.Join(t.Names, "."))
 		e.Text = f.text
-		if near := sqlerr.Nearest(t.Names[0], f.names()); near != "" {
+		if near := sqlerr.Nearest(t.Names[0], variableNames(f)); near != "" {
 			e.Hint = "Perhaps you meant the variable \"" + near + "\"."
 		}
 		return nil, "", e
@@ -137,8 +137,8 @@ func (f *frame) target(t plpgsql.PLTarget) (*variable, string, error) {
 	return v, field, nil
 }
 
-// names lists the variables in scope.
-func (f *frame) names() []string {
+// variableNames lists the variables in scope.
+func variableNames(f *frame) []string {
 	var out []string
 	for s := f.scope; s != nil; s = s.outer {
 		for n := range s.vars {
@@ -149,21 +149,21 @@ func (f *frame) names() []string {
 	return out
 }
 
-// assign stores a value in a variable, a record's field or an element.
-func (f *frame) assign(t plpgsql.PLTarget, x value) error {
-	v, field, err := f.target(t)
+// assignTo stores a value in a variable, a record's field or an element.
+func assignTo(f *frame, t plpgsql.PLTarget, x value) error {
+	v, field, err := targetOf(f, t)
 	if err != nil {
 		return err
 	}
 	switch {
 	case field != "":
-		return f.assignField(v, field, t, x)
+		return assignField(f, v, field, t, x)
 	case v.record:
 		return f.fail(t.At, sqlerr.DatatypeMismatch, "cannot assign non-composite value to a record variable")
 	case t.Indices != nil:
-		return f.assignElement(v, t, x)
+		return assignElement(f, v, t, x)
 	}
-	out, err := f.castTo(v, x, t.At)
+	out, err := castTo(f, v, x, t.At)
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (f *frame) assign(t plpgsql.PLTarget, x value) error {
 	return nil
 }
 
-func (f *frame) assignField(v *variable, field string, t plpgsql.PLTarget, x value) error {
+func assignField(f *frame, v *variable, field string, t plpgsql.PLTarget, x value) error {
 	if _, err := v.field(field); err != nil {
 		return f.at(err, t.At)
 	}
@@ -191,7 +191,7 @@ func (f *frame) assignField(v *variable, field string, t plpgsql.PLTarget, x val
 }
 
 // assignElement is a[i][j] := x inside the array's bounds, or one past the end of a vector.
-func (f *frame) assignElement(v *variable, t plpgsql.PLTarget, x value) error {
+func assignElement(f *frame, v *variable, t plpgsql.PLTarget, x value) error {
 	var at []int
 	for _, ix := range t.Indices {
 		if ix.Slice {
@@ -269,10 +269,10 @@ func setElement(arr value, at []int, e value) (any, error) {
 }
 
 // assignRow stores a result row (nil: no row) in INTO targets.
-func (f *frame) assignRow(ts []plpgsql.PLTarget, cols []script.Col, row []any) error {
+func assignRow(f *frame, ts []plpgsql.PLTarget, cols []script.Col, row []any) error {
 	if len(ts) == 1 {
-		if v, field, err := f.target(ts[0]); err == nil && v.record && field == "" {
-			return f.assignRecord(v, ts[0], cols, row)
+		if v, field, err := targetOf(f, ts[0]); err == nil && v.record && field == "" {
+			return assignRecord(f, v, ts[0], cols, row)
 		}
 	}
 	for i, t := range ts {
@@ -283,7 +283,7 @@ func (f *frame) assignRow(ts []plpgsql.PLTarget, cols []script.Col, row []any) e
 				x.v = row[i]
 			}
 		}
-		if err := f.assign(t, x); err != nil {
+		if err := assignTo(f, t, x); err != nil {
 			return err
 		}
 	}
@@ -291,7 +291,7 @@ func (f *frame) assignRow(ts []plpgsql.PLTarget, cols []script.Col, row []any) e
 }
 
 // assignRecord gives a record the columns of a row; one with declared fields keeps them.
-func (f *frame) assignRecord(v *variable, t plpgsql.PLTarget, cols []script.Col, row []any) error {
+func assignRecord(f *frame, v *variable, t plpgsql.PLTarget, cols []script.Col, row []any) error {
 	if row == nil {
 		row = make([]any, len(cols))
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/plpgsql"
 )
 
-// raise is RAISE: a notice, or an error.
-func (f *frame) raise(x *plpgsql.PLRaise) error {
+// raiseStmt is RAISE: a notice, or an error.
+func raiseStmt(f *frame, x *plpgsql.PLRaise) error {
 	if !x.HasFormat && x.Cond == "" && x.State == "" && x.Using == nil {
 		if len(f.handling) == 0 {
 			return f.fail(x.At, "0Z002", "RAISE without parameters cannot be used outside an exception handler")
@@ -19,7 +19,7 @@ func (f *frame) raise(x *plpgsql.PLRaise) error {
 	e := &sqlerr.Error{Code: sqlerr.RaiseException, Pos: -1}
 	switch {
 	case x.HasFormat:
-		msg, err := f.format(x)
+		msg, err := formatMessage(f, x)
 		if err != nil {
 			return err
 		}
@@ -33,7 +33,7 @@ func (f *frame) raise(x *plpgsql.PLRaise) error {
 		}
 		e.Code, e.Message = states[0], x.Cond
 	}
-	if err := f.using(x, e); err != nil {
+	if err := usingOptions(f, x, e); err != nil {
 		return err
 	}
 	if x.Level == "exception" {
@@ -45,8 +45,8 @@ func (f *frame) raise(x *plpgsql.PLRaise) error {
 	return nil
 }
 
-// format fills RAISE's % with values.
-func (f *frame) format(x *plpgsql.PLRaise) (string, error) {
+// formatMessage fills RAISE's % with values.
+func formatMessage(f *frame, x *plpgsql.PLRaise) (string, error) {
 	var b strings.Builder
 	next := 0
 	for i := 0; i < len(x.Format); i++ {
@@ -73,8 +73,8 @@ func (f *frame) format(x *plpgsql.PLRaise) (string, error) {
 	return b.String(), nil
 }
 
-// using applies RAISE … USING.
-func (f *frame) using(x *plpgsql.PLRaise, e *sqlerr.Error) error {
+// usingOptions applies RAISE … USING.
+func usingOptions(f *frame, x *plpgsql.PLRaise, e *sqlerr.Error) error {
 	for _, o := range x.Using {
 		v, err := f.eval(o.X)
 		if err != nil {
@@ -114,8 +114,8 @@ func (f *frame) using(x *plpgsql.PLRaise, e *sqlerr.Error) error {
 	return nil
 }
 
-// diagnostics is GET DIAGNOSTICS.
-func (f *frame) diagnostics(x *plpgsql.PLGetDiagnostics) error {
+// diagnosticsStmt is GET DIAGNOSTICS.
+func diagnosticsStmt(f *frame, x *plpgsql.PLGetDiagnostics) error {
 	for _, it := range x.Items {
 		out := value{"", "text"}
 		if !x.Stacked {
@@ -150,15 +150,15 @@ func (f *frame) diagnostics(x *plpgsql.PLGetDiagnostics) error {
 					strings.ToUpper(it.Item))
 			}
 		}
-		if err := f.assign(it.Target, out); err != nil {
+		if err := assignTo(f, it.Target, out); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// assert is ASSERT.
-func (f *frame) assert(x *plpgsql.PLAssert) error {
+// assertStmt is ASSERT.
+func assertStmt(f *frame, x *plpgsql.PLAssert) error {
 	ok, err := f.cond(x.Cond)
 	if err != nil || ok {
 		return err

@@ -22,17 +22,17 @@ func (f *frame) queryParts(stmt ast.Statement, p *Parts) (*script.Result, error)
 	return f.in.execParts(f.ctx, bound, f.text, f, p)
 }
 
-// sql runs a SQL statement with an optional INTO.
-func (f *frame) sql(x *plpgsql.PLSQL) error {
+// sqlStmt runs a SQL statement with an optional INTO.
+func sqlStmt(f *frame, x *plpgsql.PLSQL) error {
 	f.step(x, "SQL statement")
 	if c, ok := x.Stmt.(*ast.Call); ok {
 		f.what = "CALL"
 		if fn := f.in.Session.Function(c.Func.Schema, c.Func.Name); fn != nil {
-			return f.callProcedure(fn, c)
+			return callStmt(f, fn, c)
 		}
 	}
 	for _, t := range x.Into {
-		if _, _, err := f.target(t); err != nil {
+		if _, _, err := targetOf(f, t); err != nil {
 			return err
 		}
 	}
@@ -43,17 +43,17 @@ func (f *frame) sql(x *plpgsql.PLSQL) error {
 			e.Text = f.text
 			return e.WithHint("If you want to discard the results of a SELECT, use PERFORM instead.")
 		}
-		stmt = f.limited(s)
+		stmt = limitedQuery(f, s)
 	}
 	res, err := f.query(stmt)
 	if err != nil {
 		return err
 	}
-	return f.into(x.Into, x.Strict, res, x.At)
+	return intoTargets(f, x.Into, x.Strict, res, x.At)
 }
 
-// limited stops a query for INTO after two rows, enough to tell that there are too many.
-func (f *frame) limited(s *ast.Select) ast.Statement {
+// limitedQuery stops a query for INTO after two rows, enough to tell that there are too many.
+func limitedQuery(f *frame, s *ast.Select) ast.Statement {
 	if s.Limit != nil || len(s.From) == 0 || s.SetOp != "" {
 		return s
 	}
@@ -66,8 +66,8 @@ func (f *frame) limited(s *ast.Select) ast.Statement {
 	return &c
 }
 
-// into stores the first row of a result and sets FOUND and ROW_COUNT.
-func (f *frame) into(ts []plpgsql.PLTarget, strict bool, res *script.Result, at ast.Pos) error {
+// intoTargets stores the first row of a result and sets FOUND and ROW_COUNT.
+func intoTargets(f *frame, ts []plpgsql.PLTarget, strict bool, res *script.Result, at ast.Pos) error {
 	f.rowCount = res.Count()
 	if res.HasRows && f.rowCount == 0 {
 		f.rowCount = int64(len(res.Rows))
@@ -97,12 +97,12 @@ func (f *frame) into(ts []plpgsql.PLTarget, strict bool, res *script.Result, at 
 		f.rowCount = 1
 	}
 	f.setFound(row != nil)
-	return f.assignRow(ts, res.Cols, row)
+	return assignRow(f, ts, res.Cols, row)
 }
 
-// execute is EXECUTE … INTO … USING.
-func (f *frame) execute(x *plpgsql.PLExecute) error {
-	res, err := f.dynamic(x)
+// executeStmt is EXECUTE … INTO … USING.
+func executeStmt(f *frame, x *plpgsql.PLExecute) error {
+	res, err := dynamicQuery(f, x)
 	if err != nil {
 		return err
 	}
@@ -112,13 +112,15 @@ func (f *frame) execute(x *plpgsql.PLExecute) error {
 	}
 	found, _, _ := f.find([]string{"found"})
 	keep := found.val
-	err = f.into(x.Into, x.Strict, res, x.At)
+	err = intoTargets(f, x.Into, x.Strict, res, x.At)
 	found.val = keep
 	return err
 }
 
-// dynamic runs the statement in EXECUTE's string; $n are the USING values, the body's variables are not visible.
-func (f *frame) dynamic(x *plpgsql.PLExecute) (*script.Result, error) { return f.dynamicParts(x, nil) }
+// dynamicQuery runs the statement in EXECUTE's string; $n are the USING values, the body's variables are not visible.
+func dynamicQuery(f *frame, x *plpgsql.PLExecute) (*script.Result, error) {
+	return f.dynamicParts(x, nil)
+}
 
 func (f *frame) dynamicParts(x *plpgsql.PLExecute, parts *Parts) (*script.Result, error) {
 	v, err := f.eval(x.X)
@@ -177,7 +179,7 @@ func bindParams(stmt ast.Statement, vals []value, text *ast.Text) (ast.Statement
 }
 
 // forQuery is FOR … IN query LOOP. The body runs when the query has ended, and sees its rows as they were then.
-func (f *frame) forQuery(x *plpgsql.PLForQuery) (signal, error) {
+func forQuery(f *frame, x *plpgsql.PLForQuery) (signal, error) {
 	var kept Spool
 	defer kept.Close()
 	var res *script.Result
@@ -201,7 +203,7 @@ func (f *frame) forQuery(x *plpgsql.PLForQuery) (signal, error) {
 	var sig signal
 	err = kept.Each(func(row []any) (leave bool, err error) {
 		f.step(x, "FOR over SELECT rows")
-		sig, leave, err = f.turn(x.Targets, kept.Cols, row, x.Body, x.Label)
+		sig, leave, err = loopTurn(f, x.Targets, kept.Cols, row, x.Body, x.Label)
 		return leave, err
 	})
 	if err != nil {
@@ -211,10 +213,10 @@ func (f *frame) forQuery(x *plpgsql.PLForQuery) (signal, error) {
 	return sig, nil
 }
 
-// turn runs a loop's body with its targets set to a row; leave says that the loop ends with it.
-func (f *frame) turn(targets []plpgsql.PLTarget, cols []script.Col, row []any, body []plpgsql.PLStmt,
+// loopTurn runs a loop's body with its targets set to a row; leave says that the loop ends with it.
+func loopTurn(f *frame, targets []plpgsql.PLTarget, cols []script.Col, row []any, body []plpgsql.PLStmt,
 	label string) (sig signal, leave bool, err error) {
-	if err := f.assignRow(targets, cols, row); err != nil {
+	if err := assignRow(f, targets, cols, row); err != nil {
 		return signal{}, false, err
 	}
 	if sig, err = f.list(body); err != nil {
@@ -228,7 +230,7 @@ func (f *frame) turn(targets []plpgsql.PLTarget, cols []script.Col, row []any, b
 }
 
 // forEach is FOREACH … IN ARRAY LOOP.
-func (f *frame) forEach(x *plpgsql.PLForEach) (signal, error) {
+func forEach(f *frame, x *plpgsql.PLForEach) (signal, error) {
 	f.step(x, "FOREACH over array")
 	arr, err := f.eval(x.Array)
 	if err != nil {
@@ -243,7 +245,7 @@ func (f *frame) forEach(x *plpgsql.PLForEach) (signal, error) {
 	}
 	for _, item := range items {
 		f.step(x, "FOREACH over array")
-		if sig, leave, err := f.turn(x.Targets, []script.Col{{Name: "", Type: item.typ}}, []any{item.v}, x.Body,
+		if sig, leave, err := loopTurn(f, x.Targets, []script.Col{{Name: "", Type: item.typ}}, []any{item.v}, x.Body,
 			x.Label); leave || err != nil {
 			return sig, err
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/relgrad/relgrad/script/plpgsql"
 )
 
-// command runs the backslash command at line[i:] and returns where the scan goes on.
-func (r *Runner) command(ctx context.Context, s *scanner, line string, i int) (int, error) {
+// runCommand runs the backslash command at line[i:] and returns where the scan goes on.
+func runCommand(r *Runner, ctx context.Context, s *scanner, line string, i int) (int, error) {
 	end := i
 	for end < len(line) && !isSpace(line[end]) && line[end] != '\\' {
 		end++
@@ -30,22 +30,22 @@ func (r *Runner) command(ctx context.Context, s *scanner, line string, i int) (i
 	}
 	name := line[i:end]
 	a := &argScanner{line: line, start: end, at: end, vars: r.lookup, shell: func(cmd string) (string, error) {
-		return r.backtick(ctx, cmd)
+		return backtickOutput(r, ctx, cmd)
 	}, mute: s.mute}
-	if ok, err := r.conditional(name, s, a); ok {
-		return r.endCommand(a), err
+	if ok, err := conditionalCommand(r, name, s, a); ok {
+		return endCommand(r, a), err
 	}
 	if s.mute {
 		if name == "copy" || name == "!" {
 			return len(line), nil
 		}
 		_, _ = a.all()
-		return r.endCommand(a), nil
+		return endCommand(r, a), nil
 	}
 	c := commandNames[name]
 	if c == nil {
 		_, _ = a.all()
-		return r.endCommand(a), r.fail(sqlerr.Syntax, nearCommand(name), "invalid command \\%s", name)
+		return endCommand(r, a), r.fail(sqlerr.Syntax, nearCommand(name), "invalid command \\%s", name)
 	}
 	if err := c.run(r, ctx, s, a); err != nil {
 		return 0, err
@@ -55,11 +55,11 @@ func (r *Runner) command(ctx context.Context, s *scanner, line string, i int) (i
 			fmt.Fprintf(r.stderr, "%swarning: \\%s: extra argument \"%s\" ignored\n", r.prefix(), name, x)
 		}
 	}
-	return r.endCommand(a), nil
+	return endCommand(r, a), nil
 }
 
 // endCommand skips the \\ that separates a command from what follows.
-func (r *Runner) endCommand(a *argScanner) int {
+func endCommand(r *Runner, a *argScanner) int {
 	if strings.HasPrefix(a.line[a.at:], `\\`) {
 		return a.at + 2
 	}
@@ -70,22 +70,22 @@ func quitCommand(*Runner, context.Context, *scanner, *argScanner) error { return
 
 func resetCommand(r *Runner, _ context.Context, s *scanner, _ *argScanner) error {
 	s.reset()
-	r.say("Query buffer reset (cleared).")
+	sayUnlessQuiet(r, "Query buffer reset (cleared).")
 	return nil
 }
 
-func (r *Runner) printBuffer(_ context.Context, s *scanner, _ *argScanner) error {
-	text := r.buffered(s)
+func printBuffer(r *Runner, _ context.Context, s *scanner, _ *argScanner) error {
+	text := bufferedText(r, s)
 	if text == "" {
-		r.say("Query buffer is empty.")
+		sayUnlessQuiet(r, "Query buffer is empty.")
 		return nil
 	}
 	fmt.Fprintln(r.stdout, text)
 	return nil
 }
 
-// backtick runs a shell command for its output.
-func (r *Runner) backtick(ctx context.Context, cmd string) (string, error) {
+// backtickOutput runs a shell command for its output.
+func backtickOutput(r *Runner, ctx context.Context, cmd string) (string, error) {
 	c := exec.CommandContext(ctx, "/bin/sh", "-c", cmd)
 	c.Dir, c.Stderr = r.dir, r.stderr
 	out, err := c.Output()
@@ -95,7 +95,7 @@ func (r *Runner) backtick(ctx context.Context, cmd string) (string, error) {
 	return string(out), nil
 }
 
-func (r *Runner) shellCommand(ctx context.Context, _ *scanner, a *argScanner) error {
+func shellCommand(r *Runner, ctx context.Context, _ *scanner, a *argScanner) error {
 	cmd := a.rest()
 	c := exec.CommandContext(ctx, "/bin/sh", "-c", cmd)
 	c.Dir, c.Stdin, c.Stdout, c.Stderr = r.dir, os.Stdin, r.stdout, r.stderr
@@ -113,7 +113,7 @@ func (r *Runner) shellCommand(ctx context.Context, _ *scanner, a *argScanner) er
 }
 
 // argError reports a failed argument.
-func (r *Runner) args(a *argScanner) ([]string, error) {
+func argsOf(r *Runner, a *argScanner) ([]string, error) {
 	args, err := a.all()
 	if err != nil {
 		return nil, r.report(err)
@@ -121,8 +121,8 @@ func (r *Runner) args(a *argScanner) ([]string, error) {
 	return args, nil
 }
 
-func (r *Runner) changeDir(_ context.Context, _ *scanner, a *argScanner) error {
-	args, err := r.args(a)
+func changeDir(r *Runner, _ context.Context, _ *scanner, a *argScanner) error {
+	args, err := argsOf(r, a)
 	if err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func includeCommand(relative bool) commandFunc {
 
 func echoCommand(to func(*Runner) io.Writer) commandFunc {
 	return func(r *Runner, _ context.Context, _ *scanner, a *argScanner) error {
-		args, err := r.args(a)
+		args, err := argsOf(r, a)
 		if err != nil {
 			return err
 		}
@@ -186,8 +186,8 @@ func echoCommand(to func(*Runner) io.Writer) commandFunc {
 	}
 }
 
-func (r *Runner) setCommand(_ context.Context, _ *scanner, a *argScanner) error {
-	args, err := r.args(a)
+func setCommand(r *Runner, _ context.Context, _ *scanner, a *argScanner) error {
+	args, err := argsOf(r, a)
 	if err != nil {
 		return err
 	}
@@ -202,11 +202,11 @@ func (r *Runner) setCommand(_ context.Context, _ *scanner, a *argScanner) error 
 		}
 		return nil
 	}
-	return r.setVar(args[0], strings.Join(args[1:], ""), len(args) == 1)
+	return setVar(r, args[0], strings.Join(args[1:], ""), len(args) == 1)
 }
 
 // setVar sets a variable; those that psql gives a meaning to are checked.
-func (r *Runner) setVar(name, val string, bare bool) error {
+func setVar(r *Runner, name, val string, bare bool) error {
 	if strings.Trim(name, "_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" && !utf8Name(name) {
 		return r.fail(sqlerr.Syntax, "", "invalid variable name: \"%s\"", name)
 	}
@@ -252,7 +252,7 @@ func utf8Name(name string) bool {
 	return name != ""
 }
 
-func (r *Runner) unsetCommand(_ context.Context, _ *scanner, a *argScanner) error {
+func unsetCommand(r *Runner, _ context.Context, _ *scanner, a *argScanner) error {
 	name, ok, err := a.next()
 	if err != nil {
 		return r.report(err)
@@ -267,8 +267,8 @@ func (r *Runner) unsetCommand(_ context.Context, _ *scanner, a *argScanner) erro
 	return nil
 }
 
-func (r *Runner) timingCommand(_ context.Context, _ *scanner, a *argScanner) error {
-	args, err := r.args(a)
+func timingCommand(r *Runner, _ context.Context, _ *scanner, a *argScanner) error {
+	args, err := argsOf(r, a)
 	if err != nil {
 		return err
 	}
@@ -280,12 +280,12 @@ func (r *Runner) timingCommand(_ context.Context, _ *scanner, a *argScanner) err
 		}
 		r.timing = b
 	}
-	r.say("Timing is %s.", onOff(r.timing))
+	sayUnlessQuiet(r, "Timing is %s.", onOff(r.timing))
 	return nil
 }
 
-// say prints a message about a setting, unless quiet.
-func (r *Runner) say(format string, args ...any) {
+// sayUnlessQuiet prints a message about a setting, unless quiet.
+func sayUnlessQuiet(r *Runner, format string, args ...any) {
 	if !r.quiet() {
 		fmt.Fprintf(r.stdout, format+"\n", args...)
 	}

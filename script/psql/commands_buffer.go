@@ -17,24 +17,24 @@ import (
 	"github.com/relgrad/relgrad/script"
 )
 
-// buffered is the text of the query buffer, or of the last statement where the buffer is empty.
-func (r *Runner) buffered(s *scanner) string {
+// bufferedText is the text of the query buffer, or of the last statement where the buffer is empty.
+func bufferedText(r *Runner, s *scanner) string {
 	if s.empty() {
 		return r.previous
 	}
 	return strings.TrimRight(s.buf.String(), " \t\r\n")
 }
 
-// recall puts the last statement into an empty query buffer, for \g and its like.
-func (r *Runner) recall(s *scanner) {
+// recallPrevious puts the last statement into an empty query buffer, for \g and its like.
+func recallPrevious(r *Runner, s *scanner) {
 	if s.empty() && r.previous != "" {
 		s.add(r.previous, r.src.line)
 	}
 }
 
 // writeBuffer is \w file: it writes the query buffer.
-func (r *Runner) writeBuffer(ctx context.Context, s *scanner, a *argScanner) (err error) {
-	args, err := r.args(a)
+func writeBuffer(r *Runner, ctx context.Context, s *scanner, a *argScanner) (err error) {
+	args, err := argsOf(r, a)
 	if err != nil {
 		return err
 	}
@@ -42,14 +42,14 @@ func (r *Runner) writeBuffer(ctx context.Context, s *scanner, a *argScanner) (er
 	if to == "" {
 		return r.fail(sqlerr.Syntax, "Write \\w FILE.", "\\w: missing required argument")
 	}
-	text := r.buffered(s)
+	text := bufferedText(r, s)
 	if text == "" {
 		return r.fail(sqlerr.Syntax, "", "\\w: the query buffer is empty and no statement has run")
 	}
 	keep, closeOut := r.out, r.closeOut
 	r.closeOut = nil
 	defer func() { r.out, r.closeOut = keep, closeOut }()
-	if err := r.redirect(ctx, to); err != nil || r.closeOut == nil {
+	if err := redirectOutput(r, ctx, to); err != nil || r.closeOut == nil {
 		return err
 	}
 	_, err = fmt.Fprintln(r.out, text)
@@ -62,9 +62,9 @@ func (r *Runner) writeBuffer(ctx context.Context, s *scanner, a *argScanner) (er
 	return nil
 }
 
-// edit is \e [file]: what the editor leaves is read as if it had been typed.
-func (r *Runner) edit(ctx context.Context, s *scanner, a *argScanner) error {
-	args, err := r.args(a)
+// editBuffer is \e [file]: what the editor leaves is read as if it had been typed.
+func editBuffer(r *Runner, ctx context.Context, s *scanner, a *argScanner) error {
+	args, err := argsOf(r, a)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (r *Runner) edit(ctx context.Context, s *scanner, a *argScanner) error {
 		return r.fail(sqlerr.FeatureNotSupported, "relgrad sql is the shell; \\i FILE runs a file.",
 			"\\e: there is no terminal to edit on")
 	}
-	text, path := r.buffered(s), ""
+	text, path := bufferedText(r, s), ""
 	if len(args) > 0 {
 		path = r.resolve(strings.Join(args, " "))
 	} else {
@@ -107,9 +107,9 @@ func (r *Runner) edit(ctx context.Context, s *scanner, a *argScanner) error {
 	return nil
 }
 
-// watch is \watch: it runs the query buffer again and again.
-func (r *Runner) watch(ctx context.Context, s *scanner, a *argScanner) error {
-	args, err := r.args(a)
+// watchBuffer is \watch: it runs the query buffer again and again.
+func watchBuffer(r *Runner, ctx context.Context, s *scanner, a *argScanner) error {
+	args, err := argsOf(r, a)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (r *Runner) watch(ctx context.Context, s *scanner, a *argScanner) error {
 				"\\watch: incorrect interval value \"%s\"", n)
 		}
 	}
-	r.recall(s)
+	recallPrevious(r, s)
 	text, line, title := s.buf.String(), s.line, r.print.title
 	s.reset()
 	if text == "" {
@@ -159,7 +159,7 @@ func (r *Runner) watch(ctx context.Context, s *scanner, a *argScanner) error {
 }
 
 // errorVerbose is \errverbose.
-func (r *Runner) errorVerbose(context.Context, *scanner, *argScanner) error {
+func errorVerbose(r *Runner, _ context.Context, _ *scanner, _ *argScanner) error {
 	if r.lastError == nil {
 		_, err := fmt.Fprintln(r.stdout, "There is no previous error.")
 		return err
@@ -174,9 +174,9 @@ func (r *Runner) errorVerbose(context.Context, *scanner, *argScanner) error {
 	return err
 }
 
-// getenv is \getenv variable environment; where the environment lacks it, the variable stays as it is.
-func (r *Runner) getenv(_ context.Context, _ *scanner, a *argScanner) error {
-	args, err := r.args(a)
+// getenvCommand is \getenv variable environment; where the environment lacks it, the variable stays as it is.
+func getenvCommand(r *Runner, _ context.Context, _ *scanner, a *argScanner) error {
+	args, err := argsOf(r, a)
 	if err != nil {
 		return err
 	}
@@ -185,14 +185,14 @@ func (r *Runner) getenv(_ context.Context, _ *scanner, a *argScanner) error {
 			"\\getenv: two arguments are needed, not %d", len(args))
 	}
 	if v, ok := os.LookupEnv(args[1]); ok {
-		return r.setVar(args[0], v, false)
+		return setVar(r, args[0], v, false)
 	}
 	return nil
 }
 
-// setenv is \setenv name [value].
-func (r *Runner) setenv(_ context.Context, _ *scanner, a *argScanner) error {
-	args, err := r.args(a)
+// setenvCommand is \setenv name [value].
+func setenvCommand(r *Runner, _ context.Context, _ *scanner, a *argScanner) error {
+	args, err := argsOf(r, a)
 	if err != nil {
 		return err
 	}
@@ -210,9 +210,9 @@ func (r *Runner) setenv(_ context.Context, _ *scanner, a *argScanner) error {
 	return nil
 }
 
-// prompt is \prompt [text] name: it reads a line from the terminal, in a script from standard input.
-func (r *Runner) prompt(_ context.Context, _ *scanner, a *argScanner) error {
-	args, err := r.args(a)
+// promptCommand is \prompt [text] name: it reads a line from the terminal, in a script from standard input.
+func promptCommand(r *Runner, _ context.Context, _ *scanner, a *argScanner) error {
+	args, err := argsOf(r, a)
 	if err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func (r *Runner) prompt(_ context.Context, _ *scanner, a *argScanner) error {
 	if err != nil {
 		return r.fail(sqlerr.IO, "", "\\prompt: could not read the value of %s: %v", name, err)
 	}
-	return r.setVar(name, line, false)
+	return setVar(r, name, line, false)
 }
 
 // readAnswer reads a line; the end of the input is an answer only where something precedes it.
@@ -254,7 +254,7 @@ func readAnswer(in *bufio.Reader) (string, error) {
 
 // encodingCommand is \encoding [UTF8].
 func encodingCommand(r *Runner, _ context.Context, _ *scanner, a *argScanner) error {
-	args, err := r.args(a)
+	args, err := argsOf(r, a)
 	if err != nil {
 		return err
 	}

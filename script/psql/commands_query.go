@@ -14,17 +14,17 @@ import (
 )
 
 // goCommand is \g [(options)] [file | |command]: it sends the buffer.
-func (r *Runner) goCommand(ctx context.Context, s *scanner, a *argScanner) error {
-	return r.goWith(ctx, s, a, r.print.expanded)
+func goCommand(r *Runner, ctx context.Context, s *scanner, a *argScanner) error {
+	return goWith(r, ctx, s, a, r.print.expanded)
 }
 
 // goExpanded is \gx.
-func (r *Runner) goExpanded(ctx context.Context, s *scanner, a *argScanner) error {
-	return r.goWith(ctx, s, a, true)
+func goExpanded(r *Runner, ctx context.Context, s *scanner, a *argScanner) error {
+	return goWith(r, ctx, s, a, true)
 }
 
-func (r *Runner) goWith(ctx context.Context, s *scanner, a *argScanner, expanded bool) error {
-	args, err := r.args(a)
+func goWith(r *Runner, ctx context.Context, s *scanner, a *argScanner, expanded bool) error {
+	args, err := argsOf(r, a)
 	if err != nil {
 		return err
 	}
@@ -33,11 +33,11 @@ func (r *Runner) goWith(ctx context.Context, s *scanner, a *argScanner, expanded
 	r.print.expanded = expanded
 	if len(args) > 0 {
 		r.closeOut = nil
-		if err := r.redirect(ctx, strings.Join(args, " ")); err != nil {
+		if err := redirectOutput(r, ctx, strings.Join(args, " ")); err != nil {
 			return err
 		}
 	}
-	r.recall(s)
+	recallPrevious(r, s)
 	err = r.send(ctx, s)
 	if len(args) > 0 && r.closeOut != nil {
 		if e := r.closeOut(); e != nil && err == nil {
@@ -47,13 +47,13 @@ func (r *Runner) goWith(ctx context.Context, s *scanner, a *argScanner, expanded
 	return err
 }
 
-// gset is \gset [prefix]: it stores the one row of the result in variables.
-func (r *Runner) gset(ctx context.Context, s *scanner, a *argScanner) error {
+// gsetCommand is \gset [prefix]: it stores the one row of the result in variables.
+func gsetCommand(r *Runner, ctx context.Context, s *scanner, a *argScanner) error {
 	prefix, _, err := a.next()
 	if err != nil {
 		return r.report(err)
 	}
-	r.recall(s)
+	recallPrevious(r, s)
 	var first firstRows
 	if res, err := r.sendQuery(ctx, s, first.take); err != nil || res == nil {
 		return err
@@ -70,7 +70,7 @@ func (r *Runner) gset(ctx context.Context, s *scanner, a *argScanner) error {
 			delete(r.vars, prefix+c.Name)
 			continue
 		}
-		if err := r.setVar(prefix+c.Name, plpgsql.Format(first.rows[0][i], c.Type), false); err != nil {
+		if err := setVar(r, prefix+c.Name, plpgsql.Format(first.rows[0][i], c.Type), false); err != nil {
 			return err
 		}
 	}
@@ -94,9 +94,9 @@ func (f *firstRows) take(res *script.Result) error {
 	return nil
 }
 
-// gexec is \gexec: each value of the result is run as a statement, once the query has ended.
-func (r *Runner) gexec(ctx context.Context, s *scanner, _ *argScanner) error {
-	r.recall(s)
+// gexecCommand is \gexec: each value of the result is run as a statement, once the query has ended.
+func gexecCommand(r *Runner, ctx context.Context, s *scanner, _ *argScanner) error {
+	recallPrevious(r, s)
 	line, more := s.line, false
 	var kept plpgsql.Spool
 	defer kept.Close()
@@ -126,9 +126,9 @@ func (r *Runner) gexec(ctx context.Context, s *scanner, _ *argScanner) error {
 	})
 }
 
-// output is \o [file | |command]: where results go.
-func (r *Runner) output(ctx context.Context, _ *scanner, a *argScanner) error {
-	args, err := r.args(a)
+// outputCommand is \o [file | |command]: where results go.
+func outputCommand(r *Runner, ctx context.Context, _ *scanner, a *argScanner) error {
+	args, err := argsOf(r, a)
 	if err != nil {
 		return err
 	}
@@ -141,11 +141,11 @@ func (r *Runner) output(ctx context.Context, _ *scanner, a *argScanner) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return r.redirect(ctx, strings.Join(args, " "))
+	return redirectOutput(r, ctx, strings.Join(args, " "))
 }
 
-// redirect sends results to a file, or to a command after "|".
-func (r *Runner) redirect(ctx context.Context, to string) error {
+// redirectOutput sends results to a file, or to a command after "|".
+func redirectOutput(r *Runner, ctx context.Context, to string) error {
 	if cmd, ok := strings.CutPrefix(to, "|"); ok {
 		c := exec.CommandContext(ctx, "/bin/sh", "-c", cmd)
 		c.Dir, c.Stdout, c.Stderr = r.dir, r.stdout, r.stderr
@@ -167,38 +167,28 @@ func (r *Runner) redirect(ctx context.Context, to string) error {
 	return nil
 }
 
-// Close ends output to a file or command.
-func (r *Runner) Close() error {
-	if r.closeOut == nil {
-		return nil
-	}
-	err := r.closeOut()
-	r.out, r.closeOut = r.stdout, nil
-	return err
-}
-
 // shortcut is a command for one option of \pset.
 func shortcut(option string) commandFunc {
 	return func(r *Runner, _ context.Context, _ *scanner, a *argScanner) error {
-		args, err := r.args(a)
+		args, err := argsOf(r, a)
 		if err != nil {
 			return err
 		}
-		return r.setOption(option, args)
+		return setOption(r, option, args)
 	}
 }
 
-func (r *Runner) alignCommand(_ context.Context, _ *scanner, _ *argScanner) error {
+func alignCommand(r *Runner, _ context.Context, _ *scanner, _ *argScanner) error {
 	to := FormatAligned
 	if r.print.format == FormatAligned {
 		to = FormatUnaligned
 	}
-	return r.setOption("format", []string{to})
+	return setOption(r, "format", []string{to})
 }
 
-// pset is \pset option [value].
-func (r *Runner) pset(_ context.Context, _ *scanner, a *argScanner) error {
-	args, err := r.args(a)
+// psetCommand is \pset option [value].
+func psetCommand(r *Runner, _ context.Context, _ *scanner, a *argScanner) error {
+	args, err := argsOf(r, a)
 	if err != nil {
 		return err
 	}
@@ -212,7 +202,7 @@ func (r *Runner) pset(_ context.Context, _ *scanner, a *argScanner) error {
 		}
 		return nil
 	}
-	return r.setOption(args[0], args[1:])
+	return setOption(r, args[0], args[1:])
 }
 
 // printOptions are the options of \pset.
@@ -223,33 +213,33 @@ var Formats = []string{FormatAligned, FormatUnaligned, FormatCSV, FormatJSON}
 
 // setOption sets an option of the printer and says so. Without a value it shows the option; a switch it turns over, the
 // title it unsets.
-func (r *Runner) setOption(option string, args []string) error {
+func setOption(r *Runner, option string, args []string) error {
 	p, val := r.print, strings.Join(args, " ")
 	switch option {
 	case "format":
-		return r.setFormat(args)
+		return setFormat(r, args)
 	case "tuples_only", "t":
-		return r.toggle(&p.tuplesOnly, "tuples_only", "Tuples only", val)
+		return toggleOption(r, &p.tuplesOnly, "tuples_only", "Tuples only", val)
 	case "expanded", "x", "vertical":
-		return r.toggle(&p.expanded, "expanded", "Expanded display", val)
+		return toggleOption(r, &p.expanded, "expanded", "Expanded display", val)
 	case "footer":
-		return r.toggle(&p.footer, "footer", "Default footer", val)
+		return toggleOption(r, &p.footer, "footer", "Default footer", val)
 	case "null":
 		if len(args) > 0 {
 			p.null = val
 		}
-		r.say("Null display is \"%s\".", p.null)
+		sayUnlessQuiet(r, "Null display is \"%s\".", p.null)
 	case "fieldsep":
 		if len(args) > 0 {
 			p.fieldSep = val
 		}
-		r.say("Field separator is \"%s\".", p.fieldSep)
+		sayUnlessQuiet(r, "Field separator is \"%s\".", p.fieldSep)
 	case "title", "C":
 		p.title = val
 		if val == "" {
-			r.say("Title is unset.")
+			sayUnlessQuiet(r, "Title is unset.")
 		} else {
-			r.say("Title is \"%s\".", val)
+			sayUnlessQuiet(r, "Title is \"%s\".", val)
 		}
 	case "border":
 		if len(args) > 0 {
@@ -259,7 +249,7 @@ func (r *Runner) setOption(option string, args []string) error {
 			}
 			p.border = n
 		}
-		r.say("Border style is %d.", p.border)
+		sayUnlessQuiet(r, "Border style is %d.", p.border)
 	case "pager", "columns", "pager_min_lines": // there is no pager
 	default:
 		hint := "The options are " + strings.Join(printOptions, ", ") + "."
@@ -272,7 +262,7 @@ func (r *Runner) setOption(option string, args []string) error {
 }
 
 // setFormat sets the format, of which a beginning is enough.
-func (r *Runner) setFormat(args []string) error {
+func setFormat(r *Runner, args []string) error {
 	val := strings.Join(args, " ")
 	if len(args) == 0 {
 		val = r.print.format
@@ -280,7 +270,7 @@ func (r *Runner) setFormat(args []string) error {
 	for _, f := range Formats {
 		if val != "" && strings.HasPrefix(f, val) {
 			r.print.format = f
-			r.say("Output format is %s.", f)
+			sayUnlessQuiet(r, "Output format is %s.", f)
 			return nil
 		}
 	}
@@ -288,8 +278,8 @@ func (r *Runner) setFormat(args []string) error {
 		val)
 }
 
-// toggle sets a switch of the printer; without a value it turns it over.
-func (r *Runner) toggle(b *bool, option, title, val string) error {
+// toggleOption sets a switch of the printer; without a value it turns it over.
+func toggleOption(r *Runner, b *bool, option, title, val string) error {
 	v, ok := !*b, true
 	if val != "" {
 		v, ok = parseBool(val)
@@ -301,16 +291,6 @@ func (r *Runner) toggle(b *bool, option, title, val string) error {
 	if val != "" && option != "expanded" { // psql says nothing then
 		return nil
 	}
-	r.say("%s is %s.", title, onOff(v))
+	sayUnlessQuiet(r, "%s is %s.", title, onOff(v))
 	return nil
-}
-
-// RunSQL runs one statement text as a script of its own, without psql's commands.
-func (r *Runner) RunSQL(ctx context.Context, sql string) error {
-	s := &scanner{}
-	s.add(sql, 1)
-	outer := r.src
-	r.src = &source{}
-	defer func() { r.src = outer }()
-	return r.send(ctx, s)
 }

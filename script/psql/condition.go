@@ -30,18 +30,18 @@ func parseBool(s string) (value, ok bool) {
 	return false, false
 }
 
-// active tells whether the current lines are run.
-func (r *Runner) active() bool {
+// inTakenBranch tells whether the current lines are run.
+func inTakenBranch(r *Runner) bool {
 	return len(r.conds) == 0 || r.conds[len(r.conds)-1].active
 }
 
-// conditional runs \if, \elif, \else and \endif; ok is false for other commands.
-func (r *Runner) conditional(name string, s *scanner, a *argScanner) (ok bool, err error) {
+// conditionalCommand runs \if, \elif, \else and \endif; ok is false for other commands.
+func conditionalCommand(r *Runner, name string, s *scanner, a *argScanner) (ok bool, err error) {
 	if name == "if" {
-		outer := r.active()
+		outer := inTakenBranch(r)
 		c := condition{outer: outer, taken: !outer}
 		if outer {
-			if c.active, err = r.boolean(a, "\\if"); err != nil {
+			if c.active, err = booleanArg(r, a, "\\if"); err != nil {
 				return true, err
 			}
 			c.taken = c.active
@@ -75,7 +75,7 @@ func (r *Runner) conditional(name string, s *scanner, a *argScanner) (ok bool, e
 		if c.taken {
 			a.mute = true
 			_, _ = a.all()
-		} else if c.active, err = r.boolean(a, "\\elif"); err != nil {
+		} else if c.active, err = booleanArg(r, a, "\\elif"); err != nil {
 			return true, err
 		}
 	}
@@ -84,8 +84,8 @@ func (r *Runner) conditional(name string, s *scanner, a *argScanner) (ok bool, e
 	return true, nil
 }
 
-// boolean reads the expression of \if; anything but a boolean is an error that counts as false.
-func (r *Runner) boolean(a *argScanner, what string) (bool, error) {
+// booleanArg reads the expression of \if; anything but a boolean is an error that counts as false.
+func booleanArg(r *Runner, a *argScanner, what string) (bool, error) {
 	args, err := a.all()
 	if err != nil {
 		return false, r.report(err)

@@ -15,11 +15,11 @@ import (
 )
 
 // backslashCopy is \copy … from|to …: a COPY whose file or program is the client's.
-func (r *Runner) backslashCopy(ctx context.Context, rest string) error {
+func backslashCopy(r *Runner, ctx context.Context, rest string) error {
 	rest = strings.TrimSuffix(strings.TrimSpace(rest), ";")
 	text := &ast.Text{SQL: rest, File: r.src.name, Line: r.src.line}
 	if r.server != nil {
-		return r.copyServer(ctx, text)
+		return copyServer(r, ctx, text)
 	}
 	c, pstd, err := parseCopy(text)
 	if err != nil {
@@ -27,7 +27,7 @@ func (r *Runner) backslashCopy(ctx context.Context, rest string) error {
 	}
 	var res *script.Result
 	if c.Std {
-		res, err = r.copyStd(ctx, c, text, pstd)
+		res, err = copyStd(r, ctx, c, text, pstd)
 	} else {
 		res, err = r.Interp.CopyFile(ctx, c, text)
 	}
@@ -150,7 +150,7 @@ func copySource(sql string, at int) (src string, next int, program, ok bool) {
 }
 
 // copyStd is COPY from the script's own lines (or, pstd, standard input) and to standard output.
-func (r *Runner) copyStd(ctx context.Context, c *ast.Copy, text *ast.Text, pstd bool) (*script.Result, error) {
+func copyStd(r *Runner, ctx context.Context, c *ast.Copy, text *ast.Text, pstd bool) (*script.Result, error) {
 	var n int64
 	var err error
 	switch {
@@ -204,7 +204,7 @@ func (c *copyLines) Read(p []byte) (int, error) {
 }
 
 // copyServer is \copy on a server.
-func (r *Runner) copyServer(ctx context.Context, text *ast.Text) error {
+func copyServer(r *Runner, ctx context.Context, text *ast.Text) error {
 	a, err := splitCopy(text)
 	if err != nil {
 		return r.report(err)

@@ -37,7 +37,7 @@ func describeCommands() []backslash {
 			if r.server != nil {
 				return r.describeServer(ctx, name, strings.TrimSuffix(pat, ";"), plus)
 			}
-			d, err := r.describe(strings.TrimSuffix(pat, ";"), plus)
+			d, err := describePattern(r, strings.TrimSuffix(pat, ";"), plus)
 			if err != nil {
 				return r.report(err)
 			}
@@ -47,13 +47,13 @@ func describeCommands() []backslash {
 	}
 	return []backslash{
 		entry("d", "[NAME]", "tables, views and indexes; the columns of one. \\d+ shows chunks' shapes and a view's text",
-			(*Runner).describeAny),
+			describeAny),
 		entry("dt", "[PATTERN]", "tables", listKinds("table")),
 		entry("dv", "[PATTERN]", "views", listKinds("view")),
 		entry("di", "[PATTERN]", "indexes", listKinds("index")),
 		entry("df", "[PATTERN]", "functions: those that were created and relgrad's own. \\df+ shows what they do",
-			(*Runner).listFunctions),
-		entry("dn", "[PATTERN]", "schemas", (*Runner).listSchemas),
+			listFunctions),
+		entry("dn", "[PATTERN]", "schemas", listSchemas),
 	}
 }
 
@@ -72,16 +72,16 @@ type described struct {
 	path []string
 }
 
-// describer is the session's catalogue.
-func (r *Runner) describer() (Describer, error) {
+// describerOf is the session's catalogue.
+func describerOf(r *Runner) (Describer, error) {
 	if d, ok := r.session.(Describer); ok {
 		return d, nil
 	}
 	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "this session cannot list what it holds")
 }
 
-func (r *Runner) describe(pat string, plus bool) (*described, error) {
-	s, err := r.describer()
+func describePattern(r *Runner, pat string, plus bool) (*described, error) {
+	s, err := describerOf(r)
 	if err != nil {
 		return nil, err
 	}
@@ -97,13 +97,14 @@ func (d *described) relations(r *Runner) []relation {
 		if t.Matview != nil {
 			kind = "materialized view"
 		}
-		all = append(all, relation{t.Schema, t.Name, kind, "", t.Temp, func() error { return r.describeTable(d, t) }})
+		all = append(all, relation{t.Schema, t.Name, kind, "", t.Temp, func() error { return describeTable(r, d, t) }})
 		for _, x := range indexes(t) {
-			all = append(all, relation{t.Schema, x.Name, "index", t.Name, t.Temp, func() error { return r.describeIndex(t, x) }})
+			all = append(all,
+				relation{t.Schema, x.Name, "index", t.Name, t.Temp, func() error { return describeIndex(r, t, x) }})
 		}
 	}
 	for _, v := range d.Views {
-		all = append(all, relation{v.Schema, v.Name, "view", "", v.Temp, func() error { return r.describeView(d, v) }})
+		all = append(all, relation{v.Schema, v.Name, "view", "", v.Temp, func() error { return describeView(r, d, v) }})
 	}
 	first := map[string]int{} // where on the path a name stands first
 	for _, x := range all {
@@ -126,8 +127,8 @@ func (d *described) relations(r *Runner) []relation {
 	return all
 }
 
-// none is the error where the pattern means nothing.
-func (r *Runner) none(d *described) error {
+// foundNone is the error where the pattern means nothing.
+func foundNone(r *Runner, d *described) error {
 	if d.text == "" {
 		return r.fail(sqlerr.UndefinedTable, "", "did not find any relations")
 	}
@@ -143,13 +144,13 @@ func (r *Runner) none(d *described) error {
 }
 
 // describeAny is \d: a list, or with a name what it means.
-func (r *Runner) describeAny(d *described) error {
+func describeAny(r *Runner, d *described) error {
 	if d.text == "" {
 		return listKinds("table", "view", "materialized view")(r, d)
 	}
 	found := d.relations(r)
 	if len(found) == 0 {
-		return r.none(d)
+		return foundNone(r, d)
 	}
 	for _, x := range found {
 		if err := x.show(); err != nil {
@@ -164,7 +165,7 @@ func listKinds(kinds ...string) func(*Runner, *described) error {
 	return func(r *Runner, d *described) error {
 		found := slices.DeleteFunc(d.relations(r), func(x relation) bool { return !slices.Contains(kinds, x.kind) })
 		if len(found) == 0 {
-			return r.none(d)
+			return foundNone(r, d)
 		}
 		res := texts("Schema", "Name", "Type")
 		index := slices.Equal(kinds, []string{"index"})
@@ -184,7 +185,7 @@ func listKinds(kinds ...string) func(*Runner, *described) error {
 			}
 			res.Rows = append(res.Rows, row)
 		}
-		return r.sheet("List of relations", res, nil)
+		return printSheet(r, "List of relations", res, nil)
 	}
 }
 
@@ -197,9 +198,9 @@ func texts(cols ...string) *script.Result {
 	return res
 }
 
-// sheet prints a result under a title. Lines below it, where they are not nil, stand for the number of rows, and then
-// the output is never expanded.
-func (r *Runner) sheet(title string, res *script.Result, below []string) error {
+// printSheet prints a result under a title. Lines below it, where they are not nil, stand for the number of rows, and
+// then the output is never expanded.
+func printSheet(r *Runner, title string, res *script.Result, below []string) error {
 	p := *r.print
 	p.title, p.footers, p.null = title, below, ""
 	p.expanded = p.expanded && below == nil
@@ -209,7 +210,7 @@ func (r *Runner) sheet(title string, res *script.Result, below []string) error {
 	return nil
 }
 
-func (r *Runner) describeTable(d *described, t *catalog.TableDef) error {
+func describeTable(r *Runner, d *described, t *catalog.TableDef) error {
 	res := texts("Column", "Type", "Collation", "Nullable", "Default")
 	if d.plus {
 		res.Cols = append(res.Cols, script.Col{Name: "Shape", Type: "text"})
@@ -234,7 +235,7 @@ func (r *Runner) describeTable(d *described, t *catalog.TableDef) error {
 	if t.Matview != nil {
 		kind = "Materialized view"
 	}
-	return r.sheet(fmt.Sprintf("%s \"%s.%s\"", kind, t.Schema, t.Name), res, tableNotes(d, t))
+	return printSheet(r, fmt.Sprintf("%s \"%s.%s\"", kind, t.Schema, t.Name), res, tableNotes(d, t))
 }
 
 // tableNotes are the lines below a table's columns.
@@ -310,7 +311,7 @@ func indexes(t *catalog.TableDef) []index {
 	return out
 }
 
-func (r *Runner) describeIndex(t *catalog.TableDef, x index) error {
+func describeIndex(r *Runner, t *catalog.TableDef, x index) error {
 	res := texts("Column", "Type", "Key?", "Definition")
 	for _, name := range x.Cols {
 		res.Rows = append(res.Rows, []any{name, t.Cols[t.Column(name)].TypeText(), "yes", name})
@@ -329,10 +330,10 @@ func (r *Runner) describeIndex(t *catalog.TableDef, x index) error {
 	if x.Where != "" {
 		note += ", predicate (" + x.Condition() + ")"
 	}
-	return r.sheet(fmt.Sprintf("Index \"%s.%s\"", t.Schema, x.Name), res, []string{note})
+	return printSheet(r, fmt.Sprintf("Index \"%s.%s\"", t.Schema, x.Name), res, []string{note})
 }
 
-func (r *Runner) describeView(d *described, v *catalog.ViewDef) error {
+func describeView(r *Runner, d *described, v *catalog.ViewDef) error {
 	res := texts("Column", "Type", "Collation", "Nullable", "Default")
 	for _, c := range v.Cols {
 		res.Rows = append(res.Rows, []any{c.Name, c.Type.String(), "", "", ""})
@@ -341,20 +342,20 @@ func (r *Runner) describeView(d *described, v *catalog.ViewDef) error {
 	if d.plus {
 		notes = append(notes, "View definition:", " "+strings.TrimSpace(v.SQL)+";")
 	}
-	return r.sheet(fmt.Sprintf("View \"%s.%s\"", v.Schema, v.Name), res, notes)
+	return printSheet(r, fmt.Sprintf("View \"%s.%s\"", v.Schema, v.Name), res, notes)
 }
 
-func (r *Runner) listSchemas(d *described) error {
+func listSchemas(r *Runner, d *described) error {
 	res := texts("Name")
 	for _, s := range d.Schemas {
 		if d.name == nil || d.name.MatchString(s) {
 			res.Rows = append(res.Rows, []any{s})
 		}
 	}
-	return r.sheet("List of schemas", res, nil)
+	return printSheet(r, "List of schemas", res, nil)
 }
 
-func (r *Runner) listDatabases(ctx context.Context, _ *scanner, a *argScanner) error {
+func listDatabases(r *Runner, ctx context.Context, _ *scanner, a *argScanner) error {
 	if r.server != nil {
 		pat, _, err := a.next()
 		if err != nil {
@@ -362,7 +363,7 @@ func (r *Runner) listDatabases(ctx context.Context, _ *scanner, a *argScanner) e
 		}
 		return r.describeServer(ctx, "l", pat, false)
 	}
-	s, err := r.describer()
+	s, err := describerOf(r)
 	if err != nil {
 		return r.report(err)
 	}
@@ -372,14 +373,14 @@ func (r *Runner) listDatabases(ctx context.Context, _ *scanner, a *argScanner) e
 		name, file = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), path
 	}
 	res.Rows = [][]any{{name, "UTF8", file}}
-	return r.sheet("List of databases", res, nil)
+	return printSheet(r, "List of databases", res, nil)
 }
 
-func (r *Runner) connectionInfo(ctx context.Context, _ *scanner, _ *argScanner) error {
+func connectionInfo(r *Runner, ctx context.Context, _ *scanner, _ *argScanner) error {
 	if r.server != nil {
 		return r.describeServer(ctx, "conninfo", "", false)
 	}
-	s, err := r.describer()
+	s, err := describerOf(r)
 	if err != nil {
 		return r.report(err)
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // listFunctions is \df.
-func (r *Runner) listFunctions(d *described) error {
+func listFunctions(r *Runner, d *described) error {
 	res := texts("Schema", "Name", "Result data type", "Argument data types", "Type")
 	if d.plus {
 		res.Cols = append(res.Cols, script.Col{Name: "Volatility", Type: "text"}, script.Col{Name: "Language", Type: "text"},
@@ -51,7 +51,7 @@ func (r *Runner) listFunctions(d *described) error {
 		}
 		return strings.Compare(a[1].(string), b[1].(string))
 	})
-	return r.sheet("List of functions", res, nil)
+	return printSheet(r, "List of functions", res, nil)
 }
 
 // resultText is a function's result type.
@@ -111,7 +111,7 @@ const manual = "https://github.com/relgrad/relgrad/blob/main/docs/"
 
 // sqlHelp is \h [name].
 func sqlHelp(r *Runner, _ context.Context, _ *scanner, a *argScanner) error {
-	args, err := r.args(a)
+	args, err := argsOf(r, a)
 	if err != nil {
 		return err
 	}

@@ -6,9 +6,10 @@ import (
 	"strings"
 	"unicode"
 
+	textwidth "golang.org/x/text/width"
+
 	"github.com/relgrad/relgrad/script"
 	"github.com/relgrad/relgrad/script/plpgsql"
-	textwidth "golang.org/x/text/width"
 )
 
 // Format of results, as \pset format.

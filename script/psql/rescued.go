@@ -8,7 +8,7 @@ import (
 
 // rescued runs a statement or command of a script. A panic is its error, which is reported: the script ends, or goes
 // on, as after any other.
-func (r *Runner) rescued(f func() error) (err error) {
+func rescued(r *Runner, f func() error) (err error) {
 	within := r.session != nil && r.session.InTransaction()
 	defer func() {
 		p := recover()

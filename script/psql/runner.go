@@ -48,28 +48,38 @@ type Runner struct {
 	// StopBefore ends the run with ErrBefore in front of the first statement for which it holds.
 	StopBefore func(ast.Statement) bool
 
-	session        script.Session
-	server         Server   // the session where it is one
-	heard          []string // what NOTIFY sent, until the statement's end
-	stdin          *bufio.Reader
+	session script.Session
+	server  Server   // the session where it is one
+	heard   []string // what NOTIFY sent, until the statement's end
+	stdin   *bufio.Reader
+	outputs
+	vars      map[string]string
+	given     map[string]string // variables of the command line
+	print     *printer
+	shown     *sheet // the result of which a part has been printed
+	dir       string
+	timing    bool
+	src       *source // the script being read
+	conds     []condition
+	depth     int    // of \i
+	previous  string // the statement that was run last, for \g, \p and their like
+	lastError error  // for \errverbose
+	shell
+}
+
+// outputs are where a Runner writes.
+type outputs struct {
 	stdout, stderr io.Writer
 	out            io.Writer // query results: stdout, or \o
 	closeOut       func() error
-	vars           map[string]string
-	given          map[string]string // variables of the command line
-	print          *printer
-	shown          *sheet // the result of which a part has been printed
-	dir            string
-	timing         bool
-	src            *source // the script being read
-	conds          []condition
-	depth          int      // of \i
-	previous       string   // the statement that was run last, for \g, \p and their like
-	lastError      error    // for \errverbose
-	terminal       Terminal // of the shell; nil in scripts
-	typed          string   // what an editor left to be run by the shell
-	buffer         *scanner // of the shell
-	lines          []string // of the shell that have been typed and not yet read
+}
+
+// shell is what a Runner needs where somebody types.
+type shell struct {
+	terminal Terminal // nil in scripts
+	typed    string   // what an editor left to be run
+	buffer   *scanner // the statement that is being typed
+	lines    []string // typed and not yet read
 }
 
 // source is a script being read.
@@ -133,7 +143,7 @@ func NewRunner(s script.Session, o Options) *Runner {
 	if o.Format == "" {
 		o.Format = FormatAligned
 	}
-	r := &Runner{stdin: bufio.NewReader(o.Stdin), stdout: o.Stdout, stderr: o.Stderr, out: o.Stdout,
+	r := &Runner{stdin: bufio.NewReader(o.Stdin), outputs: outputs{stdout: o.Stdout, stderr: o.Stderr, out: o.Stdout},
 		print: newPrinter(o.Format), dir: o.Dir, given: o.Vars}
 	r.vars = map[string]string{"ON_ERROR_STOP": "on", "AUTOCOMMIT": "on", "ECHO": "none",
 		"ENCODING": "UTF8", "FETCH_COUNT": "0",
@@ -240,7 +250,7 @@ func (r *Runner) run(ctx context.Context, src *source) (err error) {
 		return r.fail(sqlerr.Syntax, "", "unterminated /* comment")
 	}
 	if !s.empty() && !s.mute {
-		if err := r.rescued(func() error { return r.send(ctx, s) }); err != nil {
+		if err := rescued(r, func() error { return r.send(ctx, s) }); err != nil {
 			return err
 		}
 	}
@@ -265,12 +275,12 @@ func (r *Runner) readLine(ctx context.Context, s *scanner, line string) error {
 				continue
 			}
 			s.ended = true
-			if err := r.rescued(func() error { return r.send(ctx, s) }); err != nil {
+			if err := rescued(r, func() error { return r.send(ctx, s) }); err != nil {
 				return err
 			}
 		case stopBackslash:
 			next := len(line) // of one that panics, which is the rest of its line
-			if err := r.rescued(func() (err error) { next, err = r.command(ctx, s, line, i); return err }); err != nil {
+			if err := rescued(r, func() (err error) { next, err = runCommand(r, ctx, s, line, i); return err }); err != nil {
 				return err
 			}
 			i = next
@@ -362,7 +372,7 @@ func (r *Runner) autocommit(ctx context.Context, stmt ast.Statement) error {
 func (r *Runner) execute(ctx context.Context, stmt ast.Statement, text *ast.Text,
 	give func(*script.Result) error) (*script.Result, error) {
 	if c, ok := stmt.(*ast.Copy); ok && c.Std {
-		return r.copyStd(ctx, c, text, false)
+		return copyStd(r, ctx, c, text, false)
 	}
 	return r.Interp.ExecParts(ctx, stmt, text, &plpgsql.Parts{Rows: r.partSize(), Give: give})
 }
@@ -491,4 +501,24 @@ func (r *Runner) partSize() int {
 		return n
 	}
 	return plpgsql.PartRows
+}
+
+// Close ends output to a file or command.
+func (r *Runner) Close() error {
+	if r.closeOut == nil {
+		return nil
+	}
+	err := r.closeOut()
+	r.out, r.closeOut = r.stdout, nil
+	return err
+}
+
+// RunSQL runs one statement text as a script of its own, without psql's commands.
+func (r *Runner) RunSQL(ctx context.Context, sql string) error {
+	s := &scanner{}
+	s.add(sql, 1)
+	outer := r.src
+	r.src = &source{}
+	defer func() { r.src = outer }()
+	return r.send(ctx, s)
 }

@@ -242,7 +242,7 @@ func (r *Runner) describeServer(ctx context.Context, command, pattern string, pl
 			}
 			continue
 		}
-		if err := r.sheet(s.Title, s.Result, s.Footers); err != nil {
+		if err := printSheet(r, s.Title, s.Result, s.Footers); err != nil {
 			return err
 		}
 	}

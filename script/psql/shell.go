@@ -48,7 +48,7 @@ func (r *Runner) RunTerminal(ctx context.Context, t Terminal) error {
 			}
 			continue
 		case err == io.EOF:
-			r.say("\\q")
+			sayUnlessQuiet(r, "\\q")
 			return nil
 		case err != nil:
 			return sqlerr.New(sqlerr.IO, "could not read from the terminal: %v", err).Wrap(err)

@@ -38,13 +38,13 @@ func init() {
 	commandTable = []group{
 		{"General", []backslash{
 			{"g", `[(OPTIONS)] [FILE or |CMD]`,
-				"run the query buffer, or the last statement again; results go to a file or a command", (*Runner).goCommand},
-			{"gx", `[(OPTIONS)] [FILE or |CMD]`, `as \g, with expanded output`, (*Runner).goExpanded},
-			{"gset", `[PREFIX]`, "run the query buffer and store its one row in variables", (*Runner).gset},
-			{"gexec", "", "run the query buffer, then each value of its result as a statement", (*Runner).gexec},
+				"run the query buffer, or the last statement again; results go to a file or a command", goCommand},
+			{"gx", `[(OPTIONS)] [FILE or |CMD]`, `as \g, with expanded output`, goExpanded},
+			{"gset", `[PREFIX]`, "run the query buffer and store its one row in variables", gsetCommand},
+			{"gexec", "", "run the query buffer, then each value of its result as a statement", gexecCommand},
 			{"watch", `[[i=]SECONDS] [c=TIMES]`,
-				"run the query buffer again every 2 or SECONDS seconds, until an interrupt or TIMES times", (*Runner).watch},
-			{"errverbose", "", "show the last error with its SQLSTATE", (*Runner).errorVerbose},
+				"run the query buffer again every 2 or SECONDS seconds, until an interrupt or TIMES times", watchBuffer},
+			{"errverbose", "", "show the last error with its SQLSTATE", errorVerbose},
 			{"q quit", "", "leave the script or the shell", quitCommand},
 		}},
 		{"Help", []backslash{
@@ -53,15 +53,15 @@ func init() {
 		}},
 		{"Query buffer", []backslash{
 			{"e edit", `[FILE]`, "edit the query buffer, the last statement or a file with $EDITOR (shell only)",
-				(*Runner).edit},
-			{"p print", "", "show the query buffer, or the last statement where it is empty", (*Runner).printBuffer},
+				editBuffer},
+			{"p print", "", "show the query buffer, or the last statement where it is empty", printBuffer},
 			{"r reset", "", "empty the query buffer", resetCommand},
-			{"w write", `FILE or |CMD`, "write the query buffer, or the last statement, to a file", (*Runner).writeBuffer},
+			{"w write", `FILE or |CMD`, "write the query buffer, or the last statement, to a file", writeBuffer},
 		}},
 		{"Input and output", []backslash{
 			{"copy", `TABLE FROM|TO FILE [OPTIONS]`, "COPY between a table or a (QUERY) and a file of this machine",
 				func(r *Runner, ctx context.Context, _ *scanner, a *argScanner) error {
-					return r.backslashCopy(ctx, a.rest())
+					return backslashCopy(r, ctx, a.rest())
 				}},
 			{"echo", `[-n] [TEXT]`, "write a text to standard output",
 				echoCommand(func(r *Runner) io.Writer { return r.stdout })},
@@ -72,7 +72,7 @@ func init() {
 			{"i include", `FILE`, "run a script", includeCommand(false)},
 			{"ir include_relative", `FILE`, `as \i, relative to the folder of this script`, includeCommand(true)},
 			{"o out", `[FILE or |CMD]`, "send results to a file or a command; without one, back to standard output",
-				(*Runner).output},
+				outputCommand},
 		}},
 		{"Conditions", []backslash{
 			{"if", `EXPRESSION`, "run the lines up to the next branch if the expression is true", nil},
@@ -81,30 +81,30 @@ func init() {
 			{"endif", "", "end of the conditional block", nil},
 		}},
 		{"What there is", append(describeCommands(),
-			backslash{"l list", "", "the store's file", (*Runner).listDatabases},
-			backslash{"conninfo", "", "where statements run", (*Runner).connectionInfo},
+			backslash{"l list", "", "the store's file", listDatabases},
+			backslash{"conninfo", "", "where statements run", connectionInfo},
 		)},
 		{"Formatting", []backslash{
-			{"a", "", "switch between aligned and unaligned output", (*Runner).alignCommand},
+			{"a", "", "switch between aligned and unaligned output", alignCommand},
 			{"C", `[TITLE]`, "set the title of results, or unset it", shortcut("title")},
 			{"f", `[SEPARATOR]`, "show or set the separator of unaligned output", shortcut("fieldsep")},
 			{"pset", `[NAME [VALUE]]`, "show or set an option of the output: " +
-				strings.Join(printOptions, ", "), (*Runner).pset},
+				strings.Join(printOptions, ", "), psetCommand},
 			{"t", `[on or off]`, "rows only", shortcut("tuples_only")},
 			{"x", `[on or off]`, "expanded output", shortcut("expanded")},
-			{"timing", `[on or off]`, "show how long each statement takes", (*Runner).timingCommand},
+			{"timing", `[on or off]`, "show how long each statement takes", timingCommand},
 		}},
 		{"Operating system", []backslash{
-			{"cd", `[FOLDER]`, "change the current folder", (*Runner).changeDir},
-			{"getenv", `VARIABLE ENVIRONMENT`, "set a variable to that of the environment", (*Runner).getenv},
-			{"setenv", `NAME [VALUE]`, "set or unset a variable of the environment", (*Runner).setenv},
-			{"!", `[COMMAND]`, "run a command of the shell", (*Runner).shellCommand},
+			{"cd", `[FOLDER]`, "change the current folder", changeDir},
+			{"getenv", `VARIABLE ENVIRONMENT`, "set a variable to that of the environment", getenvCommand},
+			{"setenv", `NAME [VALUE]`, "set or unset a variable of the environment", setenvCommand},
+			{"!", `[COMMAND]`, "run a command of the shell", shellCommand},
 			{"encoding", `[UTF8]`, "the encoding, which is UTF8", encodingCommand},
 		}},
 		{"Variables", []backslash{
-			{"prompt", `[TEXT] NAME`, "ask for the value of a variable", (*Runner).prompt},
-			{"set", `[NAME [VALUE]]`, "show the variables, or set one", (*Runner).setCommand},
-			{"unset", `NAME`, "unset a variable", (*Runner).unsetCommand},
+			{"prompt", `[TEXT] NAME`, "ask for the value of a variable", promptCommand},
+			{"set", `[NAME [VALUE]]`, "show the variables, or set one", setCommand},
+			{"unset", `NAME`, "unset a variable", unsetCommand},
 		}},
 	}
 	commandNames = map[string]*backslash{}
@@ -146,7 +146,7 @@ func CommandHelp() string {
 }
 
 func helpCommand(r *Runner, _ context.Context, _ *scanner, a *argScanner) error {
-	if _, err := r.args(a); err != nil {
+	if _, err := argsOf(r, a); err != nil {
 		return err
 	}
 	_, err := io.WriteString(r.stdout, CommandHelp())
