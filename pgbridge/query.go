@@ -137,7 +137,8 @@ func (s *Session) Native(ctx context.Context, sel *ast.Select, text *ast.Text) (
 }
 
 // Query runs a SELECT; a chunk column must have one shape.
-func (s *Session) Query(ctx context.Context, sel *ast.Select, text *ast.Text) ([]catalog.ResultCol, []*ra.Vector, error) {
+func (s *Session) Query(ctx context.Context, sel *ast.Select,
+	text *ast.Text) ([]catalog.ResultCol, []*ra.Vector, error) {
 	if err := s.use(ctx, sel); err != nil {
 		return nil, nil, err
 	}

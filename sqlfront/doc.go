@@ -2,8 +2,8 @@
 //
 // # What
 //
-// ast holds the trees, parse makes them of text, print makes text of them, plpgsql reads bodies of PL/pgSQL, and bind turns
-// a SELECT into a query of ra. Every other package works on trees; none sees pg_query.
+// ast holds the trees, parse makes them of text, print makes text of them, plpgsql reads bodies of PL/pgSQL, and bind
+// turns a SELECT into a query of ra. Every other package works on trees; none sees pg_query.
 //
 //	SQL text ─► parse ─► ast ─► bind ─► ra
 //	              ▲        │

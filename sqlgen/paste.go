@@ -52,7 +52,8 @@ const mark = "\x00"
 
 // texts prints the CTEs of some nodes, inputs first. Those in tables are no more than a read of a table; the
 // roots keep their names.
-func (p *printer) texts(nodes []*ra.Node, bodies map[*ra.Node]string, tables map[*ra.Node]bool, roots ...*ra.Node) []string {
+func (p *printer) texts(nodes []*ra.Node, bodies map[*ra.Node]string, tables map[*ra.Node]bool,
+	roots ...*ra.Node) []string {
 	t := &paster{long: p.o.InFrom || len(nodes) > maxPasted, queries: map[string]string{}, depth: map[string]int{}}
 	var out []string
 	for _, n := range nodes {
