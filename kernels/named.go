@@ -27,8 +27,8 @@ type Named struct {
 	Keyed bool
 	// ByKey says that equal values may have different texts, whose keys are equal: they compare by the kernel order_key.
 	ByKey bool
-	// Ask finds Equal where only the values tell, when a comparison asks for it, of which Asked tells; nil: Equal is
-	// known.
+	// Ask finds Equal where only the values tell, when a comparison asks for it; nil: Equal is known. Asked tells that
+	// it has been asked for and was "", which a plan may rest on.
 	Ask   func() string
 	Asked *bool
 }

@@ -236,7 +236,6 @@ func short(declared string) bool {
 func (s *Session) numerics(t *catalog.TableDef, col string) *kernels.Named {
 	asked := false
 	ask := sync.OnceValue(func() string {
-		asked = true
 		rows, err := s.texts("SELECT coalesce(pg_catalog.max(" + digits(sqltext.Ident(col)) + "), 0) FROM " +
 			sqltext.Name(t.Schema, t.Name))
 		if err != nil {
@@ -246,6 +245,7 @@ func (s *Session) numerics(t *catalog.TableDef, col string) *kernels.Named {
 		if n, _ := strconv.Atoi(rows[0][0]); n > maxDigits {
 			return longNumeric.Equal
 		}
+		asked = true
 		return ""
 	})
 	return &kernels.Named{Name: "numeric", Ask: ask, Asked: &asked}
