@@ -173,42 +173,7 @@ func alterRenameColumn(b *writer, t, n *catalog.TableDef, a *ast.AlterAction) (*
 	noDependents(b, a.At, fmt.Sprintf("rename column %s of table %s", a.Col, t.Name), definitions.KeyOf(t), a.Col,
 		"Drop the view, rename the column, and create the view again.")
 	c.Name = a.NewName
-	re := func(cols []string) []string {
-		out := slices.Clone(cols)
-		for i := range out {
-			if out[i] == a.Col {
-				out[i] = a.NewName
-			}
-		}
-		return out
-	}
-	text := func(s string) string {
-		return replaceOutside(s, definitions.Ident(a.Col), definitions.Ident(a.NewName))
-	}
-	if n.PK != nil {
-		n.PK = &catalog.Unique{Name: n.PK.Name, Cols: re(n.PK.Cols)}
-	}
-	for i, u := range n.Uniques {
-		n.Uniques[i].Cols = re(u.Cols)
-	}
-	for i, x := range n.Indexes {
-		n.Indexes[i].Cols, n.Indexes[i].Keys, n.Indexes[i].Where = re(x.Cols), text(x.Keys), text(x.Where)
-	}
-	for i, k := range n.Checks {
-		if !slices.Contains(k.Cols, a.Col) {
-			continue
-		}
-		n.Checks[i].Cols = re(k.Cols)
-		if !bindAgain(b, a.At, n, &n.Checks[i], renaming(a.Col, a.NewName)) {
-			n.Checks[i].SQL = text(k.SQL)
-		}
-	}
-	for i, f := range n.Foreign {
-		n.Foreign[i].Cols = re(f.Cols)
-		if f.Schema == t.Schema && f.Name == t.Name {
-			n.Foreign[i].RefCols = re(f.RefCols)
-		}
-	}
+	renameInKeys(b, t, n, a)
 	if err := b.db.exec("ALTER TABLE " + definitions.SQL(t) + " RENAME COLUMN " + definitions.Ident(a.Col) + " TO " +
 		definitions.Ident(a.NewName)); err != nil {
 		return nil, err
@@ -220,7 +185,7 @@ func alterRenameColumn(b *writer, t, n *catalog.TableDef, a *ast.AlterAction) (*
 		m := o.Clone()
 		for i, f := range o.Foreign {
 			if f.Schema == t.Schema && f.Name == t.Name {
-				m.Foreign[i].RefCols = re(f.RefCols)
+				m.Foreign[i].RefCols = renamed(f.RefCols, a)
 				if err := b.db.putTable(k, m); err != nil {
 					return nil, err
 				}
@@ -228,6 +193,48 @@ func alterRenameColumn(b *writer, t, n *catalog.TableDef, a *ast.AlterAction) (*
 		}
 	}
 	return n, b.db.putTable(definitions.KeyOf(n), n)
+}
+
+// renamed are columns after RENAME COLUMN.
+func renamed(cols []string, a *ast.AlterAction) []string {
+	out := slices.Clone(cols)
+	for i := range out {
+		if out[i] == a.Col {
+			out[i] = a.NewName
+		}
+	}
+	return out
+}
+
+// renameInKeys gives a column its new name in the keys, indexes and constraints of its own table, which becomes n.
+func renameInKeys(b *writer, t, n *catalog.TableDef, a *ast.AlterAction) {
+	text := func(s string) string {
+		return replaceOutside(s, definitions.Ident(a.Col), definitions.Ident(a.NewName))
+	}
+	if n.PK != nil {
+		n.PK = &catalog.Unique{Name: n.PK.Name, Cols: renamed(n.PK.Cols, a)}
+	}
+	for i, u := range n.Uniques {
+		n.Uniques[i].Cols = renamed(u.Cols, a)
+	}
+	for i, x := range n.Indexes {
+		n.Indexes[i].Cols, n.Indexes[i].Keys, n.Indexes[i].Where = renamed(x.Cols, a), text(x.Keys), text(x.Where)
+	}
+	for i, k := range n.Checks {
+		if !slices.Contains(k.Cols, a.Col) {
+			continue
+		}
+		n.Checks[i].Cols = renamed(k.Cols, a)
+		if !bindAgain(b, a.At, n, &n.Checks[i], renaming(a.Col, a.NewName)) {
+			n.Checks[i].SQL = text(k.SQL)
+		}
+	}
+	for i, f := range n.Foreign {
+		n.Foreign[i].Cols = renamed(f.Cols, a)
+		if f.Schema == t.Schema && f.Name == t.Name {
+			n.Foreign[i].RefCols = renamed(f.RefCols, a)
+		}
+	}
 }
 
 // renaming gives a column's references another name.

@@ -28,37 +28,15 @@ func (d *catalogue) translate(err error) error {
 	if file == "" {
 		file = "the temporary store"
 	}
-	switch le.Primary() {
-	case lite.CodeConstraint:
+	if le.Primary() == lite.CodeConstraint {
 		return d.constraint(le)
-	case lite.CodeBusy, lite.CodeLocked:
-		if le.Code == 517 { // BUSY_SNAPSHOT: another process committed since this transaction read
-			return sqlerr.New("40001", "could not serialize access to %s: another process changed it during this transaction",
-				file).
-				WithHint("Run the transaction again.").Wrap(err)
-		}
-		return sqlerr.New("55P03", "%s is locked by another process", file).
-			WithHint("Wait until the other process has finished its transaction.").Wrap(err)
-	case lite.CodeNoMem:
-		return sqlerr.New(sqlerr.OutOfMemory, "out of memory").Wrap(err)
-	case lite.CodeReadonly:
-		return sqlerr.New("25006", "cannot write: %s is read-only", file).Wrap(err)
-	case lite.CodeInterrupt:
-		return sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request").Wrap(err)
-	case lite.CodeIOErr:
-		return sqlerr.New(sqlerr.IO, "input/output error on %s: %s", file, msg).Wrap(err)
-	case lite.CodeCorrupt:
-		return sqlerr.New(sqlerr.DataCorrupted, "%s is corrupt: %s", file, msg).
-			WithHint("Restore it from a copy; what can be read may be exported with COPY … TO.").Wrap(err)
-	case lite.CodeNotADB:
-		return sqlerr.New(sqlerr.DataCorrupted, "%s is not a relgrad store", file).Wrap(err)
-	case lite.CodeFull:
-		return sqlerr.New(sqlerr.DiskFull, "could not write to %s: no space left on the device", file).
-			WithHint("The statement was undone; free some space and repeat it.").Wrap(err)
-	case lite.CodeCantOpen:
-		return sqlerr.New(sqlerr.UndefinedFile, "could not open %s: %s", file, msg).Wrap(err)
-	case lite.CodeTooBig:
-		return sqlerr.New(sqlerr.ProgramLimit, "value too large: %s", msg).WithDetail("A value holds at most 1 GB.").Wrap(err)
+	}
+	if le.Code == 517 { // BUSY_SNAPSHOT: another process committed since this transaction read
+		return sqlerr.New("40001", "could not serialize access to %s: another process changed it during this transaction",
+			file).WithHint("Run the transaction again.").Wrap(err)
+	}
+	if explain := failures[le.Primary()]; explain != nil {
+		return explain(file, msg).Wrap(err)
 	}
 	if msg == "integer overflow" {
 		return sqlerr.New(sqlerr.NumericOutOfRange, "bigint out of range").Wrap(err)
@@ -74,6 +52,46 @@ func (d *catalogue) translate(err error) error {
 			WithHint("Split it into steps with CREATE TABLE … AS.").Wrap(err)
 	}
 	return sqlerr.New(sqlerr.Internal, "internal error: sqlite: %s", msg).Wrap(err)
+}
+
+// failures are the errors of SQLite's that concern the file, which says that it is.
+var failures = map[int]func(file, msg string) *sqlerr.Error{
+	lite.CodeBusy:   locked,
+	lite.CodeLocked: locked,
+	lite.CodeNoMem: func(string, string) *sqlerr.Error {
+		return sqlerr.New(sqlerr.OutOfMemory, "out of memory")
+	},
+	lite.CodeReadonly: func(file, _ string) *sqlerr.Error {
+		return sqlerr.New("25006", "cannot write: %s is read-only", file)
+	},
+	lite.CodeInterrupt: func(string, string) *sqlerr.Error {
+		return sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request")
+	},
+	lite.CodeIOErr: func(file, msg string) *sqlerr.Error {
+		return sqlerr.New(sqlerr.IO, "input/output error on %s: %s", file, msg)
+	},
+	lite.CodeCorrupt: func(file, msg string) *sqlerr.Error {
+		return sqlerr.New(sqlerr.DataCorrupted, "%s is corrupt: %s", file, msg).
+			WithHint("Restore it from a copy; what can be read may be exported with COPY … TO.")
+	},
+	lite.CodeNotADB: func(file, _ string) *sqlerr.Error {
+		return sqlerr.New(sqlerr.DataCorrupted, "%s is not a relgrad store", file)
+	},
+	lite.CodeFull: func(file, _ string) *sqlerr.Error {
+		return sqlerr.New(sqlerr.DiskFull, "could not write to %s: no space left on the device", file).
+			WithHint("The statement was undone; free some space and repeat it.")
+	},
+	lite.CodeCantOpen: func(file, msg string) *sqlerr.Error {
+		return sqlerr.New(sqlerr.UndefinedFile, "could not open %s: %s", file, msg)
+	},
+	lite.CodeTooBig: func(_, msg string) *sqlerr.Error {
+		return sqlerr.New(sqlerr.ProgramLimit, "value too large: %s", msg).WithDetail("A value holds at most 1 GB.")
+	},
+}
+
+func locked(file, _ string) *sqlerr.Error {
+	return sqlerr.New("55P03", "%s is locked by another process", file).
+		WithHint("Wait until the other process has finished its transaction.")
 }
 
 func isState(s string) bool {

@@ -21,5 +21,5 @@
 //
 // # Where to add
 //
-// An expression: a case of bindExpr. An item of FROM: a case of fromItem. A conversion: castSQL.
+// A form of expression: a line in constructs.go. An item of FROM: a case of fromItem. A conversion: castSQL.
 package bind

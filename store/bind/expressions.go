@@ -2,6 +2,7 @@ package bind
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,68 +48,35 @@ func bindExpr(b *Binder, s *Scope, e ast.Expr) Value {
 		}
 		return v
 	}
-	switch e := e.(type) {
-	case *ast.ColumnRef:
-		return b.column(s, e)
-	case *ast.Literal:
-		return b.literalVal(e)
-	case *ast.Bound:
-		return bindBound(b, e)
-	case *ast.Unary:
-		return bindUnary(b, s, e)
-	case *ast.Binary:
-		return bindBinary(b, s, e)
-	case *ast.FuncCall:
-		return bindCall(b, s, e)
-	case *ast.Case:
-		return bindCase(b, s, e)
-	case *ast.Coalesce:
-		args, t := commonArgs(b, s, e.Args, "COALESCE")
-		if len(args) == 1 {
-			return Value{SQL: args[0].SQL, Type: t, At: e.At}
-		}
-		return Value{SQL: "coalesce(" + ListSQL(args) + ")", Type: t, At: e.At, NotNull: args[len(args)-1].NotNull}
-	case *ast.MinMax:
-		return bindMinMax(b, s, e)
-	case *ast.NullIf:
-		volatile := b.Volatile
-		l := b.Expr(s, e.L)
-		b.once(e.At, volatile, "NULLIF")
-		r := b.Expr(s, e.R)
-		c := compareVals(b, e.At, "=", l, r)
-		l = b.settle(l)
-		switch { // of the type that l has in l = r
-		case l.Type.IsInt() && r.Type.Is(catalog.Numeric):
-			l = b.coerce(l, catalog.Numeric)
-		case l.Type.IsNumber() && !l.Type.IsFloat() && r.Type.IsFloat():
-			l = b.coerce(l, catalog.Float8)
-		}
-		return Value{SQL: "CASE WHEN " + c.SQL + " THEN NULL ELSE " + l.SQL + " END", Type: l.Type, At: e.At}
-	case *ast.Cast:
-		return bindCast(b, s, e)
-	case *ast.SubLink:
-		return bindSubLink(b, s, e)
-	case *ast.In:
-		return bindIn(b, s, e)
-	case *ast.AnyArray:
-		return bindAnyArray(b, s, e)
-	case *ast.Between, *ast.IsNull, *ast.IsBool, *ast.IsDistinct:
-		return bindTest(b, s, e)
-	case *ast.ArrayLit:
-		return bindArray(b, s, e)
-	case *ast.Collate:
-		return bindCollate(b, s, e)
-	case *ast.RowExpr:
-		b.Refuse(e.At, "a row as a value", "Compare the fields one by one.")
-	case *ast.Subscript:
-		return bindSubscript(b, s, e)
-	case *ast.Param:
-		b.Fail(e.At, sqlerr.UndefinedParameter, "there is no parameter $%d", e.N)
-	case *ast.Default:
-		b.Fail(e.At, sqlerr.Syntax, "DEFAULT is not allowed in this context")
+	bind := constructs[reflect.TypeOf(e)]
+	if bind == nil {
+		b.Fail(e.Position(), sqlerr.Internal, "internal error: store does not know %T", e)
 	}
-	b.Fail(e.Position(), sqlerr.Internal, "internal error: store does not know %T", e)
-	return Value{}
+	return bind(b, s, e)
+}
+
+func bindCoalesce(b *Binder, s *Scope, e *ast.Coalesce) Value {
+	args, t := commonArgs(b, s, e.Args, "COALESCE")
+	if len(args) == 1 {
+		return Value{SQL: args[0].SQL, Type: t, At: e.At}
+	}
+	return Value{SQL: "coalesce(" + ListSQL(args) + ")", Type: t, At: e.At, NotNull: args[len(args)-1].NotNull}
+}
+
+func bindNullIf(b *Binder, s *Scope, e *ast.NullIf) Value {
+	volatile := b.Volatile
+	l := b.Expr(s, e.L)
+	b.once(e.At, volatile, "NULLIF")
+	r := b.Expr(s, e.R)
+	c := compareVals(b, e.At, "=", l, r)
+	l = b.settle(l)
+	switch { // of the type that l has in l = r
+	case l.Type.IsInt() && r.Type.Is(catalog.Numeric):
+		l = b.coerce(l, catalog.Numeric)
+	case l.Type.IsNumber() && !l.Type.IsFloat() && r.Type.IsFloat():
+		l = b.coerce(l, catalog.Float8)
+	}
+	return Value{SQL: "CASE WHEN " + c.SQL + " THEN NULL ELSE " + l.SQL + " END", Type: l.Type, At: e.At}
 }
 
 // once refuses an expression that is printed several times, where it has called a function that gives another value
@@ -132,31 +100,32 @@ func bindCollate(b *Binder, s *Scope, e *ast.Collate) Value {
 	return x
 }
 
-// bindTest binds the predicates with a syntax of their own.
-func bindTest(b *Binder, s *Scope, e ast.Expr) Value {
-	switch e := e.(type) {
-	case *ast.Between:
-		x, lo, hi := b.Expr(s, e.X), b.Expr(s, e.Lo), b.Expr(s, e.Hi)
-		sql := "(" + compareVals(b, e.At, ">=", x, lo).SQL + " AND " + compareVals(b, e.At, "<=", x, hi).SQL + ")"
-		if e.Not {
-			sql = "(NOT " + sql + ")"
-		}
-		return Value{SQL: sql, Type: catalog.Bool, At: e.At}
-	case *ast.IsNull:
-		x := b.Expr(s, e.X)
-		return Value{SQL: "(" + x.SQL + " IS " + not(e.Not) + "NULL)", Type: catalog.Bool, At: e.At, NotNull: true}
-	case *ast.IsBool:
-		x := b.boolean(b.Expr(s, e.X), "argument of IS "+strings.ToUpper(e.What))
-		what := map[string]string{"true": "TRUE", "false": "FALSE", "unknown": "NULL"}[e.What]
-		return Value{SQL: "(" + x.SQL + " IS " + not(e.Not) + what + ")", Type: catalog.Bool, At: e.At, NotNull: true}
-	case *ast.IsDistinct:
-		op := "IS NOT"
-		if e.Not {
-			op = "IS"
-		}
-		return compareAs(b, e.At, op, b.Expr(s, e.L), b.Expr(s, e.R))
+func bindBetween(b *Binder, s *Scope, e *ast.Between) Value {
+	x, lo, hi := b.Expr(s, e.X), b.Expr(s, e.Lo), b.Expr(s, e.Hi)
+	sql := "(" + compareVals(b, e.At, ">=", x, lo).SQL + " AND " + compareVals(b, e.At, "<=", x, hi).SQL + ")"
+	if e.Not {
+		sql = "(NOT " + sql + ")"
 	}
-	return Value{}
+	return Value{SQL: sql, Type: catalog.Bool, At: e.At}
+}
+
+func bindIsNull(b *Binder, s *Scope, e *ast.IsNull) Value {
+	x := b.Expr(s, e.X)
+	return Value{SQL: "(" + x.SQL + " IS " + not(e.Not) + "NULL)", Type: catalog.Bool, At: e.At, NotNull: true}
+}
+
+func bindIsBool(b *Binder, s *Scope, e *ast.IsBool) Value {
+	x := b.boolean(b.Expr(s, e.X), "argument of IS "+strings.ToUpper(e.What))
+	what := map[string]string{"true": "TRUE", "false": "FALSE", "unknown": "NULL"}[e.What]
+	return Value{SQL: "(" + x.SQL + " IS " + not(e.Not) + what + ")", Type: catalog.Bool, At: e.At, NotNull: true}
+}
+
+func bindIsDistinct(b *Binder, s *Scope, e *ast.IsDistinct) Value {
+	op := "IS NOT"
+	if e.Not {
+		op = "IS"
+	}
+	return compareAs(b, e.At, op, b.Expr(s, e.L), b.Expr(s, e.R))
 }
 
 func not(yes bool) string {

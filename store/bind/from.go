@@ -419,7 +419,8 @@ func bindUsing(b *Binder, it *ast.JoinFrom, l, r source, names []string, out *so
 
 func usingDependency(b *Binder, c *Column) {
 	if c.Relation != nil && c.Relation.Table != nil {
-		b.Deps[Dependency{definitions.Key{Schema: c.Relation.Table.Schema, Name: c.Relation.Table.Name}, c.Name, false}] = true
+		b.Deps[Dependency{definitions.Key{Schema: c.Relation.Table.Schema, Name: c.Relation.Table.Name}, c.Name,
+			false}] = true
 	}
 }
 

@@ -60,19 +60,7 @@ func ToStored(x any, t catalog.Type) (any, error) {
 		}
 		return v, nil
 	case float64:
-		switch {
-		case t.IsInt() || t.Is(catalog.Numeric):
-			y, err := Convert(v, catalog.Float8, t)
-			if err != nil {
-				return nil, err
-			}
-			return y, nil
-		case math.IsNaN(v):
-			return nil, ErrNaN()
-		case t.Is(catalog.Float4):
-			return float64(float32(v)), nil
-		}
-		return v, nil
+		return storedFloat(v, t)
 	case string:
 		if t.IsNumber() && !t.Is(catalog.Numeric) || t.Is(catalog.Bool) {
 			y, err := Convert(v, catalog.Text, t)
@@ -86,6 +74,18 @@ func ToStored(x any, t catalog.Type) (any, error) {
 		return WriteArray(v)
 	}
 	return nil, sqlerr.New(sqlerr.Internal, "internal error: cannot store a %T as %s", x, t)
+}
+
+func storedFloat(v float64, t catalog.Type) (any, error) {
+	switch {
+	case t.IsInt() || t.Is(catalog.Numeric):
+		return Convert(v, catalog.Float8, t)
+	case math.IsNaN(v):
+		return nil, ErrNaN()
+	case t.Is(catalog.Float4):
+		return float64(float32(v)), nil
+	}
+	return v, nil
 }
 
 // toChunk gives x the type's dtype; nested lists become tensors.

@@ -89,64 +89,75 @@ var udtNames = map[string]string{"smallint": "int2", "integer": "int4", "bigint"
 
 func columnsView(o *catalog.Objects) *catalog.Relation {
 	s := newSheet("table_schema", "text", "table_name", "text", "column_name", "text", "ordinal_position", "integer",
-		"column_default", "text",
-		"is_nullable", "text", "data_type", "text", "character_maximum_length", "integer", "numeric_precision", "integer",
-		"numeric_precision_radix", "integer",
-		"numeric_scale", "integer", "udt_name", "text", "is_identity", "text", "identity_generation", "text")
-	add := func(schema, table string, i int, c *catalog.Column) {
-		var length, precision, radix, scale, fill, generation any
-		data := (&catalog.Column{Type: c.Type}).TypeText()
-		udt := udtNames[c.Type.Name]
-		if udt == "" {
-			udt = c.Type.Name
-		}
-		switch {
-		case c.Type.Array:
-			data, udt = "ARRAY", "_"+udt
-		case c.Type.Name == "text" && len(c.Mods) > 0:
-			data, udt, length = "character varying", "varchar", c.Mods[0]
-		case c.Type.Is(catalog.Numeric):
-			radix = 10
-			if len(c.Mods) > 0 {
-				precision, scale = c.Mods[0], 0
-			}
-			if len(c.Mods) > 1 {
-				scale = c.Mods[1]
-			}
-		case c.Type.IsInt():
-			precision, radix, scale = 8*c.Type.Size(), 2, 0
-		case c.Type.Is(catalog.Float4):
-			precision, radix = 24, 2
-		case c.Type.Is(catalog.Float8):
-			precision, radix = 53, 2
-		}
-		switch {
-		case c.Identity != nil && c.Identity.Serial:
-			fill = "nextval('" + ObjectName(table, c.Name, "seq") + "'::regclass)"
-		case c.Identity == nil:
-			fill = orNull(c.DefaultText())
-		case c.Identity.Always:
-			generation = "ALWAYS"
-		default:
-			generation = "BY DEFAULT"
-		}
-		s.add(schema, table, c.Name, i+1, fill, yesNo(!c.NotNull), data, length, precision, radix, scale, udt,
-			yesNo(c.Identity != nil && !c.Identity.Serial), generation)
-	}
+		"column_default", "text", "is_nullable", "text", "data_type", "text", "character_maximum_length", "integer",
+		"numeric_precision", "integer", "numeric_precision_radix", "integer", "numeric_scale", "integer",
+		"udt_name", "text", "is_identity", "text", "identity_generation", "text")
 	for _, t := range o.Tables {
 		for i := range t.Cols {
 			if t.Matview != nil {
 				break
 			}
-			add(t.Schema, t.Name, i, &t.Cols[i])
+			s.addColumn(t.Schema, t.Name, i, &t.Cols[i])
 		}
 	}
 	for _, v := range o.Views {
 		for i, c := range v.Cols {
-			add(v.Schema, v.Name, i, &catalog.Column{Name: c.Name, Type: c.Type})
+			s.addColumn(v.Schema, v.Name, i, &catalog.Column{Name: c.Name, Type: c.Type})
 		}
 	}
 	return s.Relation
+}
+
+// addColumn appends a row of information_schema.columns.
+func (s sheet) addColumn(schema, table string, i int, c *catalog.Column) {
+	var fill, generation any
+	switch {
+	case c.Identity != nil && c.Identity.Serial:
+		fill = "nextval('" + ObjectName(table, c.Name, "seq") + "'::regclass)"
+	case c.Identity == nil:
+		fill = orNull(c.DefaultText())
+	case c.Identity.Always:
+		generation = "ALWAYS"
+	default:
+		generation = "BY DEFAULT"
+	}
+	t := typeRow(c)
+	s.add(schema, table, c.Name, i+1, fill, yesNo(!c.NotNull), t.data, t.length, t.precision, t.radix, t.scale, t.udt,
+		yesNo(c.Identity != nil && !c.Identity.Serial), generation)
+}
+
+// columnType is what information_schema.columns says of a type; nil for nothing.
+type columnType struct {
+	data, udt                       string
+	length, precision, radix, scale any
+}
+
+func typeRow(c *catalog.Column) columnType {
+	r := columnType{data: (&catalog.Column{Type: c.Type}).TypeText(), udt: udtNames[c.Type.Name]}
+	if r.udt == "" {
+		r.udt = c.Type.Name
+	}
+	switch {
+	case c.Type.Array:
+		r.data, r.udt = "ARRAY", "_"+r.udt
+	case c.Type.Name == "text" && len(c.Mods) > 0:
+		r.data, r.udt, r.length = "character varying", "varchar", c.Mods[0]
+	case c.Type.Is(catalog.Numeric):
+		r.radix = 10
+		if len(c.Mods) > 0 {
+			r.precision, r.scale = c.Mods[0], 0
+		}
+		if len(c.Mods) > 1 {
+			r.scale = c.Mods[1]
+		}
+	case c.Type.IsInt():
+		r.precision, r.radix, r.scale = 8*c.Type.Size(), 2, 0
+	case c.Type.Is(catalog.Float4):
+		r.precision, r.radix = 24, 2
+	case c.Type.Is(catalog.Float8):
+		r.precision, r.radix = 53, 2
+	}
+	return r
 }
 
 func pgTables(o *catalog.Objects) *catalog.Relation {
