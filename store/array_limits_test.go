@@ -53,7 +53,8 @@ func TestArraysAreBounded(t *testing.T) {
 // TestEinsumOfManyDimensions runs einsum of chunks of up to six dimensions in statements and views.
 func TestEinsumOfManyDimensions(t *testing.T) {
 	db := openTemp(t)
-	mustRun(t, db, `CREATE VIEW five AS SELECT sum_elements(einsum('abcde,ef->abcdf', full(ARRAY[2,1,2,1,2], 3), full(ARRAY[2,3], 1))) AS s;
+	mustRun(t, db, `CREATE VIEW five AS SELECT sum_elements(einsum('abcde,ef->abcdf', full(ARRAY[2,1,2,1,2], 3),
+	full(ARRAY[2,3], 1))) AS s;
 CREATE VIEW six AS SELECT einsum('abcdef->fa', full(ARRAY[2,1,1,1,1,2], 1.5)) AS s`)
 	for sql, want := range map[string]string{
 		"SELECT (SELECT s FROM five)": "72", "SELECT (SELECT s FROM six)": "{{1.5,1.5},{1.5,1.5}}",

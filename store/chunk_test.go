@@ -22,21 +22,34 @@ func TestChunks(t *testing.T) {
 	check(t, db, [][2]string{
 		{"SELECT ARRAY[1, 2]::real[] + 1 AS x, 2 * ARRAY[1.5, 2]::real[] AS y, -ARRAY[1, 2]::double precision[] AS z",
 			"x|y|z\n{2,3}|{3,4}|{-1,-2}"},
-		{"SELECT '{{1,2},{3,4}}'::real[] * '{{1,2},{3,4}}'::real[] AS x, ARRAY[4, 9]::real[] ^ 0.5 AS y, ARRAY[1, 2]::real[] / ARRAY[2, 4]::real[] AS z", "x|y|z\n{{1,4},{9,16}}|{2,3}|{0.5,0.5}"},
-		{"SELECT pg_typeof(ARRAY[1]::real[] * 2.5), pg_typeof(ARRAY[1]::real[] + ARRAY[1]::double precision[]), pg_typeof(2::real * ARRAY[1]::double precision[])",
+		{"SELECT '{{1,2},{3,4}}'::real[] * '{{1,2},{3,4}}'::real[] AS x, ARRAY[4, 9]::real[] ^ 0.5 AS y, ARRAY[1, " +
+			"2]::real[] / ARRAY[2, 4]::real[] AS z", "x|y|z\n{{1,4},{9,16}}|{2,3}|{0.5,0.5}"},
+		{"SELECT pg_typeof(ARRAY[1]::real[] * 2.5), pg_typeof(ARRAY[1]::real[] + ARRAY[1]::double precision[]), " +
+			"pg_typeof(2::real * ARRAY[1]::double precision[])",
 			"pg_typeof|pg_typeof|pg_typeof\nreal[]|double precision[]|double precision[]"},
-		{"SELECT ARRAY[1, 2]::real[] || ARRAY[3]::real[] AS x, (ARRAY[5, 6, 7]::real[])[2] AS y, (ARRAY[5, 6, 7]::real[])[2:3] AS z, (ARRAY[[1, 2], [3, 4]]::real[])[2:2][1:1] AS w", "x|y|z|w\n{1,2,3}|6|{6,7}|{{3}}"},
-		{"SELECT matmul('{{1,2},{3,4}}'::real[], '{1,1}'::real[]) AS m, norm('{3,4}'::real[]), sqnorm('{3,4}'::real[]), dot('{1,2}'::real[], '{3,4}'::real[]), argmax('{1,5,2}'::real[]), relu('{-1,2}'::real[]), transpose('{{1,2},{3,4}}'::real[])",
+		{"SELECT ARRAY[1, 2]::real[] || ARRAY[3]::real[] AS x, (ARRAY[5, 6, 7]::real[])[2] AS y, (ARRAY[5, 6, " +
+			"7]::real[])[2:3] AS z, (ARRAY[[1, 2], [3, 4]]::real[])[2:2][1:1] AS w", "x|y|z|w\n{1,2,3}|6|{6,7}|{{3}}"},
+		{"SELECT matmul('{{1,2},{3,4}}'::real[], '{1,1}'::real[]) AS m, norm('{3,4}'::real[]), sqnorm('{3,4}'::real[]), " +
+			"dot('{1,2}'::real[], '{3,4}'::real[]), argmax('{1,5,2}'::real[]), relu('{-1,2}'::real[]), " +
+			"transpose('{{1,2},{3,4}}'::real[])",
 			"m|norm|sqnorm|dot|argmax|relu|transpose\n{3,7}|5|25|11|1|{0,2}|{{1,3},{2,4}}"},
-		{"SELECT sum_elements('{{1,2},{3,4}}'::real[]) AS a, sum_elements('{{1,2},{3,4}}'::real[], 2) AS b, softmax('{0,0}'::real[]) AS c, sigmoid(0) AS d, one_hot(1, 3) AS e, zeros(ARRAY[2]) AS f, einsum('ij,jk->ik', '{{1,2},{3,4}}'::real[], '{{1,0},{0,1}}'::real[]) AS g",
+		{"SELECT sum_elements('{{1,2},{3,4}}'::real[]) AS a, sum_elements('{{1,2},{3,4}}'::real[], 2) AS b, " +
+			"softmax('{0,0}'::real[]) AS c, sigmoid(0) AS d, one_hot(1, 3) AS e, zeros(ARRAY[2]) AS f, einsum('ij,jk->ik', " +
+			"'{{1,2},{3,4}}'::real[], '{{1,0},{0,1}}'::real[]) AS g",
 			"a|b|c|d|e|f|g\n10|{{3},{7}}|{0.5,0.5}|0.5|{0,1,0}|{0,0}|{{1,2},{3,4}}"},
-		{"SELECT random_uniform(ARRAY[3], 1, ARRAY[2]) = random_uniform(ARRAY[3], 1, ARRAY[2]) AS same, random_uniform(ARRAY[3], 1, ARRAY[2]) = random_uniform(ARRAY[3], 1, ARRAY[3]) AS other", "same|other\nt|f"},
+		{"SELECT random_uniform(ARRAY[3], 1, ARRAY[2]) = random_uniform(ARRAY[3], 1, ARRAY[2]) AS same, " +
+			"random_uniform(ARRAY[3], 1, ARRAY[2]) = random_uniform(ARRAY[3], 1, ARRAY[3]) AS other", "same|other\nt|f"},
 		{"SELECT array_length(random_normal(ARRAY[2, 5], 1), 2) AS n, random_int(10, 1, ARRAY[1]) BETWEEN 0 AND 9 AS ok",
 			"n|ok\n5|t"},
-		{"SELECT sum(x), avg(x), max_agg(x), min_agg(x), array_agg(x ORDER BY i) FROM (VALUES (1, ARRAY[1, 5]::real[]), (2, ARRAY[3, 1]::real[]), (3, NULL)) v(i, x) WHERE i < 3", "sum|avg|max_agg|min_agg|array_agg\n{4,6}|{2,3}|{3,5}|{1,1}|{{1,5},{3,1}}"},
+		{"SELECT sum(x), avg(x), max_agg(x), min_agg(x), array_agg(x ORDER BY i) FROM (VALUES (1, ARRAY[1, 5]::real[]), " +
+			"(2, ARRAY[3, 1]::real[]), (3, NULL)) v(i, x) WHERE i < 3",
+			"sum|avg|max_agg|min_agg|array_agg\n{4,6}|{2,3}|{3,5}|{1,1}|{{1,5},{3,1}}"},
 		{"SELECT sum(x) AS s, count(x) FROM (VALUES (NULL::real[])) v(x)", "s|count\nNULL|0"},
-		{"SELECT vector_agg(i, v, 4) AS v, array_agg(v ORDER BY i DESC) AS a FROM (VALUES (0, 1.5::real), (2, 2.5::real)) t(i, v)", "v|a\n{1.5,0,2.5,0}|{2.5,1.5}"},
-		{"SELECT i, sum(x) OVER (PARTITION BY i % 2) AS s, max_agg(x) OVER (ORDER BY i) AS m FROM (VALUES (1, ARRAY[1, 2]::real[]), (2, ARRAY[5, 0]::real[]), (3, ARRAY[3, 1]::real[])) v(i, x) ORDER BY i", "i|s|m\n1|{4,3}|{1,2}\n2|{5,0}|{5,2}\n3|{4,3}|{5,2}"},
+		{"SELECT vector_agg(i, v, 4) AS v, array_agg(v ORDER BY i DESC) AS a FROM (VALUES (0, 1.5::real), (2, 2.5::real)) " +
+			"t(i, v)", "v|a\n{1.5,0,2.5,0}|{2.5,1.5}"},
+		{"SELECT i, sum(x) OVER (PARTITION BY i % 2) AS s, max_agg(x) OVER (ORDER BY i) AS m FROM (VALUES (1, ARRAY[1, " +
+			"2]::real[]), (2, ARRAY[5, 0]::real[]), (3, ARRAY[3, 1]::real[])) v(i, x) ORDER BY i",
+			"i|s|m\n1|{4,3}|{1,2}\n2|{5,0}|{5,2}\n3|{4,3}|{5,2}"},
 		{"SELECT k, v FROM unnest('{{1,2},{3,4}}'::real[]) WITH ORDINALITY AS u(v, k) WHERE k > 2", "k|v\n3|3\n4|4"},
 		{"SELECT c[1]::int AS a, c[2:3]::real[] AS b FROM (SELECT string_to_array('7,1.5,2', ',') AS c) s", "a|b\n7|{1.5,2}"},
 		{"SELECT ARRAY[1, NULL]::real[]", "ERROR 22004"},

@@ -20,7 +20,8 @@ type connection struct {
 }
 
 const catalogSchema = `
-CREATE TABLE IF NOT EXISTS relgrad_catalog (kind TEXT NOT NULL, schema TEXT NOT NULL, name TEXT NOT NULL, def TEXT NOT NULL, PRIMARY KEY (kind, schema, name)) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS relgrad_catalog (kind TEXT NOT NULL, schema TEXT NOT NULL, name TEXT NOT NULL, ` +
+	`def TEXT NOT NULL, PRIMARY KEY (kind, schema, name)) STRICT, WITHOUT ROWID;
 PRAGMA application_id = 0x72677264;
 PRAGMA user_version = 1;`
 

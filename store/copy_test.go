@@ -72,7 +72,8 @@ func TestCopyIn(t *testing.T) {
 func TestCopyColumns(t *testing.T) {
 	db := openTemp(t)
 	mustRun(t, db,
-		"CREATE TABLE t (n int GENERATED ALWAYS AS IDENTITY, part text DEFAULT 'train', line text, v real[], d numeric(5,1), b bool)")
+		"CREATE TABLE t (n int GENERATED ALWAYS AS IDENTITY, part text DEFAULT 'train', line text, v real[], d "+
+			"numeric(5,1), b bool)")
 	load := func(sql, data string) error {
 		st, text := copyStmt(t, sql)
 		_, err := db.CopyIn(context.Background(), st, text, strings.NewReader(data), "")
@@ -98,7 +99,8 @@ func TestCopyColumns(t *testing.T) {
 func TestCopyOut(t *testing.T) {
 	db := openTemp(t)
 	mustRun(t, db,
-		"CREATE TABLE t (k int, s text, b bool, v real[]); INSERT INTO t VALUES (1, 'a,\"b', true, '{1,2.5}'), (2, NULL, false, NULL), (3, E'tab\\tnl\\n', NULL, NULL), (4, '', NULL, NULL)")
+		"CREATE TABLE t (k int, s text, b bool, v real[]); INSERT INTO t VALUES (1, 'a,\"b', true, '{1,2.5}'), (2, NULL, "+
+			"false, NULL), (3, E'tab\\tnl\\n', NULL, NULL), (4, '', NULL, NULL)")
 	for _, c := range [][2]string{
 		{"COPY t TO STDOUT (FORMAT csv, HEADER)",
 			"k,s,b,v\n1,\"a,\"\"b\",t,\"{1,2.5}\"\n2,,f,\n3,\"tab\tnl\n\",,\n4,\"\",,\n"},

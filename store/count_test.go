@@ -59,7 +59,8 @@ func randomWrite(r *rand.Rand, inside *bool) string {
 	v := []string{"'{1,2}'", "NULL", "'{3,4}'"}[r.IntN(3)]
 	switch r.IntN(14) {
 	case 0, 1:
-		return fmt.Sprintf("INSERT INTO w (id, v, x) SELECT %d + i, %s, %s FROM generate_series(1, %d) AS g(i) ON CONFLICT (id) DO UPDATE SET x = excluded.x", id, v, x, r.IntN(30))
+		return fmt.Sprintf("INSERT INTO w (id, v, x) SELECT %d + i, %s, %s FROM generate_series(1, %d) AS g(i) ON CONFLICT "+
+			"(id) DO UPDATE SET x = excluded.x", id, v, x, r.IntN(30))
 	case 2, 3:
 		return fmt.Sprintf("INSERT INTO w (id, v, x) VALUES (%d, %s, %s)", id, v, x)
 	case 4:
@@ -124,7 +125,8 @@ func TestCountsAreKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	db := openFile(t, path)
 	mustRun(t, db,
-		"CREATE TABLE w (id int PRIMARY KEY, x real); INSERT INTO w SELECT i, nullif(i, 9) FROM generate_series(1, 100) AS g(i)")
+		"CREATE TABLE w (id int PRIMARY KEY, x real); INSERT INTO w SELECT i, nullif(i, 9) FROM generate_series(1, 100) AS "+
+			"g(i)")
 	kept := func(when, want string) {
 		t.Helper()
 		c := openFile(t, path).cat.Tables[definitions.Key{Schema: "public", Name: "w"}].Count

@@ -11,7 +11,8 @@ import (
 // TestFence looks at what is printed: a column that calls a kernel and is used twice is materialised.
 func TestFence(t *testing.T) {
 	db := openTemp(t)
-	mustRun(t, db, `CREATE TABLE e (id int PRIMARY KEY, v real[]); INSERT INTO e SELECT i, ARRAY[i, 1]::real[] FROM generate_series(1, 4) i;
+	mustRun(t, db, `CREATE TABLE e (id int PRIMARY KEY, v real[]); INSERT INTO e SELECT i, ARRAY[i,
+	1]::real[] FROM generate_series(1, 4) i;
 CREATE VIEW d AS SELECT id, norm(v) AS d FROM e; CREATE VIEW plain AS SELECT id FROM e WHERE id > 1`)
 	for _, c := range []struct {
 		sql  string

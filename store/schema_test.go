@@ -5,7 +5,8 @@ import "testing"
 // TestSchemas: a name with a schema means that schema's object whatever the search path finds first, and DROP SCHEMA
 // takes all or nothing.
 func TestSchemas(t *testing.T) {
-	const setup = `CREATE SCHEMA a; CREATE TABLE a.w (id int PRIMARY KEY, x int); CREATE TABLE w (id int PRIMARY KEY, x int);
+	const setup = `CREATE SCHEMA a; CREATE TABLE a.w (id int PRIMARY KEY, x int);
+	CREATE TABLE w (id int PRIMARY KEY, x int);
 INSERT INTO a.w VALUES (1, 1); INSERT INTO w VALUES (1, 1), (2, 2)`
 	for _, c := range []struct{ sql, check, want string }{
 		{"TRUNCATE a.w", "SELECT (SELECT count(*) FROM a.w) AS a, (SELECT count(*) FROM w) AS w", "a|w\n0|2"},
@@ -33,8 +34,10 @@ INSERT INTO a.w VALUES (1, 1); INSERT INTO w VALUES (1, 1), (2, 2)`
 		{"DROP TABLE a.w; CREATE VIEW a.v AS SELECT * FROM w; DROP SCHEMA a", "SELECT 1 AS x", "ERROR 2BP01"},
 		{"DROP TABLE a.w; CREATE FUNCTION a.f() RETURNS int LANGUAGE sql AS 'SELECT 1'; DROP SCHEMA a", "SELECT 1 AS x",
 			"ERROR 2BP01"},
-		{`CREATE TABLE a.m (id int REFERENCES a.w, k int PRIMARY KEY); CREATE TABLE a.b (k int REFERENCES a.m); CREATE VIEW a.u AS SELECT * FROM a.b; CREATE VIEW a.v AS SELECT * FROM a.u;
-CREATE FUNCTION a.f() RETURNS int LANGUAGE sql AS 'SELECT 1'; DROP SCHEMA a CASCADE; CREATE SCHEMA a`, "DROP FUNCTION a.f()", "ERROR 42883"},
+		{`CREATE TABLE a.m (id int REFERENCES a.w, k int PRIMARY KEY); CREATE TABLE a.b (k int REFERENCES a.m);
+	CREATE VIEW a.u AS SELECT * FROM a.b; CREATE VIEW a.v AS SELECT * FROM a.u;
+CREATE FUNCTION a.f() RETURNS int LANGUAGE sql AS 'SELECT 1'; DROP SCHEMA a CASCADE; CREATE SCHEMA a`,
+			"DROP FUNCTION a.f()", "ERROR 42883"},
 	} {
 		db := openTemp(t)
 		got := show(db, setup+";"+c.sql)

@@ -32,7 +32,8 @@ func openFile(t testing.TB, path string) *DB {
 func TestReopen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	db := openFile(t, path)
-	for _, sql := range []string{`CREATE TABLE "T" (id int GENERATED ALWAYS AS IDENTITY, "Mixed" text DEFAULT 'd', v real[], n numeric(6,2) CHECK (n > 0))`,
+	for _, sql := range []string{`CREATE TABLE "T" (id int GENERATED ALWAYS AS IDENTITY, "Mixed" text DEFAULT 'd', v ` +
+		`real[], n numeric(6,2) CHECK (n > 0))`,
 		`CREATE UNIQUE INDEX ON "T" ("Mixed")`, `CREATE VIEW vv AS SELECT *, norm(v) FROM "T"`,
 		`CREATE PROCEDURE p(a int, b text DEFAULT 'x') LANGUAGE plpgsql AS $$ BEGIN NULL; END $$`,
 		`CREATE SCHEMA other; CREATE TABLE other.t (a int); INSERT INTO other.t VALUES (5)`, `CREATE TEMP TABLE gone (a int)`,
@@ -51,7 +52,8 @@ func TestReopen(t *testing.T) {
 		{"SET search_path = other; SELECT a FROM t", "a\n5"},
 		{"SET search_path = nosuch", "ERROR 3F000"},
 		{"SELECT * FROM gone", "ERROR 42P01"},
-		{"SET search_path = public, relgrad; CREATE TABLE relgrad.loss (run int, loss double precision); INSERT INTO relgrad.loss VALUES (1, 0.5); SELECT loss FROM loss", "loss\n0.5"},
+		{"SET search_path = public, relgrad; CREATE TABLE relgrad.loss (run int, loss double precision); INSERT INTO " +
+			"relgrad.loss VALUES (1, 0.5); SELECT loss FROM loss", "loss\n0.5"},
 		{"CREATE VIEW loss AS SELECT 7 AS loss; SELECT loss FROM loss", "loss\n7"},
 		{"SELECT loss FROM relgrad.loss", "loss\n0.5"},
 		{"CREATE TABLE relgrad_catalog (a int)", "ERROR 42939"},
@@ -300,7 +302,8 @@ func TestDiskFull(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	db := openFile(t, path)
 	mustRun(t, db,
-		"CREATE TABLE t (k int PRIMARY KEY, v double precision[]); INSERT INTO t SELECT i, zeros(ARRAY[1000]) FROM generate_series(1, 10) i")
+		"CREATE TABLE t (k int PRIMARY KEY, v double precision[]); INSERT INTO t SELECT i, zeros(ARRAY[1000]) FROM "+
+			"generate_series(1, 10) i")
 	if err := db.c.Exec("PRAGMA max_page_count = 20"); err != nil { // SQLite reports the same code as for a full disk
 		t.Fatal(err)
 	}
@@ -364,7 +367,8 @@ func TestKill(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	db := openFile(t, path)
 	mustRun(t, db,
-		"CREATE TABLE t (k int, v double precision[]); INSERT INTO t SELECT k, zeros(ARRAY[3000]) FROM generate_series(1, 20) k; CREATE TABLE u AS SELECT * FROM t")
+		"CREATE TABLE t (k int, v double precision[]); INSERT INTO t SELECT k, zeros(ARRAY[3000]) FROM generate_series(1, "+
+			"20) k; CREATE TABLE u AS SELECT * FROM t")
 	db.Close()
 	for range 3 {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestKill$")

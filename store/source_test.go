@@ -18,7 +18,8 @@ import (
 func TestSource(t *testing.T) {
 	db := openTemp(t)
 	mustRun(t, db,
-		"CREATE TABLE w (k int PRIMARY KEY, v real[][], x double precision, a text, n numeric, b bool); INSERT INTO w VALUES (5, '{{1,2}}', 0.5, 'p', 1.25, true), (7, '{{3,4}}', NULL, NULL, NULL, false), (6, NULL, 2, 'q', 3, NULL)")
+		"CREATE TABLE w (k int PRIMARY KEY, v real[][], x double precision, a text, n numeric, b bool); INSERT INTO w "+
+			"VALUES (5, '{{1,2}}', 0.5, 'p', 1.25, true), (7, '{{3,4}}', NULL, NULL, NULL, false), (6, NULL, 2, 'q', 3, NULL)")
 	tab, err := db.Table("", "w")
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +111,8 @@ func TestIntrinsics(t *testing.T) {
 		{"SELECT g.k, norm(g.v) FROM gradient('loss', NULL::w) g WHERE g.k > 1", "k|norm\n2|5"},
 		{"UPDATE w SET v = w.v - 0.5 * g.v FROM gradient('loss', NULL::w) AS g WHERE g.k = w.k; SELECT v FROM w ORDER BY k",
 			"v\n{0.5,1}\n{1.5,2}"},
-		{"CREATE VIEW gv AS SELECT k, v FROM gradient('loss', NULL::w); SELECT a.k, b.v FROM gv a JOIN gv b USING (k) ORDER BY 1", "k|v\n1|{0.5,1}\n2|{1.5,2}"},
+		{"CREATE VIEW gv AS SELECT k, v FROM gradient('loss', NULL::w); SELECT a.k, b.v FROM gv a JOIN gv b USING (k) " +
+			"ORDER BY 1", "k|v\n1|{0.5,1}\n2|{1.5,2}"},
 		{"BEGIN; UPDATE w SET v = 10 * v; SELECT sum(v) FROM gv", "sum\n{20,30}"}, // sees uncommitted rows
 		{"UPDATE w SET v = w.v - g.v FROM gradient('loss', NULL::w) g WHERE g.k = w.k; SELECT sum(v) FROM w", "sum\n{0,0}"},
 		{"ROLLBACK; SELECT sum(v) FROM gv", "sum\n{2,3}"},
@@ -131,8 +133,11 @@ func TestLargeChunks(t *testing.T) {
 		kind := map[string]string{"w": "", "temp": "TEMP "}[table]
 		mustRun(t, db, "CREATE "+kind+"TABLE "+table+
 			` (id int PRIMARY KEY, "V""x" double precision[][], r real[], "rowid" int)`)
-		mustRun(t, db, `BEGIN; INSERT INTO `+table+` SELECT i, CASE WHEN i % 3 <> 1 THEN (SELECT array_agg(ARRAY[k * i, k + i]::double precision[]) FROM generate_series(1, 70000) AS h(k)) END,
-			(SELECT array_agg((k + i)::real) FROM generate_series(1, 300000) AS h(k)), 7 FROM generate_series(1, 7) AS g(i) WHERE i <> 5`)
+		mustRun(t, db, `BEGIN; INSERT INTO `+table+` SELECT i,
+	CASE WHEN i % 3 <> 1 THEN (SELECT array_agg(ARRAY[k * i, k + i]::double precision[]) FROM generate_series(1,
+	70000) AS h(k)) END,
+			(SELECT array_agg((k + i)::real) FROM generate_series(1, 300000) AS h(k)), 7 FROM generate_series(1, 7)
+	AS g(i) WHERE i <> 5`)
 		for _, then := range []string{"COMMIT", "SELECT 1"} {
 			tab, err := db.Table("", table)
 			if err != nil {
@@ -174,7 +179,8 @@ func TestLargeChunks(t *testing.T) {
 func TestLargeChunksWithoutRowID(t *testing.T) {
 	db := openFile(t, "")
 	mustRun(t, db,
-		"CREATE TABLE w (rowid int, _rowid_ int, oid int, v real[]); INSERT INTO w SELECT i, 3 - i, i, (SELECT array_agg((k + i)::real) FROM generate_series(1, 300000) AS h(k)) FROM (VALUES (2), (1)) AS g(i)")
+		"CREATE TABLE w (rowid int, _rowid_ int, oid int, v real[]); INSERT INTO w SELECT i, 3 - i, i, (SELECT "+
+			"array_agg((k + i)::real) FROM generate_series(1, 300000) AS h(k)) FROM (VALUES (2), (1)) AS g(i)")
 	tab, err := db.Table("", "w")
 	if err != nil {
 		t.Fatal(err)
@@ -195,7 +201,8 @@ func TestLargeChunksWithoutRowID(t *testing.T) {
 func TestRoomForNoRows(t *testing.T) {
 	db := openTemp(t)
 	mustRun(t, db,
-		"CREATE TABLE w (id int PRIMARY KEY, x double precision, v real[]); INSERT INTO w VALUES (1, 2, '{3,4}'), (2, 5, '{6,7}')")
+		"CREATE TABLE w (id int PRIMARY KEY, x double precision, v real[]); INSERT INTO w VALUES (1, 2, '{3,4}'), (2, 5, "+
+			"'{6,7}')")
 	tab, err := db.Table("", "w")
 	if err != nil {
 		t.Fatal(err)

@@ -475,7 +475,8 @@ func atMostOne(b *Binder, q *Query) string {
 		return q.Text()
 	}
 	a := b.alias("q")
-	return "SELECT CASE WHEN count(*) > 1 THEN rg_fail('21000 more than one row returned by a subquery used as an expression') ELSE max(" + a + ".c) END FROM (SELECT " +
+	return "SELECT CASE WHEN count(*) > 1 THEN rg_fail('21000 more than one row returned by a subquery used as an " +
+		"expression') ELSE max(" + a + ".c) END FROM (SELECT " +
 		q.Phys(0) + " AS c FROM (" + q.Text() + ") LIMIT 2) AS " + a
 }
 
@@ -524,7 +525,8 @@ func subAny(b *Binder, s *Scope, e *ast.SubLink, q *Query) Value {
 		agg, empty = "min", "TRUE"
 	}
 	// three-valued: a NULL comparison makes the result unknown unless another decides it
-	sql := fmt.Sprintf("(SELECT CASE WHEN count(*) = 0 THEN %s WHEN %s(x) = %s THEN %s WHEN count(x) < count(*) THEN NULL ELSE %s END FROM (SELECT %s AS x FROM (%s) AS %s))",
+	sql := fmt.Sprintf("(SELECT CASE WHEN count(*) = 0 THEN %s WHEN %s(x) = %s THEN %s WHEN count(x) < count(*) THEN "+
+		"NULL ELSE %s END FROM (SELECT %s AS x FROM (%s) AS %s))",
 		empty, agg, flip(empty), flip(empty), empty, c.SQL, q.Text(), a)
 	return Value{SQL: sql, Type: catalog.Bool, At: e.At}
 }

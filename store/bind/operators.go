@@ -288,7 +288,8 @@ func compareVals(b *Binder, at ast.Pos, op string, l, r Value) Value {
 	switch {
 	case l.Type.IsUnknown() && r.Type.IsUnknown():
 		l, r = b.coerce(l, catalog.Text), b.coerce(r, catalog.Text)
-	case l.Type.Is(catalog.Regtype) && r.Type.IsUnknown(), r.Type.Is(catalog.Regtype) && l.Type.IsUnknown(): // which would be the number of a type
+	case l.Type.Is(catalog.Regtype) && r.Type.IsUnknown(), r.Type.Is(catalog.Regtype) && l.Type.IsUnknown():
+		// which would be the number of a type
 		b.Refuse(at, "a comparison of a regtype with an untyped literal",
 			"Write 'integer'::regtype, or pg_typeof(x)::text = 'integer'.")
 	case l.Type.IsUnknown():

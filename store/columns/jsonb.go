@@ -14,7 +14,8 @@ import (
 )
 
 // surrogates are escapes of UTF-16 surrogates: pairs, and single ones.
-var surrogates = regexp.MustCompile(`\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}`)
+var surrogates = regexp.MustCompile(`\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}` +
+	`\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}`)
 
 // jsonIn reads a text as json, which keeps it as it is, or as jsonb, which has one form for each value but for the
 // scales of numbers: keys once each, by length and then by bytes.

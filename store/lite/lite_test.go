@@ -41,7 +41,8 @@ func TestFunctionsAndTables(t *testing.T) {
 		{"SELECT shout('a')", "a!"},
 		{"SELECT mysum(value) FROM rg_series(1, 10, 1)", "55.0"},
 		{"SELECT mysum(value) OVER () FROM rg_series(1, 3, 1) LIMIT 1", "6.0"},
-		{"SELECT group_concat(s) FROM (SELECT mysum(value) OVER (ORDER BY value ROWS 1 PRECEDING) AS s FROM rg_series(1, 3, 1))", "1.0,3.0,5.0"},
+		{"SELECT group_concat(s) FROM (SELECT mysum(value) OVER (ORDER BY value ROWS 1 PRECEDING) AS s FROM rg_series(1, " +
+			"3, 1))", "1.0,3.0,5.0"},
 		{"SELECT group_concat(b.value) FROM rg_series(1, 3, 1) a, rg_series(1, a.value, 1) b", "1,1,2,1,2,3"},
 		{"SELECT group_concat(b.value) FROM rg_series(3, 1, -1) b", "3,2,1"},
 		{"SELECT count(*) FROM rg_series(3, 1, 1) b", "0"},

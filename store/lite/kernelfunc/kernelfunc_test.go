@@ -64,12 +64,16 @@ func TestCalls(t *testing.T) {
 		"relgrad_chunk('{1,a}', 'shape=[2]')":                           "!malformed element",
 		"relgrad_one_hot(5, 'int=3')":                                   "!label 5",
 		"relgrad_drop_mask(7, 1, 2, 'num=0.5 int=3')":                   "2",
-		"relgrad_sum(x) FROM (SELECT 1.5 AS x UNION ALL SELECT NULL UNION ALL SELECT 2)":                                                       "3.5",
-		"relgrad_sum(x) FROM (SELECT 1 AS x WHERE FALSE)":                                                                                      "NULL",
-		"relgrad_sum(x) FROM (SELECT 9e999 AS x UNION ALL SELECT -9e999)":                                                                      "!the result of sum is not a number",
-		"relgrad_sum(x) FROM (SELECT relgrad_full(1.0, 'shape=[2] kind=real') AS x UNION ALL SELECT relgrad_full(2.0, 'shape=[2] kind=real'))": "real{3,3}",
-		"relgrad_sum(x) FROM (SELECT relgrad_zeros('shape=[2]') AS x UNION ALL SELECT relgrad_zeros('shape=[3]'))":                             "!sum of different types",
-		"relgrad_sum(x) OVER (ORDER BY x ROWS 1 PRECEDING) FROM (SELECT 1.0 AS x UNION ALL SELECT 2.0 UNION ALL SELECT 3.0)":                   "!moving window",
+		"relgrad_sum(x) FROM (SELECT 1.5 AS x UNION ALL SELECT NULL UNION ALL SELECT 2)": "3.5",
+		"relgrad_sum(x) FROM (SELECT 1 AS x WHERE FALSE)":                                "NULL",
+
+		"relgrad_sum(x) FROM (SELECT 9e999 AS x UNION ALL SELECT -9e999)": "!the result of sum is not a number",
+		"relgrad_sum(x) FROM (SELECT relgrad_full(1.0, 'shape=[2] kind=real') AS x UNION ALL SELECT relgrad_full(2.0, " +
+			"'shape=[2] kind=real'))": "real{3,3}",
+		"relgrad_sum(x) FROM (SELECT relgrad_zeros('shape=[2]') AS x UNION ALL " +
+			"SELECT relgrad_zeros('shape=[3]'))": "!sum of different types",
+		"relgrad_sum(x) OVER (ORDER BY x ROWS 1 PRECEDING) FROM " +
+			"(SELECT 1.0 AS x UNION ALL SELECT 2.0 UNION ALL SELECT 3.0)": "!moving window",
 	} {
 		got := ""
 		err := c.Query("SELECT "+sql, nil, func(cells []lite.Cell) error { got = text(&cells[0]); return nil })
