@@ -55,8 +55,9 @@ func statistic(name string, xs []float64) (y *big.Float, g []*big.Float) {
 	return root, g
 }
 
-// TestAggregateDigits compares aggregates and their gradients with numbers of 120 digits, over the whole range in which what they sum is a double
-// precision. Beyond it a statistic is what Postgres says: an error where squares overflow, 0 where they vanish.
+// TestAggregateDigits compares aggregates and their gradients with numbers of 120 digits, over the whole range in which
+// what they sum is a double precision. Beyond it a statistic is what Postgres says: an error where squares overflow, 0
+// where they vanish.
 func TestAggregateDigits(t *testing.T) {
 	ctx := context.Background()
 	for _, name := range []string{"sum", "avg", "var_pop", "var_samp", "stddev_pop", "stddev_samp"} {

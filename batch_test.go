@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/engine"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/train"
 )
@@ -250,13 +251,13 @@ func TestCheckOfBatch(t *testing.T) {
 	for i, rows := range batches {
 		mustRun(t, db, "DELETE FROM taken; INSERT INTO taken SELECT part, n, x, y FROM example WHERE (part, n) IN ("+strings.Join(rows, ", ")+")")
 		step := int64(i + 1)
-		got, err := db.Check(ctx, "whole", "line", CheckOptions{Samples: 10, Step: &step, Seed: 5, Batch: "example",
+		got, err := db.Check(ctx, "whole", "line", engine.CheckOptions{Samples: 10, Step: &step, Seed: 5, Batch: "example",
 			BatchSize: 6})
 		if err != nil {
 			t.Fatal(err)
 		}
 		want, err := db.Check(ctx, "SELECT avg((e.y - (l.a * e.x + l.b)) ^ 2) FROM taken e, line l", "line",
-			CheckOptions{Samples: 10})
+			engine.CheckOptions{Samples: 10})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -342,27 +343,28 @@ func TestBatchNearMatrices(t *testing.T) {
 		mustRun(t, db, turned)
 		config := train.Default()
 		config.Batch, config.BatchSize, config.Seed = c.batch, 15, 5
-		r := &run{db: db.Engine, loss: c.loss, params: []string{"turn"}, config: config}
-		if err := r.openBatch(ctx); err != nil {
-			t.Fatal(err)
-		}
-		compiled, err := db.Engine.compile(ctx, request{loss: c.loss, params: r.params, draw: true, batch: r.batch.Batch})
+		batch, err := db.core.OpenBatch(ctx, &config, []string{"turn"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		compiled.prog.Close()
-		if r.batch.Near != c.near {
-			t.Errorf("rows of %s are ordered by %q, not %q", c.loss, r.batch.Near, c.near)
+		compiled, err := db.core.Compile(ctx, engine.Request{Loss: c.loss, Params: []string{"turn"}, Draw: true,
+			Batch: batch.Batch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		compiled.Prog.Close()
+		if batch.Near != c.near {
+			t.Errorf("rows of %s are ordered by %q, not %q", c.loss, batch.Near, c.near)
 		}
 		if c.first == 0 { // the column is computed, which fails for a row that the loss does not read
 			continue
 		}
-		keys, err := r.batch.Rows(&kernels.Env{Seed: 5, Step: 2})
+		keys, err := batch.Rows(&kernels.Env{Seed: 5, Step: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var want []int64
-		for _, i := range train.Permutation(5, 1, r.batch.rows)[15:30] {
+		for _, i := range train.Permutation(5, 1, batch.N)[15:30] {
 			want = append(want, c.first+int64(i))
 		}
 		by := func(id int64) int64 {

@@ -6,31 +6,35 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relgrad/relgrad/engine"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/train"
 )
 
-// TestCarriedFromOutside: values that a loss carries along as texts are those of the table whatever DateStyle is, or are refused.
+// TestCarriedFromOutside: values that a loss carries along as texts are those of the table whatever DateStyle is, or
+// are refused.
 func TestCarriedFromOutside(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
 	}
 	ctx := context.Background()
 	s, _ := serverAt(t)
-	runAll(t, s, "CREATE TABLE w (r daterange PRIMARY KEY, x double precision)", "INSERT INTO w VALUES ('[2020-02-01,2020-03-04)', 0.5)", "SET datestyle = 'German, MDY'")
+	runAll(t, s, "CREATE TABLE w (r daterange PRIMARY KEY, x double precision)",
+		"INSERT INTO w VALUES ('[2020-02-01,2020-03-04)', 0.5)", "SET datestyle = 'German, MDY'")
 	const loss = "SELECT sum(x * x) FROM w"
-	s.Mode = ModeChunk
+	s.Mode = engine.ModeChunk
 	if got, err := s.Gradient(ctx, loss, "w", nil, 0); err != nil || got.Cols[0].Texts[0] != "[2020-02-01,2020-03-04)" {
 		t.Errorf("%+v, %v", got, err)
 	}
-	s.Mode = ModeSQL
-	if got, err := s.Gradient(ctx, loss, "w", nil, 0); sqlerr.Code(err) != sqlerr.FeatureNotSupported || !strings.Contains(err.Error(), "does not read back") {
+	s.Mode = engine.ModeSQL
+	if got, err := s.Gradient(ctx, loss, "w", nil, 0); sqlerr.Code(err) != sqlerr.FeatureNotSupported ||
+		!strings.Contains(err.Error(), "does not read back") {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
 
-// TestLongNumericsFromOutside: a number of a sub-query that gets more digits than a double precision keeps, amid a run that
-// compares it, ends the run.
+// TestLongNumericsFromOutside: a number of a sub-query that gets more digits than a double precision keeps, amid a run
+// that compares it, ends the run.
 func TestLongNumericsFromOutside(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
@@ -43,12 +47,14 @@ func TestLongNumericsFromOutside(t *testing.T) {
 	}
 	defer other.Close()
 	runAll(t, s, "CREATE TABLE w (id int PRIMARY KEY, x double precision)", "INSERT INTO w VALUES (1, 0.5)",
-		"CREATE TABLE f (id int PRIMARY KEY, n numeric(9, 2))", "INSERT INTO f VALUES (1, 1)", "CREATE TABLE d (id int PRIMARY KEY, n numeric)")
-	for _, mode := range []string{ModeChunk, ModeSQL} {
+		"CREATE TABLE f (id int PRIMARY KEY, n numeric(9, 2))", "INSERT INTO f VALUES (1, 1)",
+		"CREATE TABLE d (id int PRIMARY KEY, n numeric)")
+	for _, mode := range []string{engine.ModeChunk, engine.ModeSQL} {
 		runAll(t, s, "DELETE FROM d", "INSERT INTO d VALUES (1, 1)", "UPDATE w SET x = 0.5")
 		s.Mode = mode
 		c := train.Default()
-		c.Epochs = 10_000_000 // it ends as soon as it meets the other session's number, or by the time limit, which is an error
+		// it ends as soon as it meets the other session's number, or by the time limit, which is an error
+		c.Epochs = 10_000_000
 		const loss = "SELECT sum(w.x * w.x) AS l FROM w JOIN f USING (id) " +
 			"JOIN (SELECT d.id, d.n FROM d WHERE current_step() > -1 LIMIT 5) AS e ON f.n = e.n"
 		written := make(chan error, 1)

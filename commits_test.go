@@ -176,8 +176,7 @@ func TestOthersWriteWhatWasPlanned(t *testing.T) {
 				err := other.Run(context.Background(), sql)
 			wrote = err == nil
 		}}
-		db.cat.db = b
-		x, err := db.Backward(context.Background(), "loss", []string{"p"}, nil, 0)
+		x, err := newEngine(b).Backward(context.Background(), "loss", []string{"p"}, nil, 0)
 		if err != nil || x != 0.75 || b.write != nil {
 			t.Errorf("%s (done: %t): the loss is %v, %v", sql, wrote, x, err)
 		}

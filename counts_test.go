@@ -6,14 +6,15 @@ import (
 	"testing"
 )
 
-// TestCountsOfWrittenTables: statements that write a table from a gradient by it leave the catalogue knowing what the table holds,
-// however much of it they write.
+// TestCountsOfWrittenTables: statements that write a table from a gradient by it leave the catalogue knowing what the
+// table holds, however much of it they write.
 func TestCountsOfWrittenTables(t *testing.T) {
 	const hundred = "CREATE TABLE w (id int PRIMARY KEY, v double precision); INSERT INTO w SELECT i, i FROM generate_series(1, 100) AS g(i); INSERT INTO w VALUES (1000, 5)"
 	for _, c := range [][2]string{
 		{hundred, "INSERT INTO w SELECT id + 2000, v FROM gradient('SELECT sum(v*v) FROM w', NULL::w) WHERE id <= 5"},
 		{hundred, "UPDATE w SET v = NULL FROM gradient('SELECT sum(v*v) FROM w', NULL::w) g WHERE w.id = g.id AND g.v > 195"},
-		{hundred + ", (2000, NULL)", "UPDATE w SET v = 1 FROM gradient('SELECT sum(v*v) FROM w', NULL::w) g WHERE w.id = 2000 AND g.id = 1"},
+		{hundred + ", (2000, NULL)",
+			"UPDATE w SET v = 1 FROM gradient('SELECT sum(v*v) FROM w', NULL::w) g WHERE w.id = 2000 AND g.id = 1"},
 		{hundred, "DELETE FROM w USING gradient('SELECT sum(v*v) FROM w', NULL::w) g WHERE w.id = g.id AND g.v > 100"},
 		{hundred + "; DELETE FROM w WHERE id <= 40; DELETE FROM w WHERE id <= 80; DELETE FROM w",
 			"INSERT INTO w SELECT id, v FROM gradient('SELECT sum(u.v * u.v + coalesce(w.v, 0)) FROM u LEFT JOIN w ON u.id = w.id', NULL::u)"},
@@ -36,7 +37,8 @@ func TestCountsOfWrittenTables(t *testing.T) {
 			t.Fatal(err)
 		}
 		held := do("SELECT count(*), count(*) > count(v) FROM w")[0]
-		if got, want := fmt.Sprint(tab.Rows, tab.Cols[1].Type.Nullable), fmt.Sprint(held...); got != fmt.Sprintf("%v %v", held...) {
+		if got, want := fmt.Sprint(tab.Rows, tab.Cols[1].Type.Nullable),
+			fmt.Sprint(held...); got != fmt.Sprintf("%v %v", held...) {
 			t.Errorf("%s: the catalogue says %s, the table %s", c[1], got, want)
 		}
 		if !tab.Declared {

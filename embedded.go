@@ -21,6 +21,7 @@ import (
 	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/store/columns"
 	"github.com/relgrad/relgrad/train"
+	"github.com/relgrad/relgrad/train/run"
 )
 
 // embedded is the embedded store as a catalog.Database.
@@ -60,18 +61,7 @@ func (embedded) Dialect() sqlgen.Dialect { return sqlgen.SQLite{} }
 
 // RunSQL implements catalog.Database.
 func (e embedded) RunSQL(ctx context.Context, sql string) (*catalog.Result, error) {
-	text := &ast.Text{SQL: sql}
-	stmts, err := parse.Parse(text)
-	if err != nil {
-		return nil, err
-	}
-	var last *catalog.Result
-	for _, s := range stmts {
-		if last, err = e.Exec(ctx, s.Stmt, text); err != nil {
-			return nil, err
-		}
-	}
-	return last, nil
+	return runText(ctx, sql, e.Exec)
 }
 
 // RunText implements catalog.Database.
@@ -144,10 +134,10 @@ func (e embedded) NewRun(ctx context.Context, cols []string, values []ast.Expr) 
 	if err != nil {
 		return 0, err
 	}
-	run := res.Rows[0][0].(int64)
-	_, err = e.Exec(ctx, insertInto("run", append([]string{"run"}, cols...),
-		[][]ast.Expr{append([]ast.Expr{lit("bigint", run)}, values...)}), &ast.Text{})
-	return run, err
+	id := res.Rows[0][0].(int64)
+	_, err = e.Exec(ctx, run.InsertInto("run", append([]string{"run"}, cols...),
+		[][]ast.Expr{append([]ast.Expr{run.Literal("bigint", id)}, values...)}), &ast.Text{})
+	return id, err
 }
 
 // RunTable implements catalog.Database.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad"
+	"github.com/relgrad/relgrad/engine"
 	"github.com/relgrad/relgrad/pgbridge"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
@@ -26,7 +27,8 @@ func TestErrorsArePublic(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.Run(ctx, "CREATE TABLE w (id int PRIMARY KEY, x double precision); INSERT INTO w SELECT i, i FROM generate_series(1, 9) AS g(i); CREATE VIEW l AS SELECT sum(x * x) FROM w"); err != nil {
+	if _, err := db.Run(ctx,
+		"CREATE TABLE w (id int PRIMARY KEY, x double precision); INSERT INTO w SELECT i, i FROM generate_series(1, 9) AS g(i); CREATE VIEW l AS SELECT sum(x * x) FROM w"); err != nil {
 		t.Fatal(err)
 	}
 	text := filepath.Join(t.TempDir(), "f.parquet")
@@ -51,7 +53,8 @@ func TestErrorsArePublic(t *testing.T) {
 		{"Open, no folder", "58P01", nil, func() error { _, err := relgrad.Open("/nowhere/m.db"); return err }},
 		{"Run, syntax", "42601", nil, func() error { _, err := db.Run(ctx, "SELEC 1"); return err }},
 		{"Run, unknown", "42P01", nil, func() error { _, err := db.Run(ctx, "SELECT * FROM v"); return err }},
-		{"Run, cancelled", "57014", context.Canceled, func() error { _, err := db.Run(gone, "SELECT count(*) FROM w a, w b"); return err }},
+		{"Run, cancelled", "57014", context.Canceled,
+			func() error { _, err := db.Run(gone, "SELECT count(*) FROM w a, w b"); return err }},
 		{"Exec", "42883", nil, func() error {
 			text := &ast.Text{SQL: "CALL fit()"}
 			stmts, err := parse.Parse(text)
@@ -62,9 +65,14 @@ func TestErrorsArePublic(t *testing.T) {
 			return err
 		}},
 		{"Gradient", "42P01", nil, func() error { _, err := db.Gradient(ctx, "l", "v", nil, 0); return err }},
-		{"Gradient, cancelled", "57014", context.Canceled, func() error { _, err := db.Gradient(gone, "l", "w", nil, 0); return err }},
+		{"Gradient, cancelled", "57014", context.Canceled,
+			func() error { _, err := db.Gradient(gone, "l", "w", nil, 0); return err }},
 		{"Backward", "42P01", nil, func() error { _, err := db.Backward(ctx, "m", []string{"w"}, nil, 0); return err }},
-		{"Check", "42P01", nil, func() error { _, err := db.Check(ctx, "l", "v", relgrad.CheckOptions{Samples: 1}); return err }},
+		{"Check", "42P01", nil, func() error {
+			_, err := db.Check(ctx, "l", "v",
+				engine.CheckOptions{Samples: 1})
+			return err
+		}},
 		{"Explain", "22023", nil, func() error { _, err := db.Explain(ctx, "l", []string{"w"}, "plan"); return err }},
 		{"Analyze", "42P01", nil, func() error { _, err := db.Analyze(ctx, "m", []string{"w"}, "", 0); return err }},
 		{"Train", "42P01", nil, func() error { _, err := db.Train(ctx, "m", []string{"w"}, config); return err }},
@@ -77,7 +85,11 @@ func TestErrorsArePublic(t *testing.T) {
 			return err
 		}},
 		{"Begin, twice", "25001", nil, func() error { defer db.Rollback(); return errors.Join(db.Begin(), db.Begin()) }},
-		{"Dial", "", pgbridge.ErrConnect, func() error { _, err := relgrad.Dial(ctx, "host=/nowhere user=u", nil); return err }},
+		{"Dial", "", pgbridge.ErrConnect, func() error {
+			_,
+				err := relgrad.Dial(ctx, "host=/nowhere user=u", nil)
+			return err
+		}},
 	} {
 		err := tc.call()
 		var e *relgrad.Error

@@ -38,15 +38,16 @@ func bitsOf(d tensor.DType, shape tensor.Shape, bits ...uint64) []byte {
 func load(t *testing.T, db *DB, table string, cols []string, rows [][]any) {
 	t.Helper()
 	i := 0
-	_, err := db.CopyInRows(context.Background(), &ast.Copy{Name: table, From: true}, &ast.Text{}, "test", func(*catalog.TableDef) (store.RowSource, error) {
-		return store.RowSource{Cols: cols, Next: func(row []any) error {
-			if i++; i > len(rows) {
-				return io.EOF
-			}
-			copy(row, rows[i-1])
-			return nil
-		}}, nil
-	})
+	_, err := db.CopyInRows(context.Background(), &ast.Copy{Name: table, From: true}, &ast.Text{}, "test",
+		func(*catalog.TableDef) (store.RowSource, error) {
+			return store.RowSource{Cols: cols, Next: func(row []any) error {
+				if i++; i > len(rows) {
+					return io.EOF
+				}
+				copy(row, rows[i-1])
+				return nil
+			}}, nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +93,8 @@ func fillBits(t *testing.T, db *DB) {
 	for k := range int64(40) {
 		rows = append(rows, []any{[]string{"a", "b", "é"}[k%3], 100 - k,
 			bitsOf(tensor.Float32, tensor.Shape{2, 2}, 0x7fc00001+uint64(k), 0x7f800001, 0x80000000, uint64(k)),
-			bitsOf(tensor.Float64, tensor.Shape{3}, 0x7ff0000000000001+uint64(k), 1<<63, uint64(k)), math.Ldexp(float64(k), -1074), "2024-02-29"})
+			bitsOf(tensor.Float64, tensor.Shape{3}, 0x7ff0000000000001+uint64(k), 1<<63, uint64(k)),
+			math.Ldexp(float64(k), -1074), "2024-02-29"})
 	}
 	load(t, db, "w", []string{"j", "k", "v", "m", "x", "day"}, rows)
 	load(t, db, "u", []string{"id", "b"}, [][]any{{int64(math.MinInt64), 0.5}, {int64(math.MaxInt64), math.Inf(-1)}})
@@ -168,10 +170,12 @@ func TestImportAtomic(t *testing.T) {
 		if now := dump(t, db, "y"); now != before || db.InTransaction() {
 			t.Errorf("%s: y has changed", format)
 		}
-		if _, err := db.Import(ctx, f, path, "fresh", FileOptions{Format: format, Key: []string{"x", "nothing"}}); err == nil || db.Definition("", "fresh") != nil {
+		if _, err := db.Import(ctx, f, path, "fresh",
+			FileOptions{Format: format, Key: []string{"x", "nothing"}}); err == nil || db.Definition("", "fresh") != nil {
 			t.Errorf("%s: %v; the table stayed: %v", format, err, db.Definition("", "fresh") != nil)
 		}
-		if _, err := db.Import(ctx, f, path, "y", FileOptions{Format: format, Key: []string{"k"}}); sqlerr.Code(err) != sqlerr.DuplicateTable {
+		if _, err := db.Import(ctx, f, path, "y", FileOptions{Format: format,
+			Key: []string{"k"}}); sqlerr.Code(err) != sqlerr.DuplicateTable {
 			t.Errorf("%s: a key for a table that exists: %v", format, err)
 		}
 	}
@@ -209,7 +213,8 @@ func TestImportUnreadable(t *testing.T) {
 	mustRun(t, db, "CREATE TABLE old (k bigint PRIMARY KEY, time64 text)")
 	for _, table := range []string{"new", "old", "new (k, time64)", "old (k, time64)"} {
 		_, err := db.Import(ctx, f, path, table, FileOptions{Format: "parquet", Index: ""})
-		if sqlerr.Code(err) != sqlerr.FeatureNotSupported || !strings.Contains(err.Error(), "time") || !strings.Contains(err.Error(), path) {
+		if sqlerr.Code(err) != sqlerr.FeatureNotSupported || !strings.Contains(err.Error(), "time") ||
+			!strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v", table, err)
 		}
 		if db.Definition("", "new") != nil {
@@ -227,7 +232,8 @@ func TestImportUnreadable(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer g.Close()
-		if n, err := db.Import(ctx, g, kind, kind, FileOptions{Format: "parquet"}); err != nil || n != 0 || len(db.Definition("", kind).Cols) != 5 {
+		if n, err := db.Import(ctx, g, kind, kind, FileOptions{Format: "parquet"}); err != nil || n != 0 ||
+			len(db.Definition("", kind).Cols) != 5 {
 			t.Errorf("%s: %d rows, %v", kind, n, err)
 		}
 	}

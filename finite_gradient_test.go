@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/engine"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
@@ -32,7 +33,8 @@ var lossesNotFinite = []struct{ loss, message, detail string }{
 func saysNotFinite(t *testing.T, what string, err error, message, detail string) {
 	t.Helper()
 	var e *sqlerr.Error
-	if !errors.As(err, &e) || e.Code != sqlerr.NumericOutOfRange || !strings.Contains(e.Message, message) || !strings.Contains(e.Detail, detail) || e.Hint == "" {
+	if !errors.As(err, &e) || e.Code != sqlerr.NumericOutOfRange || !strings.Contains(e.Message, message) ||
+		!strings.Contains(e.Detail, detail) || e.Hint == "" {
 		t.Errorf("%s: %+v, not %q with a detail of %q", what, err, message, detail)
 	}
 }
@@ -46,7 +48,7 @@ func notFiniteCalls(t *testing.T, what string, db *Engine) {
 		saysNotFinite(t, what+" gradient of "+c.loss, err, c.message, c.detail)
 		_, err = db.Backward(ctx, c.loss, []string{"w"}, nil, 0)
 		saysNotFinite(t, what+" backward of "+c.loss, err, c.message, c.detail)
-		_, err = db.Check(ctx, c.loss, "w", CheckOptions{Samples: 3})
+		_, err = db.Check(ctx, c.loss, "w", engine.CheckOptions{Samples: 3})
 		saysNotFinite(t, what+" check of "+c.loss, err, c.message, c.detail)
 	}
 	if _, err := db.Gradient(ctx, "fine", "w", nil, 0); err != nil {
@@ -70,14 +72,16 @@ func TestNotFinite(t *testing.T) {
 	checkInfinite(t, db.Engine, func(sql string) error { _, err := db.Run(context.Background(), sql); return err })
 }
 
-// checkInfinite asks for differences at a parameter that is infinite, though loss and gradient are finite: there is no width for them.
+// checkInfinite asks for differences at a parameter that is infinite, though loss and gradient are finite: there is no
+// width for them.
 func checkInfinite(t *testing.T, db *Engine, run func(sql string) error) {
 	t.Helper()
 	for value, shown := range map[string]string{"Infinity": "Infinity", "-Infinity": "-Infinity"} {
-		if err := run("CREATE OR REPLACE VIEW flat AS SELECT sum(sigmoid(x)) FROM w; UPDATE w SET x = '" + value + "' WHERE id = 1"); err != nil {
+		if err := run("CREATE OR REPLACE VIEW flat AS SELECT sum(sigmoid(x)) FROM w; UPDATE w SET x = '" + value +
+			"' WHERE id = 1"); err != nil {
 			t.Fatal(err)
 		}
-		_, err := db.Check(context.Background(), "flat", "w.x", CheckOptions{Samples: 5})
+		_, err := db.Check(context.Background(), "flat", "w.x", engine.CheckOptions{Samples: 5})
 		saysNotFinite(t, "check at "+value, err, "parameter w.x holds "+shown+", key (id = 1)", "")
 	}
 }
@@ -87,7 +91,7 @@ func TestNotFiniteOnServer(t *testing.T) {
 	if err := s.remote.Script(context.Background(), notFiniteScript); err != nil {
 		t.Fatal(err)
 	}
-	for _, mode := range []string{ModeChunk, ModeSQL} {
+	for _, mode := range []string{engine.ModeChunk, engine.ModeSQL} {
 		s.Mode = mode
 		notFiniteCalls(t, mode, s.Engine)
 		res, err := s.RunSQL(context.Background(), "SELECT count(*) FROM pg_temp.w_grad")
@@ -108,7 +112,8 @@ func TestNotFiniteOnPortableTier(t *testing.T) {
 		if err := s.CompileText(ctx, c.loss, "w"); err != nil {
 			t.Fatal(err)
 		}
-		for _, sql := range []string{"SELECT * FROM gradient('" + c.loss + "', NULL::w)", "SELECT backward('" + c.loss + "', ARRAY['w'])"} {
+		for _, sql := range []string{"SELECT * FROM gradient('" + c.loss + "', NULL::w)", "SELECT backward('" + c.loss +
+			"', ARRAY['w'])"} {
 			_, err := s.RunSQL(ctx, sql)
 			saysNotFinite(t, sql, err, c.message, "")
 		}

@@ -144,8 +144,9 @@ func TestTrainByHand(t *testing.T) {
 	for name, o := range map[string]*byHandOptions{
 		"adam":                    {call: "lr => 0.05", adam: true, frozen: none, lr: flat},
 		"decay of unreached rows": {call: "lr => 0.05, weight_decay => 0.1", adam: true, decay: 0.1, frozen: none, lr: flat},
-		"sparse momentum":         {call: "optimizer => 'momentum', lr => 0.05, weight_decay => 0.1, sparse => true", sparse: true, decay: 0.1, frozen: none, lr: flat},
-		"frozen and clipped":      {call: `lr => 0.05, clip_norm => 0.5, weight_decay => 0.1, options => '{"w": {"where": "id % 2 = 0"}}'`, adam: true, clip: 0.5, decay: 0.1, frozen: odd, lr: flat},
+		"sparse momentum": {call: "optimizer => 'momentum', lr => 0.05, weight_decay => 0.1, sparse => true",
+			sparse: true, decay: 0.1, frozen: none, lr: flat},
+		"frozen and clipped": {call: `lr => 0.05, clip_norm => 0.5, weight_decay => 0.1, options => '{"w": {"where": "id % 2 = 0"}}'`, adam: true, clip: 0.5, decay: 0.1, frozen: odd, lr: flat},
 		"frozen, sparse, clipped momentum": {call: `optimizer => 'momentum', lr => 0.05, clip_norm => 0.5, weight_decay => 0.1, sparse => ARRAY['u', 'w'], options => '{"w": {"where": "id % 2 = 0"}}'`,
 			sparse: true, clip: 0.5, decay: 0.1, frozen: odd, lr: flat},
 		"a rate of its own, with a schedule": {call: `optimizer => 'momentum', lr => 0.05, warmup => 3, schedule => 'cosine', eta_min => 0.01, options => '{"u": {"lr": 0.02}}', nonnegative => ARRAY['w'], project => ARRAY['u: unit_ball']`,
@@ -166,7 +167,8 @@ func TestTrainByHand(t *testing.T) {
 			}
 			db, hand := open(t, ""), open(t, "")
 			mustRun(t, db, fmt.Sprintf(ratings, "example", ""))
-			mustRun(t, hand, fmt.Sprintf(ratings, "everything", "CREATE TABLE chosen (id int PRIMARY KEY); CREATE VIEW example AS SELECT e.* FROM everything e JOIN chosen USING (id);"))
+			mustRun(t, hand, fmt.Sprintf(ratings, "everything",
+				"CREATE TABLE chosen (id int PRIMARY KEY); CREATE VIEW example AS SELECT e.* FROM everything e JOIN chosen USING (id);"))
 			mustRun(t, db, call+")")
 			got := mustRun(t, db, "SELECT loss FROM relgrad.loss ORDER BY step").Rows
 			if len(got) != handSteps {

@@ -5,10 +5,12 @@ import (
 	"math"
 	"reflect"
 	"testing"
+
+	"github.com/relgrad/relgrad/engine"
 )
 
-// TestMatricesByRows: products of vectors with matrices that rows share are right on both sides, also of transposed matrices, in the
-// order of the rows and in that of groups.
+// TestMatricesByRows: products of vectors with matrices that rows share are right on both sides, also of transposed
+// matrices, in the order of the rows and in that of groups.
 func TestMatricesByRows(t *testing.T) {
 	for _, typ := range []string{"double precision", "real"} {
 		db := open(t, "")
@@ -34,7 +36,7 @@ CREATE VIEW loss AS SELECT sum(sqnorm(tanh(p / 10) + s) + dot(q, w)) / 100 + (SE
 			t.Errorf("%s: the loss is %v, the query's %v", typ, got, want)
 		}
 		for _, table := range []string{"map", "thing"} {
-			rows, err := db.Check(context.Background(), "loss", table, CheckOptions{Samples: 30})
+			rows, err := db.Check(context.Background(), "loss", table, engine.CheckOptions{Samples: 30})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -72,7 +72,8 @@ func TestPeak(t *testing.T) {
 			t.Fatal(err)
 		}
 		losses, notices := trainedUnder(t, path, memory)
-		fmt.Printf("peak %d losses %s spills %v\n", peakOf(t), losses, strings.Contains(strings.Join(notices, "\n"), "lie in files in "+filepath.Dir(path)))
+		fmt.Printf("peak %d losses %s spills %v\n", peakOf(t), losses,
+			strings.Contains(strings.Join(notices, "\n"), "lie in files in "+filepath.Dir(path)))
 		return
 	}
 	if runtime.GOOS != "linux" || testing.Short() {
@@ -154,7 +155,8 @@ func TestMemorySetting(t *testing.T) {
 			t.Errorf("after %s: %v", step.set, err)
 		}
 	}
-	for _, bad := range []string{"SET relgrad.memory = '1 day'", "SET relgrad.memory = 4096", "SELECT set_config('relgrad.memory', 'much', false)"} {
+	for _, bad := range []string{"SET relgrad.memory = '1 day'", "SET relgrad.memory = 4096",
+		"SELECT set_config('relgrad.memory', 'much', false)"} {
 		if _, err := run(bad); sqlerr.Code(err) != sqlerr.InvalidParameter {
 			t.Errorf("%s: %v", bad, err)
 		}

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestNullsMove: which values of a parameter are NULL is structure, which a session keeps between calls while the values change.
+// TestNullsMove: which values of a parameter are NULL is structure, which a session keeps between calls while the
+// values change.
 func TestNullsMove(t *testing.T) {
 	ctx := context.Background()
 	db, err := Open("")
@@ -26,7 +27,9 @@ func TestNullsMove(t *testing.T) {
 		if _, err := db.Run(ctx, c.run); err != nil {
 			t.Fatal(err)
 		}
-		got, err := db.Backward(ctx, "SELECT sum(x * r) FROM (SELECT x, row_number() OVER (ORDER BY id DESC) AS r FROM w WHERE x IS NOT NULL) q", []string{"w"}, nil, 0)
+		got, err := db.Backward(ctx,
+			"SELECT sum(x * r) FROM (SELECT x, row_number() OVER (ORDER BY id DESC) AS r FROM w WHERE x IS NOT NULL) q",
+			[]string{"w"}, nil, 0)
 		if err != nil || got != c.want {
 			t.Errorf("%d: the loss is %v, not %v: %v", i, got, c.want, err)
 		}

@@ -41,8 +41,8 @@ CREATE VIEW h%[1]d AS SELECT h.id, relu(matmul(h.h, w.w) + w.b) AS h FROM h%[2]d
 	}
 }
 
-// BenchmarkFirstCall is the first backward() of a loss: parsing, binding, differentiating, optimizing, the structure phase, and
-// the run itself, which is short.
+// BenchmarkFirstCall is the first backward() of a loss: parsing, binding, differentiating, optimizing, the structure
+// phase, and the run itself, which is short.
 func BenchmarkFirstCall(b *testing.B) {
 	list := func(n int, sep, term string) string {
 		t := make([]string, n)
@@ -67,8 +67,10 @@ func BenchmarkFirstCall(b *testing.B) {
 		{"views=60", chain(60, once), "SELECT avg(h * h) FROM h60", []string{"w"}},
 		{"views=200", chain(200, once), "SELECT avg(h * h) FROM h200", []string{"w"}},
 		{"views-read-twice=200", chain(200, twice), "SELECT avg(h * h) FROM h200", []string{"w"}},
-		{"sub-queries=1000", "", "SELECT " + list(1000, " + ", "(SELECT sum(x.v * w.w) FROM x CROSS JOIN w WHERE x.t <> %d)"), []string{"w"}},
-		{"parameters=1000", list(1000, "", "CREATE TABLE p%[1]d (id int PRIMARY KEY, x double precision); INSERT INTO p%[1]d VALUES (1, 0.5), (2, 0.25);"),
+		{"sub-queries=1000", "", "SELECT " + list(1000, " + ", "(SELECT sum(x.v * w.w) FROM x CROSS JOIN w WHERE x.t <> %d)"),
+			[]string{"w"}},
+		{"parameters=1000", list(1000, "",
+			"CREATE TABLE p%[1]d (id int PRIMARY KEY, x double precision); INSERT INTO p%[1]d VALUES (1, 0.5), (2, 0.25);"),
 			"SELECT " + list(1000, " + ", "(SELECT sum(x * x) FROM p%d)"), strings.Split(list(1000, " ", "p%d"), " ")},
 	} {
 		b.Run(c.name, func(b *testing.B) {

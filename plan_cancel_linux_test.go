@@ -71,7 +71,8 @@ INSERT INTO p%[1]d VALUES (1, 0.5), (2, 0.25);`)); err != nil {
 		name, loss string
 		params     []string
 	}{
-		{"sub-queries", "SELECT " + list(" + ", "(SELECT sum(x.v * w.w) FROM x CROSS JOIN w WHERE x.t <> %d + 9)"), []string{"w"}},
+		{"sub-queries", "SELECT " + list(" + ", "(SELECT sum(x.v * w.w) FROM x CROSS JOIN w WHERE x.t <> %d + 9)"),
+			[]string{"w"}},
 		{"parameters", "SELECT " + list(" + ", "(SELECT sum(x * x) FROM p%d)"), strings.Split(list(" ", "p%d"), " ")},
 		{"conditions", "SELECT sum(x.v * w.w) FROM x CROSS JOIN w WHERE " + list(" AND ", "x.t <> %d + 9"), []string{"w"}},
 		{"a union", "SELECT sum(q * q) FROM (" +

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// TestPlanningIsCancelled: whoever cancels while a loss of very many sub-queries is planned and compiled does not wait for the end.
+// TestPlanningIsCancelled: whoever cancels while a loss of very many sub-queries is planned and compiled does not wait
+// for the end.
 func TestPlanningIsCancelled(t *testing.T) {
 	db, err := Open("")
 	if err != nil {

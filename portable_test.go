@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/engine"
 	"github.com/relgrad/relgrad/internal/pgcluster"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
@@ -132,7 +133,8 @@ func TestPortableGradients(t *testing.T) {
 		loss, param string
 		draws       bool
 	}{
-		{"loss", "w", false}, {"public.loss", "b", false}, {"dropped", "emb", true}, {"sampled", "emb", true}, {"topped", "emb", false}, {"pinned", "emb", false},
+		{"loss", "w", false}, {"public.loss", "b", false}, {"dropped", "emb", true}, {"sampled", "emb", true},
+		{"topped", "emb", false}, {"pinned", "emb", false},
 		{"SELECT sum(sqnorm(v)) FROM w WHERE k > 1", "w", false},
 	} {
 		if err := s.CompileText(ctx, c.loss, c.param); err != nil {
@@ -158,12 +160,14 @@ func TestPortableGradients(t *testing.T) {
 			case "b":
 				list = "v"
 			}
-			got, err := s.RunSQL(ctx, fmt.Sprintf("SELECT %s FROM gradient(%s, NULL::%s%s) ORDER BY 1", list, sqltext.Text(c.loss), c.param, args))
+			got, err := s.RunSQL(ctx, fmt.Sprintf("SELECT %s FROM gradient(%s, NULL::%s%s) ORDER BY 1", list,
+				sqltext.Text(c.loss), c.param, args))
 			if err != nil {
 				t.Errorf("%s: %v", c.loss, err)
 				continue
 			}
-			if err := near(numbersOf(t, got.Rows), relationNumbers(want), map[bool]float64{true: 1e-6, false: 1e-12}[c.param == "emb"]); err != nil {
+			if err := near(numbersOf(t, got.Rows), relationNumbers(want),
+				map[bool]float64{true: 1e-6, false: 1e-12}[c.param == "emb"]); err != nil {
 				t.Errorf("%s with respect to %s, step %d: %v", c.loss, c.param, step, err)
 			}
 		}
@@ -208,7 +212,7 @@ func portableBackward(t *testing.T, s *Server, db *DB) {
 	if err := near(numbersOf(t, got.Rows), relationNumbers(grad), 1e-12); err != nil {
 		t.Error(err)
 	}
-	checks, err := s.Check(ctx, "loss", "w", CheckOptions{Samples: 4})
+	checks, err := s.Check(ctx, "loss", "w", engine.CheckOptions{Samples: 4})
 	if err != nil || len(checks) != 4 {
 		t.Fatal(err, len(checks))
 	}
@@ -263,8 +267,10 @@ CREATE ROLE other LOGIN; GRANT SELECT ON w, b, x, loss, guess TO other;`); err !
 		{"INSERT INTO w VALUES (7, '{1,2,3}')", "loss", "", ""},
 		{"UPDATE x SET y = 1", "loss", "", ""}, // a text for NULL is one without
 		{"INSERT INTO emb VALUES (0, 'z', '{1,2,3}', 1)", "topped", "", ""},
-		{"CREATE OR REPLACE VIEW loss AS SELECT avg((y - z) ^ 2) AS \"?column?\" FROM guess", "loss", "stale", "The definition of public.loss has changed."},
-		{"CREATE OR REPLACE VIEW guess AS SELECT i, y, y AS z FROM x", "loss", "stale", "The definition of public.guess has changed."},
+		{"CREATE OR REPLACE VIEW loss AS SELECT avg((y - z) ^ 2) AS \"?column?\" FROM guess", "loss", "stale",
+			"The definition of public.loss has changed."},
+		{"CREATE OR REPLACE VIEW guess AS SELECT i, y, y AS z FROM x", "loss", "stale",
+			"The definition of public.guess has changed."},
 		{"CREATE OR REPLACE FUNCTION twice(x double precision) RETURNS double precision LANGUAGE sql IMMUTABLE AS 'SELECT 3 * x'", "called", "stale", "The definition of public.twice has changed."},
 		{"ALTER TABLE w ADD c int", "loss", "stale", "list of columns"},
 		{"ALTER TABLE w DROP CONSTRAINT w_pkey", "loss", "stale", "Of public.w: key"},
@@ -288,7 +294,8 @@ CREATE ROLE other LOGIN; GRANT SELECT ON w, b, x, loss, guess TO other;`); err !
 		switch {
 		case c.message == "" && err != nil:
 			t.Errorf("%s: %v", c.change, err)
-		case c.message != "" && (!errors.As(err, &e) || !strings.Contains(e.Message, c.message) || !strings.Contains(e.Detail, c.detail)):
+		case c.message != "" && (!errors.As(err, &e) || !strings.Contains(e.Message, c.message) ||
+			!strings.Contains(e.Detail, c.detail)):
 			t.Errorf("%s: %v, %+v", c.change, err, e)
 		case c.message == "stale" && !strings.Contains(e.Hint, "relgrad pg compile --db DSN '"+c.loss+"' "):
 			t.Errorf("%s: hint %s", c.change, e.Hint)
@@ -305,7 +312,8 @@ func portableRights(t *testing.T, owner, other *Server) {
 		t.Errorf("the installer's text for another user: %v", err)
 	}
 	runAll(t, owner, "ALTER TABLE x ENABLE ROW LEVEL SECURITY")
-	if _, err := other.RunSQL(ctx, "SELECT * FROM gradient('loss', NULL::w)"); err == nil || !strings.Contains(err.Error(), "was compiled by relgrad") {
+	if _, err := other.RunSQL(ctx, "SELECT * FROM gradient('loss', NULL::w)"); err == nil ||
+		!strings.Contains(err.Error(), "was compiled by relgrad") {
 		t.Errorf("the installer's text over a table with row-level security: %v", err)
 	}
 	runAll(t, owner, "ALTER TABLE x DISABLE ROW LEVEL SECURITY")
@@ -315,17 +323,20 @@ func portableRights(t *testing.T, owner, other *Server) {
 	if _, err := other.RunSQL(ctx, "SELECT * FROM gradient('loss', NULL::b)"); err != nil {
 		t.Error(err)
 	}
-	if err := owner.remote.Script(ctx, "CREATE ROLE third LOGIN; GRANT SELECT ON w, b, x, loss, guess TO third"); err != nil {
+	if err := owner.remote.Script(ctx,
+		"CREATE ROLE third LOGIN; GRANT SELECT ON w, b, x, loss, guess TO third"); err != nil {
 		t.Fatal(err)
 	}
 	for _, role := range []string{"relgrad", "third"} { // the first is a superuser, who sees all rows
 		runAll(t, owner, "SET ROLE "+role)
-		if _, err := owner.RunSQL(ctx, "SELECT * FROM gradient('loss', NULL::b)"); err == nil || !strings.Contains(err.Error(), "is not compiled") {
+		if _, err := owner.RunSQL(ctx, "SELECT * FROM gradient('loss', NULL::b)"); err == nil ||
+			!strings.Contains(err.Error(), "is not compiled") {
 			t.Errorf("%s runs another user's text: %v", role, err)
 		}
 	}
 	runAll(t, owner, "RESET ROLE")
-	if _, err := other.RunSQL(ctx, "INSERT INTO relgrad.compiled (loss, param, path, draws, value, gradient, definitions, owner) VALUES ('public.loss', 'w', '', false, '', '', '[]', 'relgrad')"); err == nil {
+	if _, err := other.RunSQL(ctx,
+		"INSERT INTO relgrad.compiled (loss, param, path, draws, value, gradient, definitions, owner) VALUES ('public.loss', 'w', '', false, '', '', '[]', 'relgrad')"); err == nil {
 		t.Error("a user may write texts in another's name")
 	}
 }

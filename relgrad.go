@@ -28,48 +28,8 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/store"
-	"github.com/relgrad/relgrad/train"
+	"github.com/relgrad/relgrad/train/run"
 )
-
-// Engine differentiates and trains on one session of a database.
-type Engine struct {
-	below
-	// Workers is the number of threads; 0 means one per core. Results do not depend on it.
-	Workers int
-	// Memory is the budget of a program in bytes, where SET relgrad.memory gives none; 0 means three quarters of what this
-	// process may have. What does not fit lies in files.
-	Memory int64
-	// Mode says what computes gradients on a database that can do it: ModeAuto (also ""), ModeChunk or ModeSQL.
-	Mode string
-	// Notice receives messages of running statements, such as train()'s options. Nil drops them.
-	Notice func(level, message string)
-	// OnStep is called after every step of train(), with the number of steps planned.
-	OnStep func(row train.LossRow, steps int64)
-	// OnEnd is called when train() ends, however it does.
-	OnEnd func()
-	// OnCompiling is called when the engine begins to plan a loss or a query.
-	OnCompiling func()
-	// OnCompiled is called when the executor has a program for a loss or a query.
-	OnCompiled func(Compilation)
-	// RunStatement runs a statement of before_step as scripts do, DO and CALL of a user's procedure included, inside the
-	// open transaction. Package script sets it; nil runs what Exec can.
-	RunStatement func(ctx context.Context, stmt ast.Statement, text *ast.Text) error
-	// Disable lists optimizer rules that are switched off.
-	Disable []string
-
-	cat   *planCatalog
-	cache *planCache
-
-	hooked bool // before_step is running
-	spill  spillBounds
-}
-
-// below is the database that an engine works on. Its methods stand deeper than those of a store, which a DB has too.
-type below struct{ catalog.Database }
-
-func newEngine(d catalog.Database) *Engine {
-	return &Engine{below: below{d}, cat: newPlanCatalog(d), cache: &planCache{}}
-}
 
 // DB is a session on an embedded store, with the engine's functions.
 type DB struct {
@@ -112,7 +72,7 @@ func Open(path string) (_ *DB, failed error) {
 // Close ends the session.
 func (db *DB) Close() (failed error) {
 	defer exported(&failed)
-	db.cache.clear()
+	db.core.Close()
 	return db.DB.Close()
 }
 
@@ -126,7 +86,7 @@ func (db *DB) Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) (_ *
 		if c.Func.Name != "train" || c.Func.Schema != "" && c.Func.Schema != "relgrad" {
 			return nil, sqlerr.In(db.noProcedure(c.Func), text)
 		}
-		if err := db.callTrain(ctx, c.Func, text); err != nil {
+		if err := db.trainer.Call(ctx, c.Func); err != nil {
 			db.Abort()
 			if ctx.Err() != nil && sqlerr.Code(err) != sqlerr.QueryCanceled { // before the first step
 				err = sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request").Wrap(err)
@@ -200,6 +160,12 @@ func (db *DB) noProcedure(c *ast.FuncCall) error {
 // Run runs the statements of a text one after the other and returns the last one's result.
 func (db *DB) Run(ctx context.Context, sql string) (_ *catalog.Result, failed error) {
 	defer exported(&failed)
+	return runText(ctx, sql, db.Exec)
+}
+
+// runText runs the statements of a text one after the other and returns the last one's result.
+func runText(ctx context.Context, sql string,
+	exec func(context.Context, ast.Statement, *ast.Text) (*catalog.Result, error)) (*catalog.Result, error) {
 	text := &ast.Text{SQL: sql}
 	stmts, err := parse.Parse(text)
 	if err != nil {
@@ -207,17 +173,11 @@ func (db *DB) Run(ctx context.Context, sql string) (_ *catalog.Result, failed er
 	}
 	var last *catalog.Result
 	for _, s := range stmts {
-		if last, err = db.Exec(ctx, s.Stmt, text); err != nil {
+		if last, err = exec(ctx, s.Stmt, text); err != nil {
 			return nil, err
 		}
 	}
 	return last, nil
-}
-
-func (db *Engine) notice(level, message string) {
-	if db.Notice != nil {
-		db.Notice(level, message)
-	}
 }
 
 // createRunTables makes the tables of runs where the store is new.
@@ -225,7 +185,7 @@ func (db *DB) createRunTables(ctx context.Context) error {
 	def := db.Definition("relgrad", "run")
 	switch {
 	case def == nil:
-		_, err := db.Run(ctx, runTables)
+		_, err := db.Run(ctx, run.Tables)
 		return err
 	case db.ReadOnly():
 		return nil

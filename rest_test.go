@@ -25,12 +25,14 @@ func TestResumeInAnotherSession(t *testing.T) {
 	db.Close()
 	other := open(t, path)
 	mustRun(t, other, "SET search_path = b, public; SET my.aim = -5; CALL train(resume => 1); CALL train(resume => 1)")
-	if got := mustRun(t, other, "SELECT v, current_setting('my.aim') FROM w ORDER BY id").Rows; !reflect.DeepEqual(got, [][]any{{10.0, "-5"}, {20.0, "-5"}}) {
+	if got := mustRun(t, other, "SELECT v, current_setting('my.aim') FROM w ORDER BY id").
+		Rows; !reflect.DeepEqual(got, [][]any{{10.0, "-5"}, {20.0, "-5"}}) {
 		t.Errorf("the session that resumed the run sees %v", got)
 	}
 	whole := open(t, "")
 	mustRun(t, whole, twoSchemas+"SET search_path = a, public; SET my.aim = 5; "+call+")")
-	if a, b := mustRun(t, whole, "SELECT * FROM a.w ORDER BY id").Rows, mustRun(t, other, "SELECT * FROM a.w ORDER BY id").Rows; !reflect.DeepEqual(a, b) {
+	if a, b := mustRun(t, whole, "SELECT * FROM a.w ORDER BY id").Rows, mustRun(t, other, "SELECT * FROM a.w ORDER BY id").
+		Rows; !reflect.DeepEqual(a, b) {
 		t.Errorf("resumed %v, undisturbed %v", b, a)
 	}
 }
@@ -90,7 +92,8 @@ func TestStoreWithoutRest(t *testing.T) {
 	db.Close()
 	db = open(t, path)
 	mustRun(t, db, "CALL train(resume => 1); CALL train('loss', ARRAY['w', 'h'], epochs => 2)")
-	if got := mustRun(t, db, "SELECT step, rest IS NOT NULL FROM relgrad.run ORDER BY run").Rows; !reflect.DeepEqual(got, [][]any{{int64(2), true}, {int64(2), true}}) {
+	if got := mustRun(t, db, "SELECT step, rest IS NOT NULL FROM relgrad.run ORDER BY run").
+		Rows; !reflect.DeepEqual(got, [][]any{{int64(2), true}, {int64(2), true}}) {
 		t.Error(got)
 	}
 }
@@ -100,7 +103,8 @@ func TestKeysApart(t *testing.T) {
 	db := open(t, "")
 	mustRun(t, db, "CREATE TABLE w (k text PRIMARY KEY, v double precision); INSERT INTO w VALUES ('a b', 1), ('c', 2); CALL train('SELECT sum(v * v) FROM w', ARRAY['w'], epochs => 3, max_seconds => 1e-9)")
 	mustRun(t, db, "UPDATE w SET k = 'b c' WHERE k = 'c'; UPDATE w SET k = 'a' WHERE k = 'a b'")
-	if _, err := db.Run(context.Background(), "CALL train(resume => 1)"); err == nil || !strings.Contains(err.Error(), "have other rows") {
+	if _, err := db.Run(context.Background(), "CALL train(resume => 1)"); err == nil ||
+		!strings.Contains(err.Error(), "have other rows") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -19,7 +19,8 @@ func drawnOptions(r *rand.Rand) string {
 		}
 	}
 	opts = append(opts, "optimizer => '"+pick("sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw")+"'")
-	maybe("batch => 'example', batch_size => 9", "batch => 'example', batch_size => 26", "batch => 'example', batch_size => 1000")
+	maybe("batch => 'example', batch_size => 9", "batch => 'example', batch_size => 26",
+		"batch => 'example', batch_size => 1000")
 	maybe("sparse => true", "sparse => ARRAY['u']", "sparse => ARRAY['w.v']")
 	maybe(`options => '{"w": {"where": "id % 2 = 0", "lr": 0.01}, "w.b": {"weight_decay": 0.2}}'`)
 	maybe("clip_norm => 0.7, weight_decay => 0.01")
@@ -27,8 +28,10 @@ func drawnOptions(r *rand.Rand) string {
 	maybe("nonnegative => ARRAY['w']", "project => ARRAY['u: unit_ball', 'w.v: simplex']")
 	maybe("validate => 'whole', patience => 2", "validate => 'stored'")
 	maybe("tolerance => 0.5")
-	maybe("before_step => $$UPDATE w SET b = b * 0.9$$", "before_step => $$UPDATE note SET x = x + current_step() / 100.0$$",
-		"before_step => $$UPDATE example SET y = y * 1.01 WHERE id % 3 = current_step() % 3$$", "before_step => $$INSERT INTO hits SELECT current_step(), sum(b) FROM w$$")
+	maybe("before_step => $$UPDATE w SET b = b * 0.9$$",
+		"before_step => $$UPDATE note SET x = x + current_step() / 100.0$$",
+		"before_step => $$UPDATE example SET y = y * 1.01 WHERE id % 3 = current_step() % 3$$",
+		"before_step => $$INSERT INTO hits SELECT current_step(), sum(b) FROM w$$")
 	return strings.Join(opts, ", ")
 }
 
@@ -60,7 +63,8 @@ FROM guess g JOIN example e USING (id) JOIN u ON u.id = e.usr JOIN w ON w.id = e
 				t.Fatalf("%s: %v", call, err)
 			}
 		}
-		for _, q := range []string{"SELECT * FROM u ORDER BY id", "SELECT * FROM w ORDER BY id", "SELECT step, epoch, loss, validation FROM relgrad.loss ORDER BY step",
+		for _, q := range []string{"SELECT * FROM u ORDER BY id", "SELECT * FROM w ORDER BY id",
+			"SELECT step, epoch, loss, validation FROM relgrad.loss ORDER BY step",
 			"SELECT status, step, best, since FROM relgrad.run", "SELECT * FROM hits ORDER BY step", "SELECT * FROM note"} {
 			if a, b := mustRun(t, whole, q).Rows, mustRun(t, parts, q).Rows; !reflect.DeepEqual(a, b) {
 				t.Errorf("%s): %s\n%v\nin parts\n%v", call, q, a, b)

@@ -83,7 +83,9 @@ func TestResumeAfterCancel(t *testing.T) {
 	if _, err := db.Run(ctx, fmt.Sprintf(trainModel, 60)); !errors.As(err, &e) {
 		t.Fatalf("the cancelled run gave %v", err)
 	}
-	if e.Code != sqlerr.QueryCanceled || e.Detail != "Run 1 is cancelled. The parameters as of step 23 of 60 are committed." || e.Hint != "CALL train(resume => 1); goes on with it." {
+	if e.Code != sqlerr.QueryCanceled ||
+		e.Detail != "Run 1 is cancelled. The parameters as of step 23 of 60 are committed." ||
+		e.Hint != "CALL train(resume => 1); goes on with it." {
 		t.Errorf("the cancelled run says %s", sqlerr.Render(e))
 	}
 	if step := mustRun(t, db, "SELECT step FROM relgrad.run").Rows[0][0]; step != int64(23) {
@@ -101,9 +103,11 @@ func TestResumeAfterCancel(t *testing.T) {
 // TestResumeOptimizers: every optimizer, with every schedule and the other options that a step depends on, goes on
 // bit-equal after a cancel.
 func TestResumeOptimizers(t *testing.T) {
-	optimizers := map[string]string{"sgd": "", "momentum": "momentum => 0.8", "nesterov": "", "adagrad": "", "rmsprop": "alpha => 0.9", "adam": "beta2 => 0.99",
+	optimizers := map[string]string{"sgd": "", "momentum": "momentum => 0.8", "nesterov": "", "adagrad": "",
+		"rmsprop": "alpha => 0.9", "adam": "beta2 => 0.99",
 		"adamw": "weight_decay => 0.1"}
-	schedules := []string{"schedule => 'step', step_size => 5, gamma => 0.5", "schedule => 'cosine', eta_min => 1e-4, warmup => 6", "warmup => 12"}
+	schedules := []string{"schedule => 'step', step_size => 5, gamma => 0.5",
+		"schedule => 'cosine', eta_min => 1e-4, warmup => 6", "warmup => 12"}
 	others := []string{"clip_norm => 0.5", "sparse => true, project => ARRAY['w.v: unit_ball', 'h.v: simplex']",
 		`tolerance => 0.001, options => '{"w": {"where": "i > 0", "lr": 0.02}, "h.b": {"weight_decay": 0.1}}'`}
 	for name, own := range optimizers {
@@ -187,7 +191,8 @@ func TestTwoSessions(t *testing.T) {
 		if got := mustRun(t, other, "SELECT status FROM relgrad.run").Rows[0][0]; got != "running" {
 			t.Errorf("the other session sees %v", got)
 		}
-		for _, err := range []error{func() error { _, err := other.Resume(context.Background(), 1); return err }(), other.DeleteRuns(context.Background(), 1)} {
+		for _, err := range []error{func() error { _, err := other.Resume(context.Background(), 1); return err }(),
+			other.DeleteRuns(context.Background(), 1)} {
 			if err == nil || !strings.Contains(err.Error(), "run 1 is being trained by another session") {
 				t.Errorf("error %v", err)
 			}
@@ -216,7 +221,8 @@ func TestRunNumbers(t *testing.T) {
 	db := open(t, "")
 	mustRun(t, db, model+fmt.Sprintf(trainModel, 2)+fmt.Sprintf(trainModel, 2))
 	mustRun(t, db, "DELETE FROM relgrad.run;"+fmt.Sprintf(trainModel, 3))
-	if got := mustRun(t, db, "SELECT run, step FROM relgrad.run").Rows; !reflect.DeepEqual(got, [][]any{{int64(3), int64(3)}}) {
+	if got := mustRun(t, db, "SELECT run, step FROM relgrad.run").
+		Rows; !reflect.DeepEqual(got, [][]any{{int64(3), int64(3)}}) {
 		t.Errorf("runs %v", got)
 	}
 	mustRun(t, db, "DELETE FROM relgrad.run; DELETE FROM relgrad.loss;"+fmt.Sprintf(trainModel, 2))
@@ -317,7 +323,8 @@ func TestKill9(t *testing.T) {
 // that is not finished, goes on from its last commit and ends as an undisturbed one, bit for bit.
 func TestResumeAfterCancelInValidation(t *testing.T) {
 	const (
-		views = "CREATE VIEW smallest AS SELECT max(n) FROM (SELECT sqnorm(v) AS n FROM w ORDER BY 1 LIMIT 3) q;" // for the store
+		// for the store
+		views = "CREATE VIEW smallest AS SELECT max(n) FROM (SELECT sqnorm(v) AS n FROM w ORDER BY 1 LIMIT 3) q;"
 		call  = "CALL train('loss', ARRAY['w', 'h'], lr => 0.05, epochs => 40, seed => 3, validate => 'smallest', every => 5, patience => 6)"
 	)
 	whole := open(t, "")
@@ -347,7 +354,8 @@ func TestResumeAfterCancelInValidation(t *testing.T) {
 	db.OnStep = func(row train.LossRow, _ int64) { step = row.Step }
 	db.OnUse = func(_, name string) error {
 		if step == 14 && name == "w" { // step 15 is being validated
-			inside, committed = true, mustRun(t, other, "SELECT step FROM relgrad.run").Rows[0][0] // 7, unless a second has passed
+			// 7, unless a second has passed
+			inside, committed = true, mustRun(t, other, "SELECT step FROM relgrad.run").Rows[0][0]
 			cancel()
 		}
 		return nil
@@ -366,7 +374,8 @@ func TestResumeAfterCancelInValidation(t *testing.T) {
 	if a, b := losses(t, whole), losses(t, db); !reflect.DeepEqual(a, b) || len(a) == 0 {
 		t.Errorf("losses differ:\n%v\n%v", a, b)
 	}
-	if a, b := mustRun(t, whole, "SELECT step, status, best, since FROM relgrad.run").Rows, mustRun(t, db, "SELECT step, status, best, since FROM relgrad.run").Rows; !reflect.DeepEqual(a, b) {
+	if a, b := mustRun(t, whole, "SELECT step, status, best, since FROM relgrad.run").Rows,
+		mustRun(t, db, "SELECT step, status, best, since FROM relgrad.run").Rows; !reflect.DeepEqual(a, b) {
 		t.Errorf("the whole run is %v, the resumed one %v", a, b)
 	}
 }

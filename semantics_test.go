@@ -11,6 +11,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/engine"
 	"github.com/relgrad/relgrad/optimizer/rules"
 	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/tensor"
@@ -59,10 +60,10 @@ func gradients(t *testing.T, db *DB, d *datadriven.TestData) (string, error) {
 	for _, r := range rules.All() {
 		db.Disable = append(db.Disable, r.Name)
 	}
-	db.cache.clear()
+	db.core.Close()
 	x0, grads0, err := both(db, d.Input, params)
 	db.Disable = nil
-	db.cache.clear()
+	db.core.Close()
 	if err != nil {
 		return "", err
 	}
@@ -78,7 +79,7 @@ func gradients(t *testing.T, db *DB, d *datadriven.TestData) (string, error) {
 		if a, b := strings.Join(grads[i], "\n"), strings.Join(grads0[i], "\n"); a != b {
 			t.Errorf("%s: gradient of %s:\n%s\nwithout rules:\n%s", d.Pos, p, a, b)
 		}
-		checked, err := db.Check(ctx, d.Input, p, CheckOptions{Samples: 100, Step: &step})
+		checked, err := db.Check(ctx, d.Input, p, engine.CheckOptions{Samples: 100, Step: &step})
 		if err != nil {
 			return "", err
 		}
@@ -115,20 +116,12 @@ func ownText(t *testing.T, db *DB, d *datadriven.TestData, params []string, grad
 // both computes a loss and its gradients, whose rows are sorted.
 func both(db *DB, loss string, params []string) (float64, [][]string, error) {
 	ctx, step := context.Background(), int64(1)
-	c, err := db.session(ctx, request{loss: loss, params: params, draw: true})
-	if err != nil {
-		return 0, nil, err
-	}
-	x, err := db.once(ctx, c, &step, 0)
+	x, rows, err := db.core.Gradients(ctx, loss, params, &step, 0)
 	if err != nil {
 		return 0, nil, err
 	}
 	var grads [][]string
-	for i := range params {
-		r, err := c.relation(i)
-		if err != nil {
-			return 0, nil, err
-		}
+	for _, r := range rows {
 		grads = append(grads, lines(ResultOf(r)))
 	}
 	return x, grads, nil

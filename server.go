@@ -10,12 +10,14 @@ import (
 	"strconv"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/engine"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/pgbridge"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/train"
+	"github.com/relgrad/relgrad/train/run"
 )
 
 // Server is a session on a Postgres server, from outside.
@@ -39,9 +41,9 @@ func Dial(ctx context.Context, dsn string, notice func(level, message string)) (
 	s := &Server{Engine: newEngine(session), session: session, remote: remote}
 	s.Notice = notice
 	if s.Mode, err = session.Open(ctx); err == nil &&
-		!slices.Contains([]string{"", ModeAuto, ModeChunk, ModeSQL}, s.Mode) {
+		!slices.Contains([]string{"", engine.ModeAuto, engine.ModeChunk, engine.ModeSQL}, s.Mode) {
 		err = sqlerr.New(sqlerr.InvalidParameter, "invalid value for parameter \"relgrad.engine\": \"%s\"", s.Mode).
-			WithHint("Available values: %s, %s, %s.", ModeAuto, ModeChunk, ModeSQL)
+			WithHint("Available values: %s, %s, %s.", engine.ModeAuto, engine.ModeChunk, engine.ModeSQL)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -59,7 +61,49 @@ func OnServer(remote *pgbridge.Remote) *Server {
 func (s *Server) CallTrain(ctx context.Context, call *ast.FuncCall, text *ast.Text) (failed error) {
 	defer exported(&failed)
 	s.session.Renew("")
-	return s.callTrain(ctx, call, text)
+	return s.trainer.Call(ctx, call)
+}
+
+// CompileText makes the SQL texts of a loss and its gradient with respect to a parameter, table or table.column, and
+// keeps them in relgrad.compiled, where gradient() and backward() of the portable tier find them. It is one
+// transaction. Errors: those of Gradient; a server without the portable tier.
+func (s *Server) CompileText(ctx context.Context, loss, param string) (failed error) {
+	defer exported(&failed)
+	if err := s.Begin(); err != nil {
+		return err
+	}
+	err := s.core.CompileText(ctx, loss, param)
+	if err == nil {
+		_, err = s.Commit()
+		return err
+	}
+	if e := s.Rollback(); e != nil {
+		return fmt.Errorf("%w; rolling back: %w", err, e)
+	}
+	return err
+}
+
+// CompileHere is CompileText inside the transaction that may be open; an error leaves that as it was.
+func (s *Server) CompileHere(ctx context.Context, loss, param string) (failed error) {
+	defer exported(&failed)
+	s.session.Renew("")
+	if !s.InTransaction() {
+		return s.CompileText(ctx, loss, param)
+	}
+	if _, err := s.RunSQL(ctx, "SAVEPOINT relgrad_compile"); err != nil {
+		return err
+	}
+	err := s.core.CompileText(ctx, loss, param)
+	if err == nil {
+		_, err = s.RunSQL(ctx, "RELEASE relgrad_compile")
+		return err
+	}
+	for _, sql := range []string{"ROLLBACK TO relgrad_compile", "RELEASE relgrad_compile"} {
+		if _, e := s.RunSQL(ctx, sql); e != nil {
+			return fmt.Errorf("%w; rolling back: %w", err, e)
+		}
+	}
+	return err
 }
 
 // MarkInterrupted notes which of the user's runs are not trained any more, though relgrad.run says so.
@@ -71,7 +115,7 @@ func (s *Server) MarkInterrupted(ctx context.Context) (failed error) {
 // Close ends the session.
 func (s *Server) Close() (failed error) {
 	defer exported(&failed)
-	s.cache.clear()
+	s.core.Close()
 	return s.remote.Close()
 }
 
@@ -80,16 +124,23 @@ func (s *Server) Close() (failed error) {
 func ServeBackend(line *os.File, shared *os.File) error {
 	child := pgbridge.NewChild(line, shared)
 	session := pgbridge.NewSession(child)
-	b := &backend{engine: newEngine(session), session: session, child: child}
-	b.engine.Notice = child.Notice
+	b := &backend{session: session, child: child}
+	b.begin()
 	return child.Serve(b.call)
 }
 
 // backend answers a backend's requests.
 type backend struct {
-	engine  *Engine
+	core    *engine.Engine
+	trainer *run.Trainer
 	session *pgbridge.Session
 	child   *pgbridge.Child
+}
+
+// begin makes the engine.
+func (b *backend) begin() {
+	b.core = engine.New(b.session, &engine.Settings{Notice: b.child.Notice})
+	b.trainer = run.New(b.core, &run.Events{})
 }
 
 // call runs one of the engine's functions.
@@ -97,43 +148,41 @@ func (b *backend) call(ctx context.Context, r *pgbridge.Request) (a *pgbridge.An
 	defer func() {
 		if p := recover(); p != nil { // the trace goes to the server's log; what the engine keeps may be broken
 			fmt.Fprintf(os.Stderr, "relgrad: panic: %v\n%s", p, debug.Stack())
-			b.engine = newEngine(b.session)
-			b.engine.Notice = b.child.Notice
+			b.begin()
 			a, err = nil, sqlerr.New(sqlerr.Internal, "internal error: %v", p).
 				WithHint("The server's log has the trace. Please report it.")
 		}
 	}()
 	b.session.Renew(r.Settings["catalog"])
-	b.engine.Workers, b.engine.Memory = number32(r.Settings["threads"]), int64(number32(r.Settings["memory"]))
-	b.engine.Mode = r.Settings["engine"]
+	b.core.Workers, b.core.Memory = number32(r.Settings["threads"]), int64(number32(r.Settings["memory"]))
+	b.core.Mode = r.Settings["engine"]
 	most, err := strconv.ParseInt(r.Settings["spill"], 10, 64)
-	b.engine.spill = spillBounds{dir: r.Settings["spill_dir"], bounded: err == nil && most >= 0, most: most}
-	v := values(r.Args)
-	if err := v.missing(r.Function); err != nil {
+	b.core.BoundSpills(r.Settings["spill_dir"], err == nil && most >= 0, most)
+	v := engine.Values(r.Function, r.Args)
+	if err := v.Missing(); err != nil {
 		return nil, err
 	}
 	switch r.Function {
 	case "gradient":
-		return b.gradient(ctx, v.text("loss"), r.Settings["param_table"], v)
+		return b.gradient(ctx, v, r.Settings["param_table"])
 	case "backward":
-		x, err := b.engine.Backward(ctx, v.text("loss"), v.list("params"), v.step(), v.int("seed", 0))
-		return one("backward", []float64{x}), plain(err)
+		x, err := b.core.Backward(ctx, v.Text("loss"), v.List("params"), v.Step(), v.Int("seed", 0))
+		return one("backward", []float64{x}), engine.Plain(err)
 	case "check_gradient":
-		param, err := oneParam(v.list("param"))
+		param, err := engine.OneParam(v.List("param"))
 		if err != nil {
 			return nil, err
 		}
-		rows, err := b.engine.Check(ctx, v.text("loss"), param,
-			CheckOptions{Samples: int(v.int("samples", 100)), Step: v.step(), Seed: v.int("seed", 0),
-				Batch: v.text("batch"), BatchSize: v.int("batch_size", 0)})
+		rows, err := b.core.Check(ctx, v.Text("loss"), param,
+			v.CheckOptions())
 		if err != nil {
-			return nil, plain(err)
+			return nil, engine.Plain(err)
 		}
 		return &pgbridge.Answer{Rows: blockOf(checkRelation(rows))}, nil
 	case "explain_gradient":
-		s, err := b.engine.Explain(ctx, v.text("loss"), v.list("param"), stageOf(v["stage"]))
+		s, err := b.core.Explain(ctx, v.Text("loss"), v.List("param"), engine.StageOf(v.Value["stage"]))
 		if err != nil {
-			return nil, plain(err)
+			return nil, engine.Plain(err)
 		}
 		return &pgbridge.Answer{Rows: blockOf(&catalog.Relation{Names: []string{"explain_gradient"},
 			Cols: []*ra.Vector{{Type: textType, N: 1, Texts: []string{s}}}})}, nil
@@ -142,7 +191,11 @@ func (b *backend) call(ctx context.Context, r *pgbridge.Request) (a *pgbridge.An
 			return nil, sqlerr.New("25006", "cannot execute train() in a read-only transaction").
 				WithHint("gradient() and check_gradient() only read.")
 		}
-		return nil, plain(b.train(ctx, v))
+		err := b.session.Interrupted(ctx, string(train.Running), string(train.Interrupted))
+		if err == nil {
+			err = engine.Plain(b.trainer.CallWith(ctx, v))
+		}
+		return nil, err
 	}
 	return nil, sqlerr.New(sqlerr.UndefinedFunction, "the engine has no function %s", r.Function).
 		WithHint("The extension and the engine are of different versions: install both, and begin a new session.")
@@ -153,123 +206,19 @@ func number32(s string) int {
 	return n
 }
 
-// plain gives an error without the place in a call that the engine's own statements have.
-func plain(err error) error {
-	return (&args{}).place(err)
-}
-
 // gradient answers with a query over the rows, which gives columns the types of the table.
-func (b *backend) gradient(ctx context.Context, loss, table string, v values) (*pgbridge.Answer, error) {
-	ask := request{loss: loss, params: []string{table}, draw: true}
-	c, env, err := b.engine.push(ctx, ask, v.step(), v.int("seed", 0))
+func (b *backend) gradient(ctx context.Context, v *engine.Args, table string) (*pgbridge.Answer, error) {
+	text, rows, err := b.core.GradientText(ctx, v.Text("loss"), table, v.Step(), v.Int("seed", 0))
 	if err != nil {
-		return nil, plain(err)
+		return nil, engine.Plain(err)
 	}
-	if c != nil {
-		if _, err := b.engine.pushedLoss(ctx, c, env); err != nil {
-			return nil, plain(about(err, "loss", 0))
-		}
-		text, err := b.engine.pushedGradient(ctx, c, 0, env)
-		if err != nil {
-			return nil, err
-		}
-		query, err := b.session.PresentQuery(text, table)
-		return &pgbridge.Answer{Query: query}, err
+	var query string
+	if rows == nil {
+		query, err = b.session.PresentQuery(text, table)
+	} else {
+		query, err = b.session.Present(ctx, blockOf(rows), table)
 	}
-	r, err := b.engine.executed(ctx, ask, v.step(), v.int("seed", 0))
-	if err != nil {
-		return nil, plain(err)
-	}
-	query, err := b.session.Present(ctx, blockOf(r), table)
 	return &pgbridge.Answer{Query: query}, err
-}
-
-// train runs or resumes a training.
-func (b *backend) train(ctx context.Context, v values) error {
-	c := train.Default()
-	var names []string
-	for name, x := range v {
-		if name == "loss" || name == "params" {
-			continue
-		}
-		if err := c.Set(name, x); err != nil {
-			return err
-		}
-		names = append(names, name)
-	}
-	if err := b.session.Interrupted(ctx, string(train.Running), string(train.Interrupted)); err != nil {
-		return err
-	}
-	if c.Resume != 0 {
-		if len(v) > 1 {
-			return sqlerr.New(sqlerr.InvalidParameter, "resume takes everything else from run %d", c.Resume).
-				WithHint("CALL train(resume => %d);", c.Resume)
-		}
-		_, err := b.engine.Resume(ctx, c.Resume)
-		return err
-	}
-	if v.text("loss") == "" || len(v.list("params")) == 0 {
-		return sqlerr.New(sqlerr.UndefinedFunction, "train needs a loss and its parameters").
-			WithHint("CALL train('loss', ARRAY['w'], lr => 0.01, epochs => 100);")
-	}
-	if err := c.Check(names); err != nil {
-		return err
-	}
-	_, err := b.engine.Train(ctx, v.text("loss"), v.list("params"), c)
-	return err
-}
-
-// values are the arguments of a call from a server.
-type values map[string]any
-
-func (v values) text(name string) string {
-	switch x := v[name].(type) {
-	case string:
-		return x
-	case nil:
-		return ""
-	default:
-		return fmt.Sprint(x)
-	}
-}
-
-// list gives names; a text is one, or a list in braces.
-func (v values) list(name string) []string {
-	switch x := v[name].(type) {
-	case []string:
-		return x
-	case string:
-		return nameList(x)
-	}
-	return nil
-}
-
-// needs are the arguments that may not be NULL, by function.
-var needs = map[string][]string{"gradient": {"loss"}, "backward": {"loss", "params"},
-	"check_gradient": {"loss", "param"}, "explain_gradient": {"loss", "param"}}
-
-// missing refuses a call without one of them: what is NULL does not come.
-func (v values) missing(function string) error {
-	for _, name := range needs[function] {
-		if v[name] == nil {
-			return sqlerr.New(sqlerr.NullNotAllowed, "%s needs the argument %q, which is NULL", function, name)
-		}
-	}
-	return nil
-}
-
-func (v values) int(name string, def int64) int64 {
-	if i, ok := v[name].(int64); ok {
-		return i
-	}
-	return def
-}
-
-func (v values) step() *int64 {
-	if i, ok := v["step"].(int64); ok {
-		return &i
-	}
-	return nil
 }
 
 // blockOf makes a block of a relation.

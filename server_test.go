@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/engine"
 	"github.com/relgrad/relgrad/internal/pgcluster"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/pgbridge"
@@ -123,8 +124,8 @@ func TestServer(t *testing.T) {
 	if _, err := db.Train(ctx, "loss", []string{"w", "b"}, c); err != nil {
 		t.Fatal(err)
 	}
-	for _, mode := range []string{ModeChunk, ModeSQL} {
-		if mode == ModeSQL { // from the beginning
+	for _, mode := range []string{engine.ModeChunk, engine.ModeSQL} {
+		if mode == engine.ModeSQL { // from the beginning
 			runAll(t, s, "UPDATE w SET v = CASE k WHEN 2 THEN '{0.1,0.2,0.3}' ELSE '{-0.5,0.25,0.125}' END::double precision[]",
 				"UPDATE b SET v = 0.5")
 		}
@@ -208,7 +209,7 @@ CREATE VIEW scaled AS SELECT sum((coalesce(a, 1) * coalesce(dot(s, x.v), 0.5) - 
 			t.Fatal(err)
 		}
 		want := lossesOf(t, db.Engine, c.loss, c.params, config)
-		for _, mode := range []string{ModeChunk, ModeSQL} {
+		for _, mode := range []string{engine.ModeChunk, engine.ModeSQL} {
 			s.Mode = mode
 			if err := s.remote.Script(ctx, "DROP SCHEMA IF EXISTS "+schema+" CASCADE;"+prepare); err != nil {
 				t.Fatal(err)
@@ -236,7 +237,7 @@ func lossesOf(t *testing.T, e *Engine, loss string, params []string, c train.Con
 	if err != nil {
 		t.Fatalf("%s: %s: %v", e.Mode, loss, err)
 	}
-	res, err := e.query(context.Background(),
+	res, err := e.core.Runf(context.Background(),
 		"SELECT loss, coalesce(validation, 0) FROM relgrad.loss WHERE run = %d ORDER BY step", run)
 	if err != nil {
 		t.Fatal(err)
@@ -287,7 +288,7 @@ func TestPushedDefinition(t *testing.T) {
 		"CREATE TABLE w (k int PRIMARY KEY, v double precision); INSERT INTO w VALUES (1, 3); CREATE VIEW loss AS SELECT sum(v * v) AS loss FROM w"); err != nil {
 		t.Fatal(err)
 	}
-	s.Mode = ModeSQL
+	s.Mode = engine.ModeSQL
 	c := train.Default()
 	c.Epochs, c.BeforeStep = 3, "CREATE OR REPLACE VIEW loss AS SELECT sum(5 * v) AS loss FROM w"
 	if _, err := s.Train(ctx, "loss", []string{"w"}, c); sqlerr.Code(err) != sqlerr.FeatureNotSupported {
@@ -300,7 +301,7 @@ func TestPushedDefinition(t *testing.T) {
 // reads.
 func TestServerResume(t *testing.T) {
 	s := startServer(t)
-	for _, mode := range []string{ModeChunk, ModeSQL} {
+	for _, mode := range []string{engine.ModeChunk, engine.ModeSQL} {
 		s.Mode = mode
 		whole, n := resumedAt(t, s, mode+"_whole", 0)
 		for _, at := range []int64{1, 7, 11} {

@@ -1,6 +1,10 @@
 package relgrad
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/relgrad/relgrad/engine"
+)
 
 // moody is a store whose session changes what texts mean.
 type moody struct {
@@ -19,7 +23,9 @@ func TestSettingsOfCompiled(t *testing.T) {
 	defer db.Close()
 	m := &moody{embedded: db.Database.(embedded)}
 	e := newEngine(m)
-	defer e.cache.clear()
+	defer e.core.Close()
+	compiled := 0
+	e.OnCompiled = func(engine.Compilation) { compiled++ }
 	ctx := t.Context()
 	for _, sql := range []string{"CREATE TABLE w (k int PRIMARY KEY, x double precision)", "INSERT INTO w VALUES (1, 2)"} {
 		if _, err := e.RunSQL(ctx, sql); err != nil {
@@ -31,8 +37,8 @@ func TestSettingsOfCompiled(t *testing.T) {
 		if _, err := e.Backward(ctx, "SELECT sum(x ^ 2) FROM w", []string{"w"}, nil, 0); err != nil {
 			t.Fatal(err)
 		}
-		if want := []int{1, 1, 2, 2}[i]; len(e.cache.entries) != want {
-			t.Errorf("after %d calls %d losses are compiled, not %d", i+1, len(e.cache.entries), want)
+		if want := []int{1, 1, 2, 2}[i]; compiled != want {
+			t.Errorf("after %d calls %d losses are compiled, not %d", i+1, compiled, want)
 		}
 	}
 }

@@ -9,12 +9,15 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// TestRunTablesStay: nobody drops what train needs, by whatever name, and a table of the user's of the same name may go.
+// TestRunTablesStay: nobody drops what train needs, by whatever name, and a table of the user's of the same name may
+// go.
 func TestRunTablesStay(t *testing.T) {
 	db := open(t, "")
 	ctx := context.Background()
 	mustRun(t, db, "CREATE TABLE w (id int PRIMARY KEY, a double precision); INSERT INTO w VALUES (1, 2)")
-	for _, sql := range []string{"DROP TABLE relgrad.run", "DROP TABLE IF EXISTS relgrad.loss", "DROP TABLE w, relgrad.state CASCADE", "SET search_path = relgrad; DROP TABLE run", "ALTER TABLE relgrad.run RENAME TO other",
+	for _, sql := range []string{"DROP TABLE relgrad.run", "DROP TABLE IF EXISTS relgrad.loss",
+		"DROP TABLE w, relgrad.state CASCADE", "SET search_path = relgrad; DROP TABLE run",
+		"ALTER TABLE relgrad.run RENAME TO other",
 		"DROP SCHEMA relgrad CASCADE"} {
 		if _, err := db.Run(ctx, sql); sqlerr.Code(err) != "2BP01" {
 			t.Errorf("%s: %v", sql, err)
@@ -48,7 +51,9 @@ func TestNotFiniteDetail(t *testing.T) {
 	db := open(t, "")
 	mustRun(t, db, "CREATE TABLE w (id int PRIMARY KEY, a double precision, unread double precision, v double precision[]); INSERT INTO w VALUES (1, 2, 'Infinity', '{NaN}');"+
 		"CREATE VIEW q AS SELECT id, a, unread, unread * 2 AS twice FROM w")
-	for _, loss := range []string{"SELECT sum(1 / (a - 2)) FROM w", "SELECT sum(1 / (a - 2)) FROM q", "SELECT sum(1 / (a - 2)) FROM (SELECT * FROM q UNION ALL SELECT * FROM q) u", "SELECT sum(1 / (s - 2)) FROM (SELECT id, sum(a) AS s, max(unread) AS m FROM q GROUP BY id) g"} {
+	for _, loss := range []string{"SELECT sum(1 / (a - 2)) FROM w", "SELECT sum(1 / (a - 2)) FROM q",
+		"SELECT sum(1 / (a - 2)) FROM (SELECT * FROM q UNION ALL SELECT * FROM q) u",
+		"SELECT sum(1 / (s - 2)) FROM (SELECT id, sum(a) AS s, max(unread) AS m FROM q GROUP BY id) g"} {
 		_, err := db.Run(context.Background(), "SELECT backward('"+loss+"', 'w.a')")
 		var e *sqlerr.Error
 		if !errors.As(err, &e) || e.Code != sqlerr.NumericOutOfRange || !strings.Contains(e.Detail, "Infinity") || strings.Contains(e.Detail, "unread") || strings.Contains(e.Detail, "twice") || strings.Contains(e.Detail, `"v"`) {

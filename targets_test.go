@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/engine"
 	"github.com/relgrad/relgrad/train"
 )
 
@@ -37,29 +38,39 @@ var targetCases = []struct {
 }{
 	{"SELECT avg((p.y - w.a * p.x) ^ 2) FROM p, w", []string{"w", "p.x", "p.y"}, "w.a (1), p.x, p.y (4)", "p.y"},
 	{"SELECT avg(power(w.a * p.x - p.y, 2)) FROM p, w", []string{"w", "p.y"}, "w.a (1), p.y (4)", "p.y"},
-	{"SELECT sum(abs(w.a * p.x - coalesce(p.y, 0))) FROM p, w WHERE p.y IS NOT NULL AND p.y > 0", []string{"w", "p.y"}, "w.a (1), p.y (4)", "p.y"},
+	{"SELECT sum(abs(w.a * p.x - coalesce(p.y, 0))) FROM p, w WHERE p.y IS NOT NULL AND p.y > 0", []string{"w", "p.y"},
+		"w.a (1), p.y (4)", "p.y"},
 	{"SELECT sum(e * e) FROM residual", []string{"w", "p.y"}, "w.a (1), p.y (4)", "p.y"},
-	{"SELECT sqrt(avg(e ^ 2)) + 0.1 * (SELECT sum(a ^ 2) FROM w) FROM residual", []string{"w", "p.y"}, "w.a (1), p.y (4)", "p.y"},
-	{"SELECT sum(CASE WHEN id > 1 THEN 0.5 * huber(e, 1) ELSE 0 END) FROM residual", []string{"w", "p.y"}, "w.a (1), p.y (4)", "p.y"},
+	{"SELECT sqrt(avg(e ^ 2)) + 0.1 * (SELECT sum(a ^ 2) FROM w) FROM residual", []string{"w", "p.y"}, "w.a (1), p.y (4)",
+		"p.y"},
+	{"SELECT sum(CASE WHEN id > 1 THEN 0.5 * huber(e, 1) ELSE 0 END) FROM residual", []string{"w", "p.y"},
+		"w.a (1), p.y (4)", "p.y"},
 	{"SELECT sum((k * e) ^ 2) FROM residual JOIN p USING (id)", []string{"w", "p.y"}, "w.a (1), p.y (4)", "p.y"},
 	{"SELECT sum((p.y - z) ^ 2) FROM p JOIN model USING (id)", []string{"w", "p.y"}, "w.a (1), p.y (4)", "p.y"},
-	{"SELECT -sum(y * ln(sigmoid(z)) + (1 - y) * ln(1 - sigmoid(z))) FROM logit", []string{"w", "p.y"}, "w.a (1), p.y (4)", "p.y"},
+	{"SELECT -sum(y * ln(sigmoid(z)) + (1 - y) * ln(1 - sigmoid(z))) FROM logit", []string{"w", "p.y"}, "w.a (1), p.y (4)",
+		"p.y"},
 	{"SELECT sum(bce_with_logits(z, y)) FROM logit", []string{"w", "p.y"}, "w.a (1), p.y (4)", "p.y"},
 	{"SELECT sum(mse(matmul(m.v, q.x), q.y)) FROM q, m", []string{"m", "q"}, "m.v (4), q.x, q.y (4)", "q.y"},
 	{"SELECT sum(sqnorm(q.y - matmul(m.v, q.x))) FROM q, m", []string{"m", "q.y"}, "m.v (4), q.y (4)", "q.y"},
 	{"SELECT -sum(dot(q.y, log_softmax(matmul(m.v, q.x)))) FROM q, m", []string{"m", "q.y"}, "m.v (4), q.y (4)", "q.y"},
-	{"SELECT sum((r.y - dot(u.v, h.v)) ^ 2) FROM r JOIN u USING (i) JOIN h USING (j)", []string{"u.v", "h.v", "r.y"}, "u.v (6), h.v (8), r.y (12)", "r.y"},
+	{"SELECT sum((r.y - dot(u.v, h.v)) ^ 2) FROM r JOIN u USING (i) JOIN h USING (j)", []string{"u.v", "h.v", "r.y"},
+		"u.v (6), h.v (8), r.y (12)", "r.y"},
 
 	// data that are none of the parameters, biases, regularized and latent values, and what two models share
 	{"SELECT avg((p.y - w.a * p.x) ^ 2) FROM p, w", []string{"w"}, "w.a (1)", ""},
 	{"SELECT avg((p.y - w.a * p.x) ^ 2) FROM p, w", []string{"p.y"}, "p.y (4)", ""},
 	{"SELECT avg((p.y - w.a * p.x) ^ 2) FROM p, w", []string{"w", "p.x"}, "w.a (1), p.x (4)", ""},
-	{"SELECT avg((p.y - w.a * p.x) ^ 2) + 0.1 * (SELECT sum(y ^ 2) FROM p) FROM p, w", []string{"w", "p.y"}, "w.a (1), p.y (4)", ""},
-	{"SELECT sum((r.y - dot(u.v, h.v) - u.b - h.b) ^ 2) FROM r JOIN u USING (i) JOIN h USING (j) WHERE j > 1", []string{"u", "h"}, "u.v (6), u.b (3), h.v (8), h.b (3)", ""},
-	{"SELECT sum((r.y - dot(u.v, h.v) - r.o) ^ 2) FROM r JOIN u USING (i) JOIN h USING (j)", []string{"u.v", "h.v", "r.o"}, "u.v (6), h.v (8), r.o (12)", ""},
+	{"SELECT avg((p.y - w.a * p.x) ^ 2) + 0.1 * (SELECT sum(y ^ 2) FROM p) FROM p, w", []string{"w", "p.y"},
+		"w.a (1), p.y (4)", ""},
+	{"SELECT sum((r.y - dot(u.v, h.v) - u.b - h.b) ^ 2) FROM r JOIN u USING (i) JOIN h USING (j) WHERE j > 1",
+		[]string{"u", "h"}, "u.v (6), u.b (3), h.v (8), h.b (3)", ""},
+	{"SELECT sum((r.y - dot(u.v, h.v) - r.o) ^ 2) FROM r JOIN u USING (i) JOIN h USING (j)", []string{"u.v", "h.v", "r.o"},
+		"u.v (6), h.v (8), r.o (12)", ""},
 	{"SELECT sum((u.b - h.b) ^ 2) FROM u JOIN h ON u.i = h.j", []string{"u.b", "h.b"}, "u.b (3), h.b (3)", ""},
-	{"SELECT sum(norm(u.v + h.v - t.v)) FROM r JOIN u USING (i) JOIN h USING (j) JOIN u AS t ON t.i = (r.j % 3) + 1", []string{"u.v", "h.v"}, "u.v (6), h.v (8)", ""},
-	{"SELECT sum(sqnorm(matmul(m.v, u.v) + h.v)) FROM r JOIN u USING (i) JOIN h USING (j), m", []string{"u.v", "h.v", "m"}, "u.v (6), h.v (8), m.v (4)", ""},
+	{"SELECT sum(norm(u.v + h.v - t.v)) FROM r JOIN u USING (i) JOIN h USING (j) JOIN u AS t ON t.i = (r.j % 3) + 1",
+		[]string{"u.v", "h.v"}, "u.v (6), h.v (8)", ""},
+	{"SELECT sum(sqnorm(matmul(m.v, u.v) + h.v)) FROM r JOIN u USING (i) JOIN h USING (j), m", []string{"u.v", "h.v", "m"},
+		"u.v (6), h.v (8), m.v (4)", ""},
 }
 
 // TestTargets: train says what it trains, and which of it looks like data.
@@ -74,7 +85,7 @@ func TestTargets(t *testing.T) {
 	if err := s.remote.Script(context.Background(), targetTables); err != nil {
 		t.Fatal(err)
 	}
-	for _, mode := range []string{ModeChunk, ModeSQL} {
+	for _, mode := range []string{engine.ModeChunk, engine.ModeSQL} {
 		t.Run(mode, func(t *testing.T) {
 			s.Mode = mode
 			checkTargets(t, s.Engine)
@@ -94,7 +105,8 @@ func checkTargets(t *testing.T, db *Engine) {
 			t.Errorf("%s: not said: trains %s\n%s", loss, trains, all)
 		}
 		warned := strings.Count(all, "WARNING: ")
-		if data == "" && warned > 0 || data != "" && (warned != 1 || !strings.Contains(all, "WARNING: train: parameter "+data+" looks like data: ")) {
+		if data == "" && warned > 0 || data != "" && (warned != 1 ||
+			!strings.Contains(all, "WARNING: train: parameter "+data+" looks like data: ")) {
 			t.Errorf("%s: %d warnings, expected one about %q\n%s", loss, warned, data, all)
 		}
 	}

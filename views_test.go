@@ -202,7 +202,7 @@ func TestLargeResults(t *testing.T) {
 	}
 	db.ViewRows = 0
 	_, def := db.Relation(db.SearchPath(), "", "big")
-	if _, taken := db.viewProgram(context.Background(), def); !taken {
+	if _, taken := db.views().Program(context.Background(), def); !taken {
 		t.Error("the store computes the view")
 	}
 	if _, after := tensor.LiveBuffers(); after > before+(64<<20) {
@@ -245,7 +245,7 @@ func TestViewsFollowChanges(t *testing.T) {
 	}
 	for i, q := range queries {
 		_, def := db.Relation(db.SearchPath(), "", fmt.Sprintf("v%d", i))
-		if _, taken := db.viewProgram(context.Background(), def); !taken {
+		if _, taken := db.views().Program(context.Background(), def); !taken {
 			t.Errorf("after all changes the executor did not run %s", q)
 		}
 	}
@@ -256,7 +256,7 @@ func sameAsView(t *testing.T, db *DB, name, query string) bool {
 	t.Helper()
 	mustRun(t, db, fmt.Sprintf("CREATE VIEW %s AS %s", name, query))
 	_, def := db.Relation(db.SearchPath(), "", name)
-	_, taken := db.viewProgram(context.Background(), def)
+	_, taken := db.views().Program(context.Background(), def)
 	compareView(t, db, name, query, query)
 	return taken
 }

@@ -67,3 +67,8 @@ type Filed interface{ Path() string }
 
 // Snapshotter runs a statement that sees one state of the database, without a transaction that was begun.
 type Snapshotter interface{ InOne() bool }
+
+// Presenter gives a query's columns the types of a table.
+type Presenter interface {
+	PresentQuery(query, table string) (string, error)
+}

@@ -60,21 +60,23 @@ var levels = map[string]int{
 
 	"optimizer":   6,
 	"train":       7,
-	".":           8,
-	"script":      9,
-	"script/psql": 10,
+	"engine":      8,
+	"train/run":   9,
+	".":           10,
+	"script":      11,
+	"script/psql": 12,
 
-	"pgbridge/pgsession": 11,
+	"pgbridge/pgsession": 13,
 
-	"cmd":      12,
-	"examples": 12,
-	"bench":    11,
+	"cmd":      14,
+	"examples": 14,
+	"bench":    13,
 
 	"internal": tools, // test support and developers' tools
 }
 
 // tools is the level of what no shipped package may import and what may import everything.
-const tools = 13
+const tools = 15
 
 // only names, for an imported package, the folders that alone may import it.
 var only = map[string][]string{

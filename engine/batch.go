@@ -1,0 +1,234 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/bind"
+	"github.com/relgrad/relgrad/train"
+)
+
+// Batch is the relation whose rows a run takes in mini-batches: the identities of its rows, in the order of their
+// values, of which an epoch draws a permutation. So batches depend neither on the order of rows in the table nor on
+// what a session did before.
+type Batch struct {
+	*bind.Batch
+	db     *compiler
+	config *train.Config
+	N      int          // its rows
+	keys   []*ra.Vector // identities
+	reads  []Object     // tables that they come from
+	order  []int32      // the rows as a step takes them: those that share a matrix after each other
+	place  []int32      // of each row in order
+	epoch  int64        // of perm; 0: none
+	perm   []int32
+}
+
+// OpenBatch finds the relation that a run's option names and reads its identities; nil where it names none.
+func (db *compiler) OpenBatch(ctx context.Context, config *train.Config, names []string) (*Batch, error) {
+	name := config.Batch
+	if name == "" {
+		return nil, nil
+	}
+	var params []bind.ParamRef
+	for i, p := range names {
+		ref, _, err := bind.ParseParam(ctx, db.Catalogue, p)
+		if err != nil {
+			return nil, About(err, "params", i)
+		}
+		params = append(params, ref)
+	}
+	found, err := bind.ResolveBatch(ctx, db.Catalogue, name, params)
+	if err != nil {
+		return nil, About(err, "batch", 0)
+	}
+	b := &Batch{Batch: found, db: db, config: config}
+	if b.keys, err = b.read(ctx, b.Key); err != nil {
+		return nil, About(err, "batch", 0)
+	}
+	if b.N = b.keys[0].N; b.N == 0 {
+		return nil, About(sqlerr.New(sqlerr.InvalidParameter, "batch %q has no rows", name), "batch", 0)
+	}
+	b.Size = min(config.BatchSize, int64(b.N))
+	if config.BeforeStep == "" { // it may change that order, which a resumed run would see from the beginning
+		b.Order = b.findOrder
+	}
+	b.Rows = b.ofStep
+	return b, About(config.SetRows(int64(b.N)), "batch", 0)
+}
+
+// read reads columns of the batch, in the order of their values.
+func (b *Batch) read(ctx context.Context, names []string) ([]*ra.Vector, error) {
+	at := ast.Node{At: -1}
+	sel := &ast.Select{Node: at, From: []ast.FromItem{&ast.TableRef{Node: at, Schema: b.Schema, Name: b.Name}}, End: -1}
+	for _, k := range names {
+		sel.Targets = append(sel.Targets, ast.Target{Node: at, X: &ast.ColumnRef{Node: at, Names: []string{k}}, Name: k})
+	}
+	cat := b.db.Catalogue
+	env := cat.Env
+	cat.Env = kernels.Env{Seed: b.config.Seed}
+	b.reads = nil
+	back := cat.Watch(func(schema, name string) error {
+		b.reads = append(b.reads, Object{Schema: schema, Table: name})
+		return nil
+	})
+	defer func() {
+		cat.Env = env
+		back()
+	}()
+	_, cols, err := b.db.Query(ctx, sel, &ast.Text{})
+	if err != nil {
+		return nil, err
+	}
+	order := sorted(cols)
+	for i, v := range cols {
+		cols[i] = pick(v, order)
+	}
+	return cols, nil
+}
+
+// findOrder finds the order in which a step takes its rows: those that share a matrix after each other.
+func (b *Batch) findOrder(ctx context.Context) error {
+	reads := b.reads
+	cols, err := b.read(ctx, append(slices.Clone(b.Key), b.Near))
+	if b.reads = reads; err != nil || cols[0].N != b.N { // before_step has changed them, which it is told elsewhere
+		return err
+	}
+	b.order, b.place = sorted(cols[len(b.Key):]), make([]int32, b.N)
+	for i, row := range b.order {
+		b.place[row] = int32(i)
+	}
+	return nil
+}
+
+// sorted lists the rows in the order of their values, first column first; equal ones as they stand.
+func sorted(cols []*ra.Vector) []int32 {
+	order := make([]int32, cols[0].N)
+	for i := range order {
+		order[i] = int32(i)
+	}
+	compare := func(a, b int32) int {
+		for _, v := range cols {
+			if c := compareKeys(v, int(a), int(b)); c != 0 {
+				return c
+			}
+		}
+		return 0
+	}
+	if !slices.IsSortedFunc(order, compare) {
+		slices.SortStableFunc(order, compare)
+	}
+	return order
+}
+
+// compareKeys orders two rows of a column of an identity, NULL first.
+func compareKeys(v *ra.Vector, a, b int) int {
+	switch x, y := v.IsNull(a), v.IsNull(b); {
+	case x && y:
+		return 0
+	case x:
+		return -1
+	case y:
+		return 1
+	case v.Ints != nil:
+		return cmp.Compare(v.Ints[a], v.Ints[b])
+	case v.Texts != nil:
+		return strings.Compare(v.Texts[a], v.Texts[b])
+	case v.F64 != nil:
+		return cmp.Compare(v.F64[a], v.F64[b])
+	}
+	return cmp.Compare(v.F32[a], v.F32[b])
+}
+
+// pick reads rows of a column of scalars.
+func pick(v *ra.Vector, rows []int32) *ra.Vector {
+	out := ra.NewVector(v.Type, len(rows))
+	for i, r := range rows {
+		switch {
+		case v.IsNull(int(r)):
+			out.SetNull(i)
+		case v.Ints != nil:
+			out.Ints[i] = v.Ints[r]
+		case v.Texts != nil:
+			out.Texts[i] = v.Texts[r]
+		case v.F64 != nil:
+			out.F64[i] = v.F64[r]
+		default:
+			out.F32[i] = v.F32[r]
+		}
+	}
+	return out
+}
+
+// ofStep gives the identities of a step's rows, in their own order or that of Near: which rows they are is drawn, not
+// how they are summed up.
+func (b *Batch) ofStep(env *kernels.Env) ([]*ra.Vector, error) {
+	if env.Step < 1 {
+		return nil, sqlerr.New(sqlerr.Internal, "internal error: step %d has no batch", env.Step)
+	}
+	epoch, from, to := b.config.Slice(env.Step)
+	if epoch != b.epoch {
+		b.epoch, b.perm = epoch, train.Permutation(env.Seed, epoch, b.N)
+	}
+	rows := slices.Clone(b.perm[from:to])
+	for i, row := range rows {
+		if b.place != nil {
+			rows[i] = b.place[row]
+		}
+	}
+	slices.Sort(rows)
+	for i, at := range rows {
+		if b.order != nil {
+			rows[i] = b.order[at]
+		}
+	}
+	out := make([]*ra.Vector, len(b.keys))
+	for i, k := range b.keys {
+		out[i] = pick(k, rows)
+	}
+	return out, nil
+}
+
+// Hash identifies the rows: batches can go on only over the same ones.
+func (b *Batch) Hash() string {
+	h := fnv.New64a()
+	for _, v := range b.keys {
+		fmt.Fprint(h, v.Ints, v.F64, v.F32, Apart(v.Texts), v.Valid)
+	}
+	return fmt.Sprintf("batch %s.%s %d %x", b.Schema, b.Name, b.N, h.Sum64())
+}
+
+// Unchanged refuses other rows than those that the run began with, where before_step has changed a table.
+func (b *Batch) Unchanged(ctx context.Context, t Object) error {
+	if b == nil || !slices.Contains(b.reads, t) {
+		return nil
+	}
+	now := *b
+	var err error
+	if now.keys, err = now.read(ctx, now.Key); err != nil {
+		return err
+	}
+	if now.N = now.keys[0].N; now.Hash() != b.Hash() {
+		return sqlerr.New(sqlerr.ObjectNotPrereqState, "before_step has changed the rows of the batch %q", b.Name).
+			WithHint("Its rows are drawn from those that are there when the run begins. A table that before_step fills needs no batch.")
+	}
+	return nil
+}
+
+// Apart quotes texts that are printed side by side.
+func Apart(texts []string) []string {
+	var out []string
+	for _, s := range texts {
+		out = append(out, strconv.Quote(s))
+	}
+	return out
+}

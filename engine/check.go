@@ -1,0 +1,315 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront/bind"
+	"github.com/relgrad/relgrad/tensor"
+	"github.com/relgrad/relgrad/train"
+)
+
+// CheckRow compares one element of a gradient with central differences.
+type CheckRow struct {
+	Key               string // identity of the row, as text
+	Column            string
+	Element           int64 // within the chunk, from 1 in row-major order
+	Analytic, Numeric float64
+	// relative to the largest of both, a thousandth of the parameter's largest gradient, and 1e-5 of the loss (see judge)
+	Error float64
+	OK    bool // Error ≤ 1e-5
+}
+
+// checkTolerance is the error up to which an element counts as right.
+const checkTolerance = 1e-5
+
+// CheckOptions say which elements of a gradient are checked, and of which rows the loss is.
+type CheckOptions struct {
+	Samples int    // how many elements, at least 1
+	Step    *int64 // which a loss that draws or reads a batch needs
+	Seed    int64
+	// Batch is a table or view whose references stand for BatchSize of its rows: those that a run of train with this seed
+	// takes at Step, from 1. "" for the whole loss.
+	Batch     string
+	BatchSize int64
+}
+
+// Check compares sampled elements of the gradient with central differences of the loss, all in float64, worst
+// first.
+func (db *Engine) Check(ctx context.Context, loss, param string, o CheckOptions) (out []CheckRow, err error) {
+	err = db.OnOneState(func() (err error) {
+		out, err = db.check(ctx, loss, param, o)
+		return err
+	})
+	return out, err
+}
+
+func (db *Engine) check(ctx context.Context, loss, param string, o CheckOptions) ([]CheckRow, error) {
+	if o.Samples < 1 {
+		return nil, About(sqlerr.New(sqlerr.InvalidParameter, "samples must be at least 1, not %d", o.Samples), "samples", 0)
+	}
+	batch, err := db.checkedBatch(ctx, []string{param}, o)
+	if err != nil {
+		return nil, err
+	}
+	r := Request{Loss: loss, Params: []string{param}, Draw: true, force64: true, Batch: batch, Seed: o.Seed}
+	c, err := db.Compile(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Prog.Close()
+	if err := c.drawn(o.Step); err != nil {
+		return nil, err
+	}
+	env := kernels.Env{Seed: o.Seed}
+	if o.Step != nil {
+		env.Step = *o.Step
+	}
+	x, err := c.Run(ctx, env)
+	if err == nil {
+		err = db.finite(ctx, c, x, env)
+	}
+	if err == nil {
+		_, err = db.gradientOf(ctx, c, 0, env)
+	}
+	if err != nil {
+		return nil, About(err, "loss", 0)
+	}
+	r.Forward, r.With = true, c.Prog
+	f, err := db.Compile(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Prog.Close()
+	rows, largest, err := c.sampled(ctx, db, f, o.Samples)
+	if err != nil {
+		return nil, err
+	}
+	for i := range rows {
+		if rows[i].Numeric, err = f.central(ctx, env, rows[i].at, x); err != nil {
+			return nil, err
+		}
+	}
+	return judge(rows, x, largest), nil
+}
+
+// checkedBatch opens the batch of a check as a run of training would.
+func (db *Engine) checkedBatch(ctx context.Context, params []string, o CheckOptions) (*bind.Batch, error) {
+	config := train.Default()
+	config.Batch, config.BatchSize, config.Seed = o.Batch, o.BatchSize, o.Seed
+	err := config.CheckBatch()
+	if err == nil && o.BatchSize < 0 {
+		err = sqlerr.New(sqlerr.InvalidParameter, "batch_size must be at least 1, not %d", o.BatchSize)
+	}
+	if err != nil {
+		return nil, About(err, map[bool]string{true: "batch_size", false: "batch"}[o.Batch == ""], 0)
+	}
+	if o.Batch == "" {
+		return nil, nil
+	}
+	if o.Step == nil || *o.Step < 1 {
+		return nil, About(sqlerr.New(sqlerr.InvalidParameter, "a loss over a batch needs a step, from 1").
+			WithHint("Add step => 1; the rows are those that train with the same seed takes at that step."), "step", 0)
+	}
+	b, err := db.OpenBatch(ctx, &config, params)
+	if err != nil {
+		return nil, err
+	}
+	return b.Batch, nil
+}
+
+// sample is a CheckRow with the place of its element.
+type sample struct {
+	CheckRow
+	at *float64
+}
+
+// sampled draws elements of the parameter, without repetition, and reads their analytic gradient from c; largest is the
+// largest of all elements.
+func (c *Compiled) sampled(ctx context.Context, db *Engine, f *Compiled, samples int) (out []sample, largest float64,
+	err error) {
+	t := c.Tables[0]
+	match, err := c.Prog.Match(1, t, c.GradKey(0))
+	if err != nil {
+		return nil, 0, err
+	}
+	gradRow := make(map[int32]int, len(match))
+	for i, row := range match {
+		gradRow[row] = i
+	}
+	for _, d := range c.drawElements(f, samples) {
+		p := f.Prog.Param(t, d.col)
+		l, err := db.Catalogue.Live(ctx, t, d.col, p)
+		if err != nil {
+			return nil, 0, err
+		}
+		row, at := d.element/p.Size, d.element%p.Size
+		if x := p.F64[d.element]; math.IsNaN(x) || math.IsInf(x, 0) { // no difference has a width there
+			return nil, 0, About(sqlerr.New(sqlerr.NumericOutOfRange, "parameter %s.%s holds %s, key %s", t.Name, t.Cols[d.col].
+				Name, train.Number(x), l.Key(row)).
+				WithHint("Central differences need finite parameters."), "param", 0)
+		}
+		s := sample{CheckRow: CheckRow{Key: l.Key(row), Column: t.Cols[d.col].Name, Element: int64(at) + 1},
+			at: &p.F64[d.element]}
+		if i, ok := gradRow[int32(row)]; ok {
+			s.Analytic = c.Prog.Grad(1, c.GradColumn(0, d.col)).F64[i*p.Size+at]
+		}
+		out = append(out, s)
+	}
+	for _, col := range c.Cols[0] {
+		if f.Prog.Param(t, col) == nil {
+			continue
+		}
+		for _, x := range c.Prog.Grad(1, c.GradColumn(0, col)).F64 {
+			largest = math.Max(largest, math.Abs(x))
+		}
+	}
+	return out, largest, nil
+}
+
+// drawnElement is an element of a parameter's column, with what decides whether it is drawn.
+type drawnElement struct {
+	col, element int
+	rank         float64
+}
+
+// drawElements returns the elements with the smallest of numbers that are drawn for each, in the order of the table.
+func (c *Compiled) drawElements(f *Compiled, samples int) []drawnElement {
+	byRank := func(a, b drawnElement) int { return cmp.Compare(a.rank, b.rank) }
+	var kept []drawnElement
+	for _, col := range c.Cols[0] {
+		p := f.Prog.Param(c.Tables[0], col)
+		if p == nil {
+			continue
+		}
+		for e := range p.Rows * p.Size {
+			if p.Valid != nil && p.Valid[e/p.Size] == 0 {
+				continue
+			}
+			kept = append(kept, drawnElement{col, e, tensor.Uniform(1, tensor.HashKey(int64(col)), e)})
+			if len(kept) >= 2*samples+1000 {
+				slices.SortFunc(kept, byRank)
+				kept = kept[:samples]
+			}
+		}
+	}
+	slices.SortFunc(kept, byRank)
+	kept = kept[:min(len(kept), samples)]
+	slices.SortFunc(kept, func(a, b drawnElement) int {
+		return cmp.Or(cmp.Compare(a.col, b.col), cmp.Compare(a.element, b.element))
+	})
+	return kept
+}
+
+// GradColumn is the position of a table column among the columns of the parameter's root.
+func (c *Compiled) GradColumn(param, col int) int {
+	for i, k := range c.Res.Cols[param] {
+		if k == col {
+			return i
+		}
+	}
+	return -1
+}
+
+// GradKey holds the positions of the table's identity among the columns of the parameter's root.
+func (c *Compiled) GradKey(param int) []int {
+	key := make([]int, len(c.Tables[param].Key))
+	for i, k := range c.Tables[param].Key {
+		key[i] = c.GradColumn(param, k)
+	}
+	return key
+}
+
+// central is the derivative in one element by central differences at two widths, extrapolated. Where the two
+// disagree by more than the rounding of the loss explains, a kink lies between the points (a relu that changes
+// sides), and narrower pairs are tried: the one with the smallest disagreement and rounding counts.
+func (c *Compiled) central(ctx context.Context, env kernels.Env, at *float64, loss float64) (float64, error) {
+	x := *at
+	defer func() { *at = x }()
+	diff := func(h float64) (float64, error) {
+		var y [2]float64
+		for i, d := range []float64{h, -h} {
+			*at = x + d
+			l, err := c.Run(ctx, env)
+			if err != nil {
+				return 0, err
+			}
+			y[i] = l
+		}
+		return (y[0] - y[1]) / (2 * h), nil
+	}
+	best, gap := 0.0, math.Inf(1)
+	for h := 1e-4 * math.Max(1, math.Abs(x)); h > 1e-8*math.Max(1, math.Abs(x)); h /= 10 {
+		wide, err := diff(h)
+		if err != nil {
+			return 0, err
+		}
+		narrow, err := diff(h / 2)
+		if err != nil {
+			return 0, err
+		}
+		size := math.Max(math.Abs(wide), math.Abs(narrow))
+		rounding := 1e-15 * math.Max(1, math.Abs(loss)) / h
+		g := math.Abs(wide - narrow)
+		if g+rounding < gap {
+			best, gap = (4*narrow-wide)/3, g+rounding
+		}
+		if g <= 1e-6*size+10*rounding {
+			break
+		}
+	}
+	return best, nil
+}
+
+// judge computes the errors and sorts the worst first. largest is the largest gradient of the parameter. A central
+// difference of width 1e-4 in float64 is uncertain by some 1e-11 of the loss (or of 1, the usual size of what cancels
+// in a small loss), so gradients below 1e-5 of that cannot be told to five digits.
+func judge(rows []sample, loss, largest float64) []CheckRow {
+	floor := 1e-5 * math.Max(1, math.Abs(loss))
+	out := make([]CheckRow, len(rows))
+	for i, r := range rows {
+		d := math.Abs(r.Analytic - r.Numeric)
+		if d > 0 {
+			r.Error = d / math.Max(math.Max(math.Abs(r.Analytic), math.Abs(r.Numeric)), math.Max(1e-3*largest, floor))
+		}
+		if math.IsNaN(d) {
+			r.Error = math.Inf(1)
+		}
+		r.OK = r.Error <= checkTolerance
+		out[i] = r.CheckRow
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Error > out[j].Error })
+	return out
+}
+
+// Vector makes a column of scalars.
+func Vector[T int64 | float64 | string | bool](rows []CheckRow, f func(r CheckRow) T) *ra.Vector {
+	v := &ra.Vector{N: len(rows)}
+	for _, r := range rows {
+		switch x := any(f(r)).(type) {
+		case int64:
+			v.Type.Kind = kernels.Int
+			v.Ints = append(v.Ints, x)
+		case float64:
+			v.Type.Kind = kernels.Float64
+			v.F64 = append(v.F64, x)
+		case string:
+			v.Type.Kind = kernels.Text
+			v.Texts = append(v.Texts, x)
+		case bool:
+			v.Type.Kind = kernels.Bool
+			i := int64(0)
+			if x {
+				i = 1
+			}
+			v.Ints = append(v.Ints, i)
+		}
+	}
+	return v
+}

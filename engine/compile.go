@@ -1,0 +1,269 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/relgrad/relgrad/autodiff"
+	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/optimizer"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront/bind"
+)
+
+// Request says what is compiled: a loss, its parameters, and how.
+type Request struct {
+	Loss    string
+	Params  []string
+	Draw    bool              // dropout draws
+	force64 bool              // everything in double precision
+	Forward bool              // the loss alone, with the parameters as live buffers
+	As      string            // what messages call the query; "loss" when empty
+	PerStep map[Object]bool   // tables that are read again at every step
+	Batch   *bind.Batch       // the relation of which a step reads some rows; nil: none
+	Seed    int64             // of the draws, where it is known
+	Beside  int               // numbers that are kept for each of a parameter: an optimizer's state and the like
+	With    *executor.Program // a program that is in use at the same time; nil: none
+}
+
+// Compiled is a request with its plan and program.
+type Compiled struct {
+	Request
+	query  *bind.Query
+	Res    *optimizer.Result
+	Prog   *executor.Program
+	Tables []*ra.Table   // per parameter
+	Cols   [][]int       // per parameter: the table columns that are differentiated
+	Looks  []target      // parameters that look like data; of a run of training
+	took   time.Duration // by plan
+
+	Read      []*ra.Table                     // the tables that the plan was made from
+	Defined   map[*ra.Table]*catalog.TableDef // their definitions
+	described []description                   // and the sub-queries
+}
+
+// Compilation is what it took to make a program. The program is in use, and is gone when the statement is over that it
+// was made for.
+type Compilation struct {
+	Loss      string
+	Params    []string
+	Planning  time.Duration // binding, differentiating, optimizing
+	Reading   time.Duration // tables, from the database
+	Structure time.Duration // the structure phase, without Reading
+	Program   *executor.Program
+}
+
+// compiler makes plans and programs of losses.
+type compiler struct{ session }
+
+// Plan binds, differentiates and optimizes a request.
+func (db *compiler) Plan(ctx context.Context, r Request) (*Compiled, error) {
+	if db.OnCompiling != nil {
+		db.OnCompiling()
+	}
+	begin := time.Now()
+	db.Refresh()
+	c := &Compiled{Request: r}
+	db.Catalogue.perStep, db.Catalogue.tables, db.Catalogue.described = r.PerStep, map[Object]*ra.Table{}, nil
+	defer func() {
+		c.rests(db)
+		db.Catalogue.perStep, db.Catalogue.tables, db.Catalogue.described = nil, nil, nil
+	}()
+	var refs []bind.ParamRef
+	var ps []optimizer.Param
+	for n, name := range r.Params {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		ref, t, err := bind.ParseParam(ctx, db.Catalogue, name)
+		if err != nil {
+			return nil, About(err, "params", n)
+		}
+		p := optimizer.Param{Table: t}
+		for i, col := range t.Cols {
+			if col.IsValue() && col.NoType == "" && !IsKey(t, i) && (ref.Column == "" || ref.Column == col.Name) {
+				p.Cols = append(p.Cols, i)
+			}
+		}
+		if err := c.once(t, p.Cols); err != nil {
+			return nil, About(err, "params", n)
+		}
+		refs, ps = append(refs, ref), append(ps, p)
+		c.Tables, c.Cols = append(c.Tables, t), append(c.Cols, p.Cols)
+	}
+	if strings.TrimSpace(r.Loss) == "" {
+		return nil, About(sqlerr.New(sqlerr.InvalidParameter, "the loss is an empty text").
+			WithHint("A loss is the name of a view, or the text of a query."), "loss", 0)
+	}
+	if strings.ContainsAny(r.Loss, " (\n") && !bind.IsName(r.Loss) {
+		if err := db.judged(ctx, r.Loss); err != nil {
+			return nil, About(err, "loss", 0)
+		}
+	}
+	if err := ctx.Err(); err != nil { // a long text is parsed again, which takes its time
+		return nil, err
+	}
+	b := ra.NewBuilder()
+	q, err := bind.BindLoss(ctx, db.Catalogue, b, r.Loss,
+		bind.BindOptions{Params: refs, Draw: r.Draw, As: r.As, Batch: r.Batch})
+	if err != nil {
+		return nil, About(err, "loss", 0)
+	}
+	if r.Batch != nil && !r.Batch.Used {
+		return nil, About(sqlerr.New(sqlerr.InvalidParameter, "the loss does not read the batch %q", r.Batch.Name), "batch",
+			0)
+	}
+	c.query = q
+	if r.Forward {
+		ps = nil
+	} else if r.Beside > 0 {
+		c.Looks = targets(q.Node, q.Cols[0], c.Tables, c.Cols)
+	}
+	c.Res, err = optimizer.Gradient(ctx, b, q.Node, q.Cols[0], ps, optimizer.Options{Disable: db.Disable})
+	var of *autodiff.ParamError
+	if errors.As(err, &of) {
+		return nil, About(of.Err, "params", of.Param)
+	}
+	if err == nil && r.As != "" {
+		c.Res.Plan.Roots[0].Name = r.As
+	}
+	if err == nil {
+		db.Catalogue.markSteps(c.Res.Plan)
+	}
+	c.took = time.Since(begin)
+	// it reads the batch, which is no planning
+	if err == nil && r.Batch != nil && r.Batch.Near != "" && r.Batch.Order != nil {
+		if err := r.Batch.Order(ctx); err != nil {
+			return nil, About(err, "batch", 0)
+		}
+	}
+	return c, About(err, "loss", 0)
+}
+
+// rests notes what a plan was made from, which a database that computes it must look at again.
+func (c *Compiled) rests(db *compiler) {
+	if _, ok := db.Database.(catalog.Pusher); !ok || c.Res == nil {
+		return
+	}
+	order := func(a, b *ra.Table) int { return cmp.Or(cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name)) }
+	c.Read, c.described = slices.SortedFunc(maps.Values(db.Catalogue.tables), order), db.Catalogue.described
+	c.Read = slices.CompactFunc(c.Read, func(a, b *ra.Table) bool { return order(a, b) == 0 })
+	c.Defined = map[*ra.Table]*catalog.TableDef{}
+	for _, t := range c.Read {
+		c.Defined[t], _ = db.Relation(nil, t.Schema, t.Name)
+	}
+}
+
+// judged lets the database judge a query text first. Of a name that does not exist, and of a text that is nested too
+// deeply, the binder says more: its error counts where it is about the same.
+func (db *compiler) judged(ctx context.Context, loss string) error {
+	err := db.Prepare(ctx, loss)
+	var theirs, ours *sqlerr.Error
+	if !errors.As(err, &theirs) {
+		return err
+	}
+	switch theirs.Code {
+	case sqlerr.UndefinedTable, sqlerr.UndefinedColumn, sqlerr.UndefinedFunction, sqlerr.TooComplex:
+	default:
+		return err
+	}
+	_, other := bind.BindLoss(ctx, db.Catalogue, ra.NewBuilder(), loss, bind.BindOptions{})
+	if errors.As(other, &ours) && (ours.Pos == theirs.Pos || ours.Code == sqlerr.TooComplex && theirs.Code == ours.Code) {
+		return other
+	}
+	return err
+}
+
+// once refuses a column that another parameter has already.
+func (c *Compiled) once(t *ra.Table, cols []int) error {
+	for i, u := range c.Tables {
+		for _, k := range c.Cols[i] {
+			if u.Schema == t.Schema && u.Name == t.Name && slices.Contains(cols, k) {
+				return sqlerr.New(sqlerr.InvalidParameter, "parameter \"%s.%s\" is named twice", t.Name, t.Cols[k].Name)
+			}
+		}
+	}
+	return nil
+}
+
+func IsKey(t *ra.Table, col int) bool {
+	for _, k := range t.Key {
+		if k == col {
+			return true
+		}
+	}
+	return false
+}
+
+// Compile plans a request and runs the structure phase.
+func (db *compiler) Compile(ctx context.Context, r Request) (*Compiled, error) {
+	c, err := db.Plan(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return c, db.Build(ctx, c)
+}
+
+// Build runs the structure phase of a plan.
+func (db *compiler) Build(ctx context.Context, c *Compiled) (err error) {
+	o := db.options(c.With)
+	// an optimizer's state: a run of training
+	o.Force64, o.Env, o.Beside, o.Many = c.force64, kernels.Env{Seed: c.Seed}, c.Beside, c.Beside > 0
+	begin, reading := time.Now(), db.Catalogue.reading
+	c.Prog, err = executor.Compile(ctx, c.Res.Plan, db.Catalogue, o)
+	if err == nil && db.OnCompiled != nil {
+		read := db.Catalogue.reading - reading
+		db.OnCompiled(Compilation{Loss: c.Loss, Params: c.Params, Planning: c.took, Reading: read,
+			Structure: time.Since(begin) - read, Program: c.Prog})
+	}
+	return About(err, "loss", 0)
+}
+
+// drawn checks that a loss that draws has been given a step.
+func (c *Compiled) drawn(step *int64) error {
+	if c.query.Draws && step == nil {
+		return sqlerr.New(sqlerr.InvalidParameter, "the loss draws (dropout or current_step()), so it needs a step").
+			WithHint("Add step => 1; the same step and seed give the same draw.")
+	}
+	return nil
+}
+
+// Run computes one step and returns the loss.
+func (c *Compiled) Run(ctx context.Context, env kernels.Env) (float64, error) {
+	if err := c.Prog.Run(ctx, env); err != nil {
+		return 0, err
+	}
+	x, null, err := c.Prog.Scalar(0)
+	if err != nil {
+		return 0, err
+	}
+	if null {
+		return 0, c.IsNull()
+	}
+	return x, nil
+}
+
+// IsNull explains a loss that is NULL by the empty tables that it reads.
+func (c *Compiled) IsNull() error {
+	e := sqlerr.New(sqlerr.NullNotAllowed, "the %s is NULL", c.Res.Plan.Roots[0].Name).
+		WithDetail("Aggregates of no rows, or of NULL only, are NULL.").
+		WithHint("Check that the joins of the loss find partners, or use coalesce(…, 0).")
+	var empty []string
+	for _, n := range c.query.Scans {
+		if n.Table.Rows == 0 {
+			empty = append(empty, n.Table.Name)
+		}
+	}
+	if slices.Sort(empty); len(empty) > 0 {
+		e = e.WithDetail("Without rows: %s.", strings.Join(empty, ", ")).WithHint("Fill the tables that the loss reads.")
+	}
+	return e
+}

@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/relgrad/relgrad/catalog"
+)
+
+// Settings are what a session's user decides about its engine.
+type Settings struct {
+	// Workers is the number of threads; 0 means one per core. Results do not depend on it.
+	Workers int
+	// Memory is the budget of a program in bytes, where SET relgrad.memory gives none; 0 means three quarters of what
+	// this process may have. What does not fit lies in files.
+	Memory int64
+	// Mode says what computes gradients on a database that can do it: ModeAuto (also ""), ModeChunk or ModeSQL.
+	Mode string
+	// Notice receives messages of running statements, such as train()'s options. Nil drops them.
+	Notice func(level, message string)
+	// OnCompiling is called when the engine begins to plan a loss or a query.
+	OnCompiling func()
+	// OnCompiled is called when the executor has a program for a loss or a query.
+	OnCompiled func(Compilation)
+	// Disable lists optimizer rules that are switched off.
+	Disable []string
+}
+
+// session is the database with what a session of the engine has.
+type session struct {
+	catalog.Database
+	*Settings
+	spill     spillBounds
+	Catalogue *Catalogue
+	cache     *planCache
+}
+
+// Engine is the engine of one session, without training. It is made of layers: each has what is its own, and knows
+// those below it.
+//
+//	session   the database, the session's settings, the memory
+//	compiler  a loss to a plan and a program, and those that are kept
+//	finder    where a value stops being finite
+//	pusher    plans that the database computes
+//	Engine    gradients, their check, their explanation
+type Engine struct{ pusher }
+
+// New makes the engine of a database.
+func New(d catalog.Database, s *Settings) *Engine {
+	base := session{Database: d, Settings: s, Catalogue: newCatalogue(d), cache: &planCache{}}
+	return &Engine{pusher{finder{compiler{base}}}}
+}
+
+// Close frees what is kept between calls.
+func (db *Engine) Close() { db.cache.clear() }
+
+// Recovered forgets what a panic may have left broken.
+func (db *Engine) Recovered() { db.cache = &planCache{} }
+
+func (db *session) Notify(level, message string) {
+	if db.Notice != nil {
+		db.Notice(level, message)
+	}
+}
+
+// Runf runs a statement of our own.
+func (db *session) Runf(ctx context.Context, format string, args ...any) (*catalog.Result, error) {
+	return db.RunSQL(ctx, fmt.Sprintf(format, args...))
+}
+
+// OnOneState runs f on one state of the store.
+func (db *session) OnOneState(f func() error) error {
+	if s, ok := db.Database.(catalog.Snapshotter); db.InTransaction() || ok && s.InOne() {
+		return f()
+	}
+	if err := db.Begin(); err != nil {
+		return err
+	}
+	if err := f(); err != nil {
+		return db.Undo(err)
+	}
+	_, err := db.Commit()
+	return err
+}
+
+// Undo ends the open transaction after an error.
+func (db *session) Undo(err error) error {
+	if !db.InTransaction() { // a failed COMMIT has ended it
+		return err
+	}
+	if back := db.Rollback(); back != nil {
+		return fmt.Errorf("%w (and rolling back failed: %v)", err, back)
+	}
+	return err
+}

@@ -1,0 +1,158 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/optimizer/rules"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlgen"
+)
+
+// Stages are what Explain can show, in the order of a query's life; "all" shows every one.
+var Stages = []string{"ra", "grad", "opt", "physical", "sql"}
+
+// Explain shows a stage of a loss and its gradients: the query as bound (ra), loss and gradients before
+// optimization (grad) and after it with the rules that fired (opt), the executor's program with what is
+// computed once per run (physical), or SQL text that runs by itself on the database (sql),
+// with what chose the engine and, of a server, its estimate of the costs.
+func (db *Engine) Explain(ctx context.Context, loss string, params []string, stage string) (string, error) {
+	stages := []string{stage}
+	if stage == "all" {
+		stages = Stages
+	}
+	c, err := db.Plan(ctx, Request{Loss: loss, Params: params, Draw: true})
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, s := range stages {
+		if len(stages) > 1 {
+			fmt.Fprintf(&b, "-- stage %s\n", s)
+		}
+		switch s {
+		case "ra":
+			b.WriteString(c.Res.RA.Format())
+		case "grad":
+			b.WriteString(c.Res.Grad.Format())
+		case "opt":
+			b.WriteString(c.Res.Plan.Format() + "\n" + fired(c.Res.Fired))
+		case "physical":
+			if err := db.Build(ctx, c); err != nil {
+				return "", err
+			}
+			b.WriteString(c.Prog.Explain())
+			c.Prog.Close()
+		case "sql":
+			text, err := db.gradientSQL(ctx, c)
+			if err != nil {
+				return "", err
+			}
+			b.WriteString(text)
+		default:
+			e := sqlerr.New(sqlerr.InvalidParameter, "stage %q does not exist", s).
+				WithDetail("Stages: %s, all.", strings.Join(Stages, ", "))
+			if s == "analyze" {
+				e = e.WithHint("relgrad explain --analyze shows how long the instructions of stage physical take.")
+			} else if n := sqlerr.Nearest(s, append([]string{"all"}, Stages...)); n != "" {
+				e = e.WithHint("Perhaps you meant %q.", n)
+			}
+			return "", About(e, "stage", 0)
+		}
+	}
+	return b.String(), nil
+}
+
+// analyzeSteps is how often a program is run to see how long its instructions take.
+const analyzeSteps = 5
+
+// Analyze is the physical stage with times: loss and gradients are computed for the first steps of a run, and nothing
+// is trained. batch and size are those of train, "" and 0 for the whole loss. It measures the machine too, and is no
+// stage of explain_gradient: a server has other work.
+func (db *Engine) Analyze(ctx context.Context, loss string, params []string, batch string, size int64) (string, error) {
+	step := int64(1)
+	rows, err := db.checkedBatch(ctx, params, CheckOptions{Step: &step, Batch: batch, BatchSize: size})
+	if err != nil {
+		return "", err
+	}
+	p, err := db.Compile(ctx, Request{Loss: loss, Params: params, Draw: true, Batch: rows})
+	if err != nil {
+		return "", err
+	}
+	defer p.Prog.Close()
+	if err := p.Prog.Analyze(ctx, kernels.Env{Step: step}, analyzeSteps); err != nil {
+		return "", About(err, "loss", 0)
+	}
+	return p.Prog.Explain(), nil
+}
+
+// fired lists the rules that fired, and those that are switched off.
+func fired(count map[string]int) string {
+	names := make([]string, 0, len(count))
+	for n := range count {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	var b strings.Builder
+	b.WriteString("rules fired:\n")
+	for _, n := range names {
+		doc := ""
+		for _, r := range rules.All() {
+			if r.Name == n {
+				doc, _, _ = strings.Cut(r.Doc, ". ")
+			}
+		}
+		fmt.Fprintf(&b, "  %-26s %4d  %s\n", n, count[n], strings.TrimSuffix(doc, "."))
+	}
+	return b.String()
+}
+
+// gradientSQL prints each root of the plan as a statement of its own. Comments say what computes the gradient and why,
+// which rules have made the plan, what each operator is, and what a server expects the statement to cost.
+func (db *Engine) gradientSQL(ctx context.Context, c *Compiled) (string, error) {
+	var b strings.Builder
+	engine := ModeChunk
+	sql, why := db.Pushes(c)
+	if sql {
+		engine = ModeSQL
+	}
+	fmt.Fprintf(&b, "-- engine %s: %s\n", engine, why)
+	var made []string
+	for _, name := range slices.Sorted(maps.Keys(c.Res.Fired)) {
+		made = append(made, fmt.Sprintf("%s %d", name, c.Res.Fired[name]))
+	}
+	if made != nil {
+		fmt.Fprintf(&b, "-- rules, with how often each fired: %s\n", strings.Join(made, ", "))
+	}
+	for i, r := range c.Res.Plan.Roots {
+		what := "the loss"
+		if i > 0 {
+			what = "the gradient with respect to " + r.Name
+		}
+		text, err := rootSQL(ctx, c.Res.Plan, i, db.Dialect(),
+			sqlgen.Options{Opaque: func(n *ra.Node) (string, error) { return db.Catalogue.print(ctx, n) }})
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "-- %s\n", what)
+		if p, ok := db.Database.(catalog.Pusher); ok {
+			cost, err := p.Estimate(ctx, text)
+			switch {
+			case ctx.Err() != nil:
+				return "", err
+			case err != nil: // the text is worth showing all the same
+				cost = "none: " + strings.Join(strings.Fields(err.Error()), " ")
+			}
+			fmt.Fprintf(&b, "-- Postgres's estimate: %s\n", cost)
+		}
+		fmt.Fprintf(&b, "%s;\n", strings.TrimRight(text, "\n"))
+	}
+	return b.String(), nil
+}

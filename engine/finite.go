@@ -1,0 +1,273 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/kernels/cpu"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/train"
+)
+
+// finder says where a loss or a gradient stops being finite.
+type finder struct{ compiler }
+
+// guardHint is what helps most where a loss or a gradient is not finite.
+const guardHint = "A guard in the loss may help, e.g. CASE WHEN x > 0 THEN ln(x) ELSE 0 END."
+
+// finite refuses a loss that is infinite or no number: its gradient would mean nothing.
+func (db *finder) finite(ctx context.Context, c *Compiled, x float64, env kernels.Env) error {
+	if !math.IsNaN(x) && !math.IsInf(x, 0) {
+		return nil
+	}
+	e := sqlerr.New(sqlerr.NumericOutOfRange, "the loss is %s", train.Number(x)).
+		WithHint(guardHint)
+	if where := db.FirstNotFinite(ctx, c, c.Res.RA, env, func(*executor.Program) {}); where != "" {
+		e = e.WithDetail("%s", where)
+	}
+	return e
+}
+
+// finiteGradient refuses a gradient of parameter i, rows as its table has them, with an element that is infinite or no
+// number.
+func (db *finder) finiteGradient(ctx context.Context, c *Compiled, i int, r *catalog.Relation, env kernels.Env) error {
+	t := c.Tables[i]
+	for k, v := range r.Cols {
+		if !v.Type.IsFloat() || !slices.ContainsFunc(c.Cols[i],
+			func(col int) bool { return t.Cols[col].Name == r.Names[k] }) {
+			continue
+		}
+		row := firstBadRow(v)
+		if row < 0 {
+			continue
+		}
+		var key []string
+		for _, at := range t.Key {
+			for j, name := range r.Names {
+				if at >= 0 && t.Cols[at].Name == name {
+					key = append(key, fmt.Sprintf("%s = %s", name, r.Cols[j].Value(row)))
+				}
+			}
+		}
+		x, _ := badElement(v, row)
+		e := sqlerr.New(sqlerr.NumericOutOfRange, "the gradient is %s, parameter %s.%s%s", train.Number(x), t.Name,
+			r.Names[k], keyText(key)).WithHint(guardHint)
+		if where := db.FirstNotFinite(ctx, c, c.Res.Plan, env, func(*executor.Program) {}); where != "" {
+			e = e.WithDetail("%s", where)
+		}
+		return About(e, "loss", 0)
+	}
+	return nil
+}
+
+// keyText says which row has these parts of its key.
+func keyText(key []string) string {
+	if len(key) == 0 {
+		return ""
+	}
+	return ", key (" + strings.Join(key, ", ") + ")"
+}
+
+// firstBadRow is the first row with an element that is not finite, -1 where there is none.
+func firstBadRow(v *ra.Vector) int {
+	if v.F64 != nil && cpu.Finite(v.F64) || v.F32 != nil && cpu.Finite(v.F32) {
+		return -1
+	}
+	for row := range v.N {
+		if v.IsNull(row) {
+			continue
+		}
+		if _, finite := badElement(v, row); !finite {
+			return row
+		}
+	}
+	return -1
+}
+
+// FirstNotFinite says which relation of a plan, of the loss as it is written or of a gradient too, holds the first
+// value that is not finite, in which row, and which kernel made it; "" where that cannot be found. It computes every
+// intermediate relation, once; fill sets parameters that are not the store's.
+func (db *finder) FirstNotFinite(ctx context.Context, c *Compiled, of *ra.Plan, env kernels.Env,
+	fill func(*executor.Program)) string {
+	plan, live := &ra.Plan{}, liveColumns(of)
+	ra.Walk(func(n *ra.Node) {
+		root := ra.Root{Name: "intermediate", Node: n, Cols: slices.Clone(n.Key)}
+		for _, c := range n.Cols {
+			if c.Type.IsFloat() && !slices.Contains(n.Key, c.ID) && live[n][c.ID] {
+				root.Cols = append(root.Cols, c.ID)
+			}
+		}
+		if len(root.Cols) > len(n.Key) {
+			plan.Roots = append(plan.Roots, root)
+		}
+	}, of.Nodes()...)
+	results := db.computed(ctx, c, plan, env, fill)
+	for i, cols := range results {
+		bad := firstBad(plan.Roots[i], cols)
+		if bad == nil {
+			continue
+		}
+		if by := db.madeBy(ctx, c, bad, env, fill); by != "" {
+			return bad.text + ", made by " + by + "."
+		}
+		return bad.text + "."
+	}
+	return ""
+}
+
+// computed runs a plan by itself; nil where that fails: it is larger than the loss itself, perhaps, and the message
+// stands without it.
+func (db *finder) computed(ctx context.Context, c *Compiled, plan *ra.Plan, env kernels.Env,
+	fill func(*executor.Program)) [][]*ra.Vector {
+	o := db.options(c.Prog)
+	o.Env, o.Spills = env, nil
+	p, err := executor.Compile(ctx, plan, db.Catalogue, o)
+	if err != nil {
+		return nil
+	}
+	defer p.Close()
+	fill(p)
+	if p.Run(ctx, env) != nil {
+		return nil
+	}
+	var out [][]*ra.Vector
+	for i := range plan.Roots {
+		cols, err := p.Result(i)
+		if err != nil {
+			return nil
+		}
+		out = append(out, cols)
+	}
+	return out
+}
+
+// madeBy names the kernel that made a value that is not finite from values that are: it computes all parts of the
+// column's expression.
+func (db *finder) madeBy(ctx context.Context, c *Compiled, bad *notFinite, env kernels.Env,
+	fill func(*executor.Program)) string {
+	n := bad.node
+	at := n.Index(bad.col)
+	if n.Op == ra.Aggregate {
+		if i := at - len(n.Group); i >= 0 {
+			return n.Aggs[i].Fn.String()
+		}
+	}
+	if n.Op != ra.Select && n.Op != ra.Join || n.Out[at].Def == nil {
+		return ""
+	}
+	with := *n
+	with.Cols, with.Out = slices.Clone(n.Cols), slices.Clone(n.Out)
+	root, column := ra.Root{Name: "parts", Node: &with, Cols: slices.Clone(n.Key)}, map[*kernels.Expr]int{}
+	n.Out[at].Any(func(e *kernels.Expr) bool {
+		if _, seen := column[e]; !seen && e.Type.IsFloat() && !e.IsConst() {
+			id := partColumn + ra.ColumnID(len(column))
+			column[e] = len(root.Cols)
+			with.Cols, with.Out = append(with.Cols, ra.Column{ID: id, Name: "part", Type: e.Type}), append(with.Out, e)
+			root.Cols = append(root.Cols, id)
+		}
+		return false
+	})
+	results := db.computed(ctx, c, &ra.Plan{Roots: []ra.Root{root}}, env, fill)
+	if results == nil || len(results[0]) < len(root.Cols) || bad.row >= results[0][column[n.Out[at]]].N {
+		return ""
+	}
+	e := n.Out[at]
+	for next := e; next != nil; { // down to the first whose arguments are finite
+		e, next = next, nil
+		for _, a := range e.Args {
+			if k, ok := column[a]; ok && a.Def != nil && !results[0][k].IsNull(bad.row) {
+				if _, finite := badElement(results[0][k], bad.row); !finite && next == nil {
+					next = a
+				}
+			}
+		}
+	}
+	return e.Def.Name
+}
+
+// partColumn is the first of columns that no plan has.
+const partColumn ra.ColumnID = 1 << 30
+
+// notFinite is a value of a relation that is not.
+type notFinite struct {
+	node *ra.Node
+	col  ra.ColumnID
+	row  int
+	text string
+}
+
+// firstBad describes the first value of a relation that is not finite; nil where all are.
+func firstBad(root ra.Root, cols []*ra.Vector) *notFinite {
+	n, keys := root.Node, len(root.Node.Key)
+	for i, v := range cols[keys:] {
+		for row := range v.N {
+			if v.IsNull(row) {
+				continue
+			}
+			x, finite := badElement(v, row)
+			if finite {
+				continue
+			}
+			bad := train.Number(x)
+			var key []string
+			for k, id := range n.Key {
+				key = append(key, fmt.Sprintf("%s = %s", n.Col(id).Name, cols[k].Value(row)))
+			}
+			id := root.Cols[keys+i]
+			col, where := n.Col(id).Name, keyText(key)
+			if n.Op == ra.Scan {
+				return &notFinite{n, id, row, fmt.Sprintf("Table %s holds %s in column %q%s", n.Table.Name, bad, col, where)}
+			}
+			in := fmt.Sprintf("column %q of the %s", col, called[n.Op])
+			if slices.Contains(aggregates, col) && n.Op != ra.Aggregate {
+				in = "the argument of " + col
+			}
+			return &notFinite{n, id, row, fmt.Sprintf("The first value that is not is %s in %s over %s%s", bad, in, tablesOf(n),
+				where)}
+		}
+	}
+	return nil
+}
+
+// aggregates name the columns that hold their arguments.
+var aggregates = []string{"sum", "avg", "min", "max"}
+
+// called says what messages call an operator's result.
+var called = map[ra.Op]string{ra.Select: "query", ra.Join: "join", ra.Aggregate: "aggregate", ra.Union: "union",
+	ra.SemiJoin: "query",
+	ra.AntiJoin: "query", ra.Add: "sum", ra.Opaque: "sub-query"}
+
+// badElement returns the first element of a row that is not finite.
+func badElement(v *ra.Vector, row int) (x float64, finite bool) {
+	size := v.Type.Size()
+	for i := row * size; i < (row+1)*size; i++ {
+		if v.F32 != nil {
+			x = float64(v.F32[i])
+		} else {
+			x = v.F64[i]
+		}
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return x, false
+		}
+	}
+	return 0, true
+}
+
+// tablesOf names the tables below a node.
+func tablesOf(n *ra.Node) string {
+	var names []string
+	ra.Walk(func(m *ra.Node) {
+		if m.Op == ra.Scan && !slices.Contains(names, m.Table.Name) {
+			names = append(names, m.Table.Name)
+		}
+	}, n)
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,429 @@
+package engine
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// A table of data that is named as a parameter is overwritten by training. What a column is for stands in the loss: one
+// that is nothing but what the loss compares a model with is a target. All of this must hold of a parameter's column:
+//
+//   - the loss reads it nowhere, conditions apart, but as a term of a difference (under a square, abs, norm, sqnorm,
+// huber or mse), as the
+//     second argument of bce_with_logits, or as the weight of a logarithm, y·ln(p);
+//   - the difference has no other term without a parameter, which would be the target then;
+//   - the rest of it is computed from another parameter's table;
+//   - each of at least two rows of its table is in one row of the comparison only, which its key determines: a bias or
+//     an embedding that examples share is none.
+//
+// Such a column has a trivial optimum, whatever the model is: it becomes what the model says.
+
+// source is a column of a parameter.
+type source struct {
+	Table *ra.Table
+	col   int
+}
+
+func (s source) Name() string { return s.Table.Name + "." + s.Table.Cols[s.col].Name }
+
+// term is a summand of an expression, up to a constant factor.
+type term struct {
+	bare  *source         // it is a parameter's column; nil: it is computed
+	from  map[source]bool // the parameters that it depends on
+	fixed bool            // it is a constant
+}
+
+// form is an expression as a sum.
+type form []term
+
+// mostTerms bounds a form; a longer sum counts as computed.
+const mostTerms = 64
+
+// target is a parameter's column that looks like data, and the parameters that it is compared with.
+type target struct {
+	source
+	With []source
+}
+
+// targets looks for them below the loss, which is not optimized yet.
+func targets(loss *ra.Node, col ra.ColumnID, tables []*ra.Table, cols [][]int) []target {
+	l := &looker{tables: tables, cols: cols, columns: map[columnOf]form{}, exprs: map[exprOf]form{},
+		seen: map[source]map[source]bool{}, other: map[source]bool{}}
+	ra.Walk(func(n *ra.Node) {
+		if n.Op == ra.Gradient || n.Op == ra.Opaque {
+			l.useBelow(n)
+		}
+	}, loss)
+	l.use(l.column(loss, col))
+	var out []target
+	for i, t := range tables {
+		for _, c := range cols[i] {
+			s := source{t, c}
+			if with := l.seen[s]; len(with) > 0 && !l.other[s] {
+				out = append(out, target{s, ordered(with)})
+			}
+		}
+	}
+	return out
+}
+
+func ordered(set map[source]bool) []source {
+	var out []source
+	for s := range set {
+		out = append(out, s)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name() < out[j].Name() })
+	return out
+}
+
+type columnOf struct {
+	n  *ra.Node
+	id ra.ColumnID
+}
+
+type exprOf struct {
+	n *ra.Node
+	e *kernels.Expr
+}
+
+// looker finds what columns are read as.
+type looker struct {
+	tables  []*ra.Table
+	cols    [][]int
+	columns map[columnOf]form
+	exprs   map[exprOf]form
+	seen    map[source]map[source]bool // compared with what other parameters make
+	other   map[source]bool            // read otherwise
+}
+
+// parameter finds the column of a scan among the parameters.
+func (l *looker) parameter(t *ra.Table, col int) *source {
+	for i, u := range l.tables {
+		if u.Schema == t.Schema && u.Name == t.Name && slices.Contains(l.cols[i], col) {
+			return &source{u, col}
+		}
+	}
+	return nil
+}
+
+func (l *looker) useBelow(n *ra.Node) {
+	ra.Walk(func(m *ra.Node) {
+		if m.Op != ra.Scan {
+			return
+		}
+		for _, c := range m.TableCols {
+			if s := l.parameter(m.Table, c); s != nil {
+				l.other[*s] = true
+			}
+		}
+	}, n)
+}
+
+// use notes that the terms of a form are read as they are.
+func (l *looker) use(f form) {
+	for _, t := range f {
+		if t.bare != nil {
+			l.other[*t.bare] = true
+		}
+	}
+}
+
+// computed is the form of what is made of others, whose terms are read.
+func (l *looker) computed(parts ...form) form {
+	t := term{from: map[source]bool{}, fixed: true}
+	for _, f := range parts {
+		l.use(f)
+		for _, x := range f {
+			t.fixed = t.fixed && x.fixed
+			for s := range x.from {
+				t.from[s] = true
+			}
+		}
+	}
+	return form{t}
+}
+
+// column gives the form of a column of a node.
+func (l *looker) column(n *ra.Node, id ra.ColumnID) form {
+	at := columnOf{n, id}
+	if f, ok := l.columns[at]; ok {
+		return f
+	}
+	f := l.columnForm(n, id)
+	l.columns[at] = f
+	return f
+}
+
+func (l *looker) columnForm(n *ra.Node, id ra.ColumnID) form {
+	i := n.Index(id)
+	if i < 0 {
+		return form{{}}
+	}
+	switch n.Op {
+	case ra.Scan:
+		if s := l.parameter(n.Table, n.TableCols[i]); s != nil {
+			return form{{bare: s, from: map[source]bool{*s: true}}}
+		}
+		return form{{}}
+	case ra.Select, ra.Join:
+		return l.expr(n, n.Out[i])
+	case ra.SemiJoin, ra.AntiJoin:
+		return l.column(n.Inputs[0], id)
+	case ra.Aggregate:
+		if i < len(n.Group) {
+			return l.column(n.Inputs[0], n.Group[i])
+		}
+		if a := n.Aggs[i-len(n.Group)]; a.Fn != ra.CountRows {
+			return l.computed(l.column(n.Inputs[0], a.Arg))
+		}
+	case ra.Union:
+		var parts []form
+		for _, in := range n.Inputs {
+			if i < len(in.Cols) {
+				parts = append(parts, l.column(in, in.Cols[i].ID))
+			}
+		}
+		return l.computed(parts...)
+	}
+	return form{{}}
+}
+
+// expr gives the form of an expression over the inputs of n.
+func (l *looker) expr(n *ra.Node, e *kernels.Expr) form {
+	at := exprOf{n, e}
+	if f, ok := l.exprs[at]; ok {
+		return f
+	}
+	f := l.exprForm(n, e)
+	if len(f) > mostTerms {
+		f = l.computed(f)
+	}
+	l.exprs[at] = f
+	return f
+}
+
+func (l *looker) exprForm(n *ra.Node, e *kernels.Expr) form {
+	if e.IsCol {
+		return l.column(n.Inputs[e.Col.Input], e.Col.ID)
+	}
+	if e.IsConst() {
+		return form{{fixed: true}}
+	}
+	if e.Type.Kind == kernels.Bool {
+		return form{{}} // a condition, through which no gradient goes
+	}
+	args := make([]form, len(e.Args))
+	for i, a := range e.Args {
+		args[i] = l.expr(n, a)
+	}
+	switch name := e.Def.Name; {
+	case name == "add" || name == "sub":
+		return slices.Concat(args[0], args[1])
+	case name == "neg", (name == "cast" || name == "to_real") && e.Type.IsFloat():
+		return args[0]
+	case name == "coalesce", name == "case", name == "select":
+		return l.chosen(name, args)
+	case (name == "mul" || name == "div") && fixed(args[1]):
+		return args[0]
+	case name == "mul" && fixed(args[0]):
+		return args[1]
+	case (name == "mul" || name == "div") && free(args[1]) && len(args[0]) > 1: // the weight of a row
+		return args[0]
+	case name == "mul" && free(args[0]) && len(args[1]) > 1:
+		return args[1]
+	case (name == "mul" || name == "dot") && e.Args[0].Same(e.Args[1]):
+		return l.compared(n, args[0])
+	case name == "mul" || name == "dot":
+		for i := range 2 {
+			if l.logarithm(n, e.Args[1-i]) && l.weighs(n, args[i], args[1-i]) {
+				return l.computed(args[1-i])
+			}
+		}
+	case name == "abs" || name == "square" || name == "sqnorm" || name == "norm" ||
+		(name == "power" || name == "huber") && fixed(args[1]):
+		return l.compared(n, args[0])
+	case name == "mse":
+		return l.compared(n, slices.Concat(args[0], args[1]))
+	case name == "bce_with_logits" && l.weighs(n, args[1], args[0]):
+		return l.computed(args[0])
+	}
+	return l.computed(args...)
+}
+
+// fixed reports whether a form is constant.
+func fixed(f form) bool {
+	return !slices.ContainsFunc(f, func(t term) bool { return !t.fixed })
+}
+
+// free reports whether a form depends on no parameter.
+func free(f form) bool {
+	return !slices.ContainsFunc(f, func(t term) bool { return len(t.from) > 0 })
+}
+
+// chosen is the form of a choice, which is that of its only value that is not constant.
+func (l *looker) chosen(name string, args []form) form {
+	values := args
+	switch name {
+	case "case": // condition, value, …, otherwise
+		values = nil
+		for i := range args {
+			if i%2 == 1 || i == len(args)-1 {
+				values = append(values, args[i])
+			}
+		}
+	case "select":
+		values = args[1:]
+	}
+	varying := slices.DeleteFunc(slices.Clone(values), fixed)
+	if len(varying) != 1 {
+		return l.computed(values...)
+	}
+	return varying[0]
+}
+
+// logarithm reports whether an expression is one, up to a constant factor.
+func (l *looker) logarithm(n *ra.Node, e *kernels.Expr) bool {
+	for {
+		switch {
+		case e.IsCol:
+			n = n.Inputs[e.Col.Input]
+			i := n.Index(e.Col.ID)
+			if i < 0 || n.Op != ra.Select && n.Op != ra.Join {
+				return false
+			}
+			e = n.Out[i]
+		case e.Def == nil:
+			return false
+		case e.Def.Name == "neg" || e.Def.Name == "cast" || e.Def.Name == "to_real":
+			e = e.Args[0]
+		default:
+			return e.Def.Name == "ln" || e.Def.Name == "log_softmax"
+		}
+	}
+}
+
+// weighs notes a target that weighs what another parameter's table makes.
+func (l *looker) weighs(n *ra.Node, y, z form) bool {
+	varying := slices.DeleteFunc(slices.Clone(y), func(t term) bool { return t.fixed })
+	if len(varying) != 1 || varying[0].bare == nil {
+		return false
+	}
+	return l.note(n, *varying[0].bare, z)
+}
+
+// compared notes the target of a difference, if it has one.
+func (l *looker) compared(n *ra.Node, f form) form {
+	var found []source
+	for i, t := range f {
+		if !t.fixed && len(t.from) == 0 { // data: they are the target
+			found = nil
+			break
+		}
+		rest := slices.Delete(slices.Clone(f), i, i+1)
+		if t.bare != nil && !depends(rest, *t.bare) && l.against(n, *t.bare, rest) {
+			found = append(found, *t.bare)
+		}
+	}
+	if len(found) != 1 {
+		return l.computed(f)
+	}
+	l.note(n, found[0], f)
+	for _, t := range f {
+		if t.bare != nil && *t.bare != found[0] {
+			l.other[*t.bare] = true
+		}
+	}
+	return l.computed(slices.DeleteFunc(slices.Clone(f), func(t term) bool { return t.bare != nil }))
+}
+
+func depends(f form, s source) bool {
+	return slices.ContainsFunc(f, func(t term) bool { return t.from[s] })
+}
+
+// against reports whether a column is one number for each row of n, beside what another parameter's table makes.
+func (l *looker) against(n *ra.Node, s source, rest form) bool {
+	for _, t := range rest {
+		for u := range t.from {
+			if u.Table != s.Table {
+				return s.Table.Rows > 1 && once(n, s.Table)
+			}
+		}
+	}
+	return false
+}
+
+func (l *looker) note(n *ra.Node, s source, rest form) bool {
+	if !l.against(n, s, rest) {
+		return false
+	}
+	if l.seen[s] == nil {
+		l.seen[s] = map[source]bool{}
+	}
+	for _, t := range rest {
+		for u := range t.from {
+			if u.Table != s.Table {
+				l.seen[s][u] = true
+			}
+		}
+	}
+	return true
+}
+
+// once reports whether each row of a table is in one row of n only: the table's key determines those of n.
+func once(n *ra.Node, t *ra.Table) bool {
+	key, of := n.Unique, 0
+	if len(key) == 0 {
+		key = n.Key
+	}
+	for _, id := range key {
+		switch determined(n, id, t) {
+		case notKey:
+			return false
+		case ofKey:
+			of++
+		}
+	}
+	return of > 0 && of <= len(t.Key)
+}
+
+// What a column of an identity is, beside a table.
+const (
+	notKey = iota
+	ofKey  // a column of the table's key
+	single // of a table of one row
+)
+
+func determined(n *ra.Node, id ra.ColumnID, t *ra.Table) int {
+	i := n.Index(id)
+	if i < 0 {
+		return notKey
+	}
+	switch n.Op {
+	case ra.Scan:
+		switch {
+		case n.Table.Schema == t.Schema && n.Table.Name == t.Name && IsKey(t, n.TableCols[i]):
+			return ofKey
+		case n.Table.Rows <= 1:
+			return single
+		}
+	case ra.Aggregate:
+		if i < len(n.Group) {
+			return determined(n.Inputs[0], n.Group[i], t)
+		}
+	case ra.SemiJoin, ra.AntiJoin:
+		return determined(n.Inputs[0], id, t)
+	case ra.Select, ra.Join:
+		if !n.Out[i].IsCol {
+			return notKey
+		}
+		best := notKey
+		for _, c := range n.Equated(n.Out[i].Col) {
+			best = max(best, determined(n.Inputs[c.Input], c.ID, t))
+		}
+		return best
+	}
+	return notKey
+}

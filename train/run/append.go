@@ -1,0 +1,44 @@
+package run
+
+import (
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// columnsOf turns rows of constants (lit) into columns.
+func columnsOf(rows [][]ast.Expr) []*ra.Vector {
+	out := make([]*ra.Vector, len(rows[0]))
+	for i := range out {
+		var t kernels.Type
+		switch first := rows[0][i].(*ast.Bound); first.Type {
+		case "bigint":
+			t.Kind = kernels.Int
+		case "double precision":
+			t.Kind = kernels.Float64
+		case "double precision[]":
+			t = kernels.Type{Kind: kernels.Float64, Shape: first.Value.(*tensor.Tensor).Shape}
+		default:
+			t.Kind = kernels.Text
+		}
+		v := ra.NewVector(t, len(rows))
+		for r := range rows {
+			switch x := rows[r][i].(*ast.Bound).Value.(type) {
+			case nil:
+				v.SetNull(r)
+			case int64:
+				v.Ints[r] = x
+			case float64:
+				v.F64[r] = x
+			case string:
+				v.Texts[r] = x
+			case *tensor.Tensor:
+				copy(v.F64[r*t.Size():], x.Data)
+			}
+		}
+		v.Type.Nullable = v.Valid != nil
+		out[i] = v
+	}
+	return out
+}

@@ -1,0 +1,196 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/engine"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// Between its commits a run holds no transaction, so that other processes read and write the store meanwhile:
+// parameters and progress are in memory. A commit waits for its turn to write (SET lock_timeout), and goes on only
+// where the parameters and the run's rows are what the run left there. Only before_step writes between commits; then
+// its transaction is open from there to the next commit.
+
+// commits are the transactions of a run.
+type commits struct {
+	record
+	atomic    bool   // a transaction was open: nothing is committed
+	committed int64  // the step of the last commit
+	foreign   uint64 // changes of other processes that the run knows of
+}
+
+// begin opens the transaction of the next commit, where it is not open yet.
+func (r *commits) begin(ctx context.Context) error {
+	if r.db.InTransaction() { // the user's, or this one
+		return nil
+	}
+	if err := r.db.BeginWrite(); err != nil {
+		return err
+	}
+	if now := r.db.ExternalVersion(); now != r.foreign {
+		if err := r.unchanged(ctx); err != nil {
+			return r.db.Undo(err)
+		}
+		r.foreign = now
+	}
+	return nil
+}
+
+// turn is how long a run whose before_step writes leaves the store to others after a commit: those who wait for a lock
+// look for it more often.
+const turn = 10 * time.Millisecond
+
+// commit ends the transaction of a commit.
+func (r *commits) commit() error {
+	if r.atomic {
+		return nil
+	}
+	if _, err := r.db.Commit(); err != nil {
+		return err
+	}
+	r.mark()
+	r.tell()
+	if r.hook != nil && r.db.Shared() {
+		time.Sleep(turn)
+	}
+	return nil
+}
+
+// mark notes that the store holds the run's parameters and progress.
+func (r *commits) mark() {
+	r.committed = r.progress.Step
+	if !r.db.Shared() || r.pushes {
+		return // no other process sees the store
+	}
+	for _, l := range r.lives {
+		l.Sum = l.Hash(l.Param.F32, l.Param.F64, func(row int) bool {
+			return l.Param.Valid != nil &&
+				l.Param.Valid[row] == 0
+		})
+	}
+}
+
+// tell lets a database that ends a cancelled run by itself know how far its commits are.
+func (r *commits) tell() {
+	if h, ok := r.db.Database.(catalog.Listener); ok && !r.atomic {
+		h.Training(r.id, r.committed, r.config.Steps())
+	}
+}
+
+// unchanged refuses to go on over what another process has written in the place of the run.
+func (r *commits) unchanged(ctx context.Context) error {
+	changed := func(what, hint string) error {
+		return sqlerr.New("40001", "another process changed %s while it was trained", what).
+			WithDetail("What it wrote stands; the run ends with its commit after step %d.", r.committed).WithHint("%s", hint)
+	}
+	if r.pushes { // its steps take the values that are there
+		t, err := r.redefined(ctx)
+		if err != nil {
+			return err
+		} else if t != nil {
+			return changed(fmt.Sprintf("the definition of table \"%s\"", t.Name), r.goesOn())
+		}
+	}
+	for i, l := range r.lives {
+		if r.pushes {
+			break
+		}
+		same, err := r.db.holds(ctx, l)
+		if err != nil {
+			return err
+		}
+		if !same {
+			return changed("parameter "+r.slots[i].Name, r.goesOn())
+		}
+	}
+	if r.id == 0 {
+		return nil
+	}
+	res, err := r.db.Runf(ctx,
+		"SELECT (SELECT step FROM relgrad.run WHERE run OPERATOR(pg_catalog.=) %d), (SELECT coalesce(pg_catalog.max(step), 0) FROM relgrad.loss WHERE run OPERATOR(pg_catalog.=) %d)", r.id, r.id)
+	if err != nil {
+		return err
+	}
+	if step, last := res.Rows[0][0], res.Rows[0][1].(int64); step != r.committed || last > r.committed {
+		return changed(fmt.Sprintf("run %d in relgrad.run or relgrad.loss", r.id),
+			"Begin a new run; its parameters are those of the last commit.")
+	}
+	return nil
+}
+
+// goesOn says how to train on behind what another session has changed.
+func (r *commits) goesOn() string {
+	if r.id == 0 {
+		return "Call train again."
+	}
+	return fmt.Sprintf("CALL train(resume => %d); goes on from the values that are there now, where the rows are the same.", r.id)
+}
+
+// holds reports whether a parameter's column is stored as the run left it: the same rows, keys and values.
+func (db *Trainer) holds(ctx context.Context, l *engine.Live) (bool, error) {
+	t := l.Table
+	if !sameTable(db.Definition(t.Schema, t.Name), t) {
+		return false, nil
+	}
+	now, err := db.Read(ctx, t, append(append([]int{ra.RowID}, t.Key...), l.Col))
+	if err != nil || !slices.Equal(now[0].Ints, l.Rows) {
+		return false, err
+	}
+	for i, k := range l.Keys {
+		if !sameVector(k, now[1+i]) {
+			return false, nil
+		}
+	}
+	v := now[len(now)-1]
+	return v.N == 0 || l.Hash(v.F32, v.F64, v.IsNull) == l.Sum, nil
+}
+
+func sameVector(a, b *ra.Vector) bool {
+	return a.N == b.N && slices.Equal(a.Ints, b.Ints) && slices.Equal(a.F32, b.F32) && slices.Equal(a.F64, b.F64) &&
+		slices.Equal(a.Texts, b.Texts)
+}
+
+// validateStored lets the store compute the validation over the present parameters, which are not committed for that.
+func (r *run) validateStored(ctx context.Context) (float64, error) {
+	own := !r.db.InTransaction()
+	if err := r.begin(ctx); err != nil {
+		return 0, err
+	}
+	x, err := 0.0, r.flush(ctx)
+	if err == nil {
+		x, err = r.validateInStore(ctx)
+	}
+	switch {
+	case own && err != nil:
+		err = r.db.Undo(err)
+	case own:
+		err = r.db.Rollback()
+	}
+	return x, err
+}
+
+// redefined finds a table of the loss whose definition is not that for which the step was planned, such as one without
+// its key. The tables are locked first, as a SELECT does, so that nobody defines them anew in this transaction.
+func (r *commits) redefined(ctx context.Context) (*ra.Table, error) {
+	for _, t := range r.c.Read {
+		if r.c.PerStep[engine.Object{Schema: t.Schema, Table: t.Name}] { // before_step may do that; see hookAndSetUp
+			continue
+		}
+		if _, err := r.db.RunSQL(ctx, "SELECT FROM "+r.db.Dialect().
+			Table(t)+" LIMIT 0"); sqlerr.Code(err) == sqlerr.UndefinedTable {
+			return t, nil
+		} else if err != nil {
+			return nil, err
+		}
+		if def, _ := r.db.Relation(nil, t.Schema, t.Name); def != r.c.Defined[t] {
+			return t, nil
+		}
+	}
+	return nil, nil
+}

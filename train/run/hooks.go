@@ -1,0 +1,339 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/engine"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
+)
+
+// hook is a run's before_step. What its statements use is not guessed from their text, which may call procedures and
+// build statements: the store tells of every table that is looked at (catalog.Rows.Watch) and counts changes
+// (store.Version). A parameter's table is written back before its first use and read again when it was changed; another
+// table that the loss reads and that was changed becomes structure of the step, and the loss is compiled again, once.
+type hook struct {
+	text    *ast.Text
+	stmts   []parse.Parsed
+	reads   map[engine.Object]bool // tables that the loss and the validation read
+	perStep map[engine.Object]bool // those among them that before_step has written
+
+	names    map[engine.Lookup]engine.Object // what the compiled queries rest on besides
+	settings map[string]string
+}
+
+// hooks runs before_step, and follows what it changes.
+type hooks struct{ programs }
+
+// changing are the tables that change from step to step.
+func (h *hook) changing() map[engine.Object]bool {
+	if h == nil {
+		return nil
+	}
+	return h.perStep
+}
+
+// tables lists what the queries read, in order.
+func (h *hook) tables() []engine.Object {
+	return slices.SortedFunc(maps.Keys(h.reads), engine.Object.Compare)
+}
+
+// parseHook reads before_step.
+func (r *hooks) parseHook() error {
+	sql := r.config.BeforeStep
+	if sql == "" {
+		return nil
+	}
+	h := &hook{text: &ast.Text{SQL: sql}, perStep: map[engine.Object]bool{}}
+	for _, t := range r.written {
+		h.perStep[t] = true
+	}
+	var err error
+	if h.stmts, err = parse.Parse(h.text); err != nil {
+		return inContext(err, "before_step")
+	}
+	if len(h.stmts) == 0 {
+		return engine.About(sqlerr.New(sqlerr.InvalidParameter, "before_step holds no statement"), "before_step", 0)
+	}
+	for _, s := range h.stmts {
+		if t, ok := s.Stmt.(*ast.Transaction); ok {
+			e := sqlerr.At(int(s.At), sqlerr.InvalidTransaction,
+				"before_step cannot %s: it runs inside the transaction of the training", t.Kind).
+				WithHint("train commits by itself, at most once a second.")
+			return inContext(sqlerr.In(e, h.text), "before_step")
+		}
+	}
+	r.hook = h
+	return nil
+}
+
+// inContext names the place of an error.
+func inContext(err error, where string) error {
+	var e *sqlerr.Error
+	if !errors.As(err, &e) {
+		return fmt.Errorf("%s: %w", where, err)
+	}
+	c := *e
+	if c.Context != "" {
+		c.Context += "\n"
+	}
+	c.Context += where
+	return &c
+}
+
+// beforeStep runs before_step and takes over what it changed.
+func (r *hooks) beforeStep(ctx context.Context, env kernels.Env) error {
+	h := r.hook
+	if h == nil {
+		return nil
+	}
+	if err := r.begin(ctx); err != nil {
+		return err
+	}
+	before := map[engine.Object]catalog.Version{}
+	for _, t := range h.tables() {
+		if !r.db.SeesHookReads() { // runHook looks at every table
+			before[t] = catalog.Version{}
+			continue
+		}
+		v, err := r.db.Version(t.Schema, t.Table)
+		if err != nil {
+			return err
+		}
+		before[t] = v
+	}
+	if err := r.runHook(ctx, env, before); err != nil {
+		return inContext(err, fmt.Sprintf("before_step of step %d", env.Step))
+	}
+	again, err := r.takeChanges(ctx, before)
+	if err != nil {
+		return inContext(err, fmt.Sprintf("before_step of step %d", env.Step))
+	}
+	if again || r.db.Moved(h.names, h.settings) {
+		return r.recompile(ctx)
+	}
+	return nil
+}
+
+// runHook runs the statements. Parameters are flushed before they are used, which before then takes note of.
+func (r *hooks) runHook(ctx context.Context, env kernels.Env, before map[engine.Object]catalog.Version) error {
+	flushed := map[engine.Object]bool{}
+	look := func(schema, name string) (err error) {
+		t := engine.Object{Schema: schema, Table: name}
+		for _, l := range r.lives {
+			if l.Object() == t && !flushed[t] {
+				err = errors.Join(err, r.db.Catalogue.Write(ctx, l))
+			}
+		}
+		if _, watched := before[t]; !watched || flushed[t] || err != nil {
+			return err
+		}
+		flushed[t] = true
+		before[t], err = r.db.Version(schema, name)
+		return err
+	}
+	back, outer := r.db.Catalogue.Watch(look), r.db.Catalogue.Env
+	r.db.Catalogue.Env, r.db.hooked = env, true
+	defer func() {
+		r.db.Catalogue.Env, r.db.hooked = outer, false
+		back()
+	}()
+	if !r.db.SeesHookReads() {
+		for _, t := range r.hook.tables() {
+			if err := look(t.Schema, t.Table); err != nil {
+				return err
+			}
+		}
+	}
+	if err := r.db.Draw(env); err != nil {
+		return err
+	}
+	for _, s := range r.hook.stmts {
+		if err := r.statement(ctx, s); err != nil {
+			return err
+		}
+	}
+	if !r.atomic && r.db.Local() { // when the next commit comes is a matter of time
+		return sqlerr.New(sqlerr.InvalidTransaction,
+			"before_step has set a parameter for its transaction only, which ends with the next commit").
+			WithHint("Use SET without LOCAL, or set_config(name, value, false).")
+	}
+	return nil
+}
+
+// statement runs a statement of before_step.
+func (r *hooks) statement(ctx context.Context, p parse.Parsed) error {
+	db, text := r.db, r.hook.text
+	if ok, err := db.RunText(ctx, p, text); ok {
+		return err
+	}
+	if db.RunStatement != nil {
+		return db.RunStatement(ctx, p.Stmt, text)
+	}
+	switch p.Stmt.(type) {
+	case *ast.Do, *ast.Call:
+		return sqlerr.In(sqlerr.At(int(p.At), sqlerr.FeatureNotSupported, "DO and CALL are run by package script").
+			WithHint("script.NewInterp sets DB.RunStatement."), text)
+	}
+	_, err := db.Database.Exec(ctx, p.Stmt, text)
+	return err
+}
+
+// takeChanges reads parameters that were written again and notes tables that have become structure of the step; again
+// tells that the queries must be compiled anew.
+func (r *hooks) takeChanges(ctx context.Context, before map[engine.Object]catalog.Version) (again bool, err error) {
+	for _, t := range r.hook.tables() {
+		was := before[t]
+		now, err := r.db.Version(t.Schema, t.Table)
+		if err != nil {
+			return false, err
+		}
+		if now.Keys != was.Keys {
+			if err := r.batch.Unchanged(ctx, t); err != nil {
+				return false, err
+			}
+		}
+		switch param := r.livesOf(t); {
+		case now == was:
+		case param != nil:
+			anew, err := r.takeParam(ctx, param, now.Keys != was.Keys)
+			if err != nil {
+				return false, err
+			}
+			again = again || anew
+		case !r.hook.perStep[t]:
+			r.hook.perStep[t], again = true, true
+		default:
+			again = again || r.reshaped(t)
+		}
+	}
+	return again, nil
+}
+
+// takeParam reads a parameter's table again. Its rows must be those that the run began with.
+func (r *hooks) takeParam(ctx context.Context, lives []*engine.Live, keys bool) (again bool, err error) {
+	t := lives[0].Table
+	if keys {
+		if err := r.sameRows(ctx, lives[0]); err != nil {
+			return false, err
+		}
+		again = true // attributes may have changed
+	}
+	mine := map[int]bool{}
+	for _, l := range lives {
+		mine[l.Col] = true
+		nulls := slices.Clone(l.Param.Valid)
+		if err := r.c.Prog.Reload(ctx, t, l.Col); err != nil {
+			return false, err
+		}
+		if !slices.Equal(nulls, l.Param.Valid) {
+			return false, sqlerr.New(sqlerr.ObjectNotPrereqState, "%s.%s has other NULLs than when the run began", t.Name,
+				t.Cols[l.Col].Name)
+		}
+	}
+	for i, col := range t.Cols { // values that are constants of the run
+		if col.IsValue() && !mine[i] && !engine.IsKey(t, i) {
+			again = again || reads(r.c.Res.Plan, t, i) || r.v != nil && reads(r.v.Res.Plan, t, i)
+		}
+	}
+	return again, nil
+}
+
+// sameRows refuses a parameter's table whose rows or columns are no more those of the run.
+func (r *hooks) sameRows(ctx context.Context, l *engine.Live) error {
+	t := l.Table
+	e := sqlerr.New(sqlerr.ObjectNotPrereqState, "before_step has changed the rows or columns of the parameter %s",
+		t.Name).
+		WithHint("It may update a parameter's values; rows that come and go belong into another table.")
+	if !sameTable(r.db.Definition(t.Schema, t.Name), t) {
+		return e
+	}
+	now, err := r.db.Read(ctx, t, append([]int{ra.RowID}, t.Key...))
+	if err != nil {
+		return err
+	}
+	if now[0].N != len(l.Rows) {
+		return e
+	}
+	other := &engine.Live{Table: t, Keys: now[1:]}
+	for i, id := range now[0].Ints {
+		if id != l.Rows[i] || other.Key(i) != l.Key(i) {
+			return e
+		}
+	}
+	return nil
+}
+
+// reshaped reports whether a table's columns are no more those that it was compiled with.
+func (r *hooks) reshaped(t engine.Object) bool {
+	changed := false
+	for _, c := range []*engine.Compiled{r.c, r.v} {
+		if c == nil {
+			continue
+		}
+		ra.Walk(func(n *ra.Node) {
+			if n.Op == ra.Scan && n.Table.Schema == t.Schema && n.Table.Name == t.Table {
+				changed = changed || !sameTable(r.db.Definition(t.Schema, t.Table), n.Table)
+			}
+		}, c.Res.Plan.Nodes()...)
+	}
+	return changed
+}
+
+// sameTable reports whether a table's definition has the names, types and shapes of a plan's.
+func sameTable(def *catalog.TableDef, t *ra.Table) bool {
+	if def == nil || len(def.Cols) != len(t.Cols) {
+		return false
+	}
+	for i, c := range def.Cols {
+		d := t.Cols[i]
+		if c.Name != d.Name || strings.TrimRight(c.Type.String(), "[]") != strings.TrimRight(d.PGType, "[]") ||
+			d.Type.IsFloat() && !c.Shape.Equal(d.Type.Shape) { // arrays of other types are no chunks
+			return false
+		}
+	}
+	return true
+}
+
+// recompile compiles the queries again and moves the live buffers over.
+func (r *hooks) recompile(ctx context.Context) error {
+	old, oldV := r.c, r.v
+	defer func() {
+		if old != r.c {
+			old.Prog.Close()
+		}
+		if oldV != nil && oldV != r.v {
+			oldV.Prog.Close()
+		}
+	}()
+	return r.noting(func() error {
+		c, err := r.compileLoss(ctx)
+		if err != nil {
+			return err
+		}
+		r.copyParams(c.Prog)
+		for i, l := range r.lives {
+			p := c.Prog.Param(l.Table, l.Col)
+			if p == nil || p.Rows != l.Param.Rows || p.Size != l.Param.Size {
+				c.Prog.Close()
+				return sqlerr.New(sqlerr.ObjectNotPrereqState, "the loss no more depends on %s as it did", r.slots[i].Name).
+					WithHint("before_step has changed a view or the parameter's table.")
+			}
+		}
+		for i, l := range r.lives {
+			l.Param = c.Prog.Param(l.Table, l.Col)
+			r.slots[i].Param.F32, r.slots[i].Param.F64 = l.Param.F32, l.Param.F64
+		}
+		r.c = c
+		return r.compileValidation(ctx)
+	})
+}

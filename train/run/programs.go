@@ -1,0 +1,112 @@
+package run
+
+import (
+	"context"
+	"errors"
+
+	"github.com/relgrad/relgrad/engine"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront/bind"
+)
+
+// programs compiles what a run computes.
+type programs struct{ commits }
+
+func (r *programs) compileLoss(ctx context.Context) (*engine.Compiled, error) {
+	q := engine.Request{Loss: r.loss, Params: r.params, Draw: true, PerStep: r.hook.changing(), Seed: r.config.Seed,
+		Beside: len(r.config.StateNames()) + 1} // and the gradient of all rows
+	if r.batch != nil {
+		q.Batch = r.batch.Batch
+	}
+	c, err := r.db.Plan(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	switch r.pushes, _ = r.db.Pushes(c); {
+	case r.pushes && r.hook != nil:
+		return r.replan(ctx, q)
+	case r.pushes:
+		return c, nil
+	}
+	return c, r.db.Build(ctx, c)
+}
+
+// replan plans the loss of a run whose before_step may change any table but the parameters.
+func (r *programs) replan(ctx context.Context, q engine.Request) (*engine.Compiled, error) {
+	for t := range r.hook.reads {
+		r.hook.perStep[t] = true
+	}
+	for _, name := range r.params {
+		if _, t, err := bind.ParseParam(ctx, r.db.Catalogue, name); err == nil {
+			delete(r.hook.perStep, engine.Object{Schema: t.Schema, Table: t.Name})
+		}
+	}
+	q.PerStep = r.hook.perStep
+	return r.db.Plan(ctx, q)
+}
+
+// compileValidation compiles the validation view for the executor, without draws; a query that only the
+// store can run is run there.
+func (r *programs) compileValidation(ctx context.Context) error {
+	if r.pushes && r.config.Validate != "" {
+		_, err := r.validateInStore(ctx)
+		return aboutValidation(err)
+	}
+	r.v = nil // one that was compiled before is not that of a view that before_step has replaced
+	if r.config.Validate == "" {
+		return nil
+	}
+	v, err := r.db.Compile(ctx, engine.Request{Loss: r.config.Validate, Params: r.params, Forward: true, As: "validation",
+		PerStep: r.hook.changing(), Seed: r.config.Seed, With: r.c.Prog})
+	if err == nil {
+		r.v = v
+		return nil
+	}
+	if sqlerr.Code(err) != sqlerr.FeatureNotSupported && sqlerr.Code(err) != sqlerr.UndefinedFunction &&
+		sqlerr.Code(err) != sqlerr.DatatypeMismatch {
+		return aboutValidation(err)
+	}
+	_, err = r.validateInStore(ctx)
+	return aboutValidation(err)
+}
+
+// aboutValidation marks an error of compiling the validation as one about that argument.
+func aboutValidation(err error) error {
+	var arg *engine.ArgError
+	if errors.As(err, &arg) {
+		err = arg.Err
+	}
+	return engine.About(err, "validate", 0)
+}
+
+// validateInStore runs the validation as an ordinary query.
+func (r *programs) validateInStore(ctx context.Context) (float64, error) {
+	sel, text, err := bind.LossQuery(ctx, r.db.Catalogue, "validation", r.config.Validate)
+	if err != nil {
+		return 0, err
+	}
+	res, err := r.db.Exec(ctx, sel, text)
+	if err != nil {
+		return 0, err
+	}
+	if len(res.Rows) != 1 || len(res.Cols) != 1 {
+		return 0, sqlerr.New(sqlerr.Cardinality, "the validation has %d rows of %d columns, not one number", len(res.Rows),
+			len(res.Cols))
+	}
+	return engine.Number(res.Rows[0][0])
+}
+
+// noting compiles by f and notes what the result rests on.
+func (r *programs) noting(f func() error) (err error) {
+	h := r.hook
+	if h == nil {
+		return f()
+	}
+	h.reads = map[engine.Object]bool{}
+	defer r.db.Catalogue.Watch(func(schema, name string) error {
+		h.reads[engine.Object{Schema: schema, Table: name}] = true
+		return nil
+	})()
+	h.names, h.settings, err = r.db.Catalogue.Notes(f)
+	return err
+}

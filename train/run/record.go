@@ -1,0 +1,352 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/engine"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/tensor"
+	"github.com/relgrad/relgrad/train"
+)
+
+// Tables hold what train() records. state has one row per optimizer buffer: all rows of the parameter's
+// column in one chunk, as a text-safe encoding would not be bit-exact at speed.
+const Tables = `
+CREATE TABLE IF NOT EXISTS relgrad.run (run bigint PRIMARY KEY, loss text NOT NULL, params text NOT NULL, keys text NOT NULL, options text NOT NULL, seed bigint NOT NULL,
+  status text NOT NULL, step bigint NOT NULL, best double precision, since bigint NOT NULL, started timestamp NOT NULL, updated timestamp NOT NULL, rest text, progress text);
+CREATE TABLE IF NOT EXISTS relgrad.loss (run bigint, step bigint, epoch bigint NOT NULL, loss double precision NOT NULL, validation double precision, at timestamp NOT NULL, PRIMARY KEY (run, step));
+CREATE TABLE IF NOT EXISTS relgrad.state (run bigint, parameter text, name text, row bigint, v double precision[], PRIMARY KEY (run, parameter, name, row));`
+
+// Literal makes a constant tree.
+func Literal(typ string, v any) ast.Expr {
+	return &ast.Bound{Node: ast.Node{At: -1}, Type: typ, Value: v}
+}
+
+// insert appends rows to a table of the schema relgrad.
+func (db *Trainer) insert(ctx context.Context, table string, cols []string, rows [][]ast.Expr) error {
+	const batch = 200
+	if a, ok := db.Database.(catalog.Appender); ok && len(rows) > 0 {
+		return a.Append(ctx, "relgrad", table, cols, columnsOf(rows))
+	}
+	for from := 0; from < len(rows); from += batch {
+		if _, err := db.Exec(ctx, InsertInto(table, cols, rows[from:min(from+batch, len(rows))]), &ast.Text{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// InsertInto appends rows to a table of the schema relgrad.
+func InsertInto(table string, cols []string, rows [][]ast.Expr) *ast.Insert {
+	return &ast.Insert{Node: ast.Node{At: -1}, Schema: "relgrad", Name: table, Cols: cols,
+		Query: &ast.Select{Node: ast.Node{At: -1}, Values: rows, End: -1}}
+}
+
+func stamp(t time.Time) ast.Expr {
+	return Literal("timestamp", t.UTC().Format("2006-01-02 15:04:05.000000"))
+}
+
+// record is a run as it is stored.
+type record struct {
+	parameterSet
+	hook    *hook           // before_step; nil where there is none
+	stored  string          // keys as they were when a resumed run began
+	bare    bool            // a resumed run of a store that did not keep what else it rests on
+	written []engine.Object // tables that before_step had written when a resumed run was stored
+	back    func()          // puts the session's settings back; nil where they are the run's
+}
+
+// findBatch opens the batch that the options name.
+func (r *task) findBatch(ctx context.Context) (err error) {
+	r.batch, err = r.db.OpenBatch(ctx, &r.config, r.params)
+	return err
+}
+
+func (r *record) insertRun(ctx context.Context) error {
+	options, err := json.Marshal(r.config.Map())
+	if err != nil {
+		return err
+	}
+	params, err := json.Marshal(r.params)
+	if err != nil {
+		return err
+	}
+	rest, err := r.rest()
+	if err != nil {
+		return err
+	}
+	now := stamp(time.Now())
+	r.id, err = r.db.NewRun(ctx, []string{"loss", "params", "keys", "options", "seed", "status", "step", "since",
+		"started", "updated", "rest"},
+		[]ast.Expr{Literal("text", r.loss), Literal("text", string(params)), Literal("text", r.keys()),
+			Literal("text", string(options)),
+			Literal("bigint", r.config.Seed),
+			Literal("text", string(train.Running)), Literal("bigint", int64(0)), Literal("bigint", int64(0)), now, now,
+			Literal("text", rest)})
+	return err
+}
+
+// saveState writes progress, losses and the optimizer's state.
+func (r *record) saveState(ctx context.Context, p train.Progress, rows []train.LossRow) error {
+	var best any
+	if !math.IsInf(p.Best, 1) {
+		best = p.Best
+	}
+	progress, err := r.stand()
+	if err != nil {
+		return err
+	}
+	col := func(name string, x ast.Expr) ast.Assign { return ast.Assign{Col: name, X: x} }
+	upd := &ast.Update{Node: ast.Node{At: -1}, Schema: "relgrad", Name: r.db.RunTable(),
+		Set: []ast.Assign{col("status", Literal("text", string(p.Status))), col("step", Literal("bigint", p.Step)),
+			col("best", Literal("double precision", best)),
+			col("since", Literal("bigint", p.Since)), col("updated", stamp(time.Now())),
+			col("progress", Literal("text", progress))},
+		Where: &ast.Binary{Op: "=", L: &ast.ColumnRef{Names: []string{"run"}}, R: Literal("bigint", r.id)}}
+	if _, err := r.db.Exec(ctx, upd, &ast.Text{}); err != nil {
+		return err
+	}
+	var losses [][]ast.Expr
+	for _, l := range rows {
+		var v any
+		if l.Validation != nil {
+			v = *l.Validation
+		}
+		losses = append(losses, []ast.Expr{Literal("bigint", r.id), Literal("bigint", l.Step), Literal("bigint", l.Epoch),
+			Literal("double precision", l.Loss),
+			Literal("double precision", v), stamp(l.At)})
+	}
+	if err := r.db.insert(ctx, "loss", []string{"run", "step", "epoch", "loss", "validation", "at"}, losses); err != nil {
+		return err
+	}
+	return r.saveBuffers(ctx)
+}
+
+// stateChunk is the number of elements of a stored piece of optimizer state.
+const stateChunk = 1 << 12
+
+// saveBuffers replaces the run's rows of relgrad.state. Pieces have one length, the last padded with zeros.
+func (r *record) saveBuffers(ctx context.Context) error {
+	if len(r.config.StateNames()) == 0 {
+		return nil
+	}
+	if _, err := r.db.Runf(ctx, "DELETE FROM relgrad.state WHERE run OPERATOR(pg_catalog.=) %d", r.id); err != nil {
+		return err
+	}
+	var rows [][]ast.Expr
+	for _, s := range r.slots {
+		for i, name := range r.config.StateNames() {
+			n := s.State[i].Len()
+			for from := 0; from < n; from += stateChunk {
+				t := tensor.New(tensor.Float64, stateChunk)
+				for j := from; j < min(from+stateChunk, n); j++ {
+					if s.State[i].F32 != nil {
+						t.Data[j-from] = float64(s.State[i].F32[j])
+					} else {
+						t.Data[j-from] = s.State[i].F64[j]
+					}
+				}
+				rows = append(rows, []ast.Expr{Literal("bigint", r.id), Literal("text", s.Name), Literal("text", name),
+					Literal("bigint", int64(from/stateChunk)), Literal("double precision[]", t)})
+			}
+		}
+	}
+	return r.db.insert(ctx, "state", []string{"run", "parameter", "name", "row", "v"}, rows)
+}
+
+// load reads the run's row.
+func (r *record) load(ctx context.Context) error {
+	res, err := r.db.Runf(ctx,
+		"SELECT loss, params, options, step, best, since, status, keys, rest, progress FROM relgrad.run WHERE run OPERATOR(pg_catalog.=) %d", r.id)
+	if err != nil {
+		return err
+	}
+	if len(res.Rows) == 0 {
+		return noRun(r.id)
+	}
+	if err := r.take(res.Rows[0]); err != nil {
+		return err
+	}
+	row := res.Rows[0]
+	if err := r.takeRest(row[8], row[9]); err != nil {
+		return err
+	}
+	if err := r.findBatch(ctx); err != nil || r.config.Tolerance == nil {
+		return err
+	}
+	res, err = r.db.Runf(ctx, "SELECT step, loss FROM relgrad.loss WHERE run OPERATOR(pg_catalog.=) %d ORDER BY step",
+		r.id)
+	if err != nil {
+		return err
+	}
+	for _, row := range res.Rows {
+		step, ok := row[0].(int64)
+		loss, is := row[1].(float64)
+		if !ok || !is || step < 1 || step > r.progress.Step {
+			return r.corrupt("loss", nil)
+		}
+		r.config.Observe(&r.progress.Window, step, loss)
+	}
+	return nil
+}
+
+// take reads the columns that say what the run is and how far. A user may have changed them in a store.
+func (r *record) take(row []any) error {
+	var texts [4]string
+	for i, at := range []int{0, 2, 6, 7} {
+		var ok bool
+		if texts[i], ok = row[at].(string); !ok {
+			return r.corrupt([]string{"loss", "options", "status", "keys"}[i], nil)
+		}
+	}
+	r.loss, r.progress.Status, r.stored = texts[0], train.Status(texts[2]), texts[3]
+	if err := r.decode("params", row[1], &r.params); err != nil {
+		return err
+	}
+	if len(r.params) == 0 {
+		return r.corrupt("params", nil)
+	}
+	var err error
+	if r.config, err = train.FromJSON(texts[1]); err == nil && r.config.Resume != 0 {
+		err = errors.New("resume is none of them")
+	}
+	if err != nil {
+		return r.corrupt("options", err)
+	}
+	step, ok := row[3].(int64)
+	since, is := row[5].(int64)
+	if !ok || !is || step < 0 || since < 0 {
+		return r.corrupt("step", nil)
+	}
+	r.progress.Step, r.progress.Since = step, since
+	if best, ok := row[4].(float64); ok {
+		r.progress.Best = best
+	}
+	return nil
+}
+
+// keys identifies the rows of every parameter: the optimizer's state is stored without them.
+func (r *record) keys() string {
+	var out []string
+	for i, l := range r.lives {
+		h := fnv.New64a()
+		for _, v := range l.Keys {
+			fmt.Fprint(h, v.Ints, v.F64, v.F32, engine.Apart(v.Texts))
+		}
+		if on := r.slots[i].Trained; on != nil {
+			fmt.Fprint(h, on)
+		}
+		out = append(out, fmt.Sprintf("%s %d %x", r.slots[i].Name, l.Param.Rows, h.Sum64()))
+	}
+	if r.batch != nil {
+		out = append(out, r.batch.Hash())
+	}
+	return strings.Join(out, ", ")
+}
+
+// sameKeys refuses to go on with a run whose parameters have other rows now.
+func (r *record) sameKeys() error {
+	if r.progress.Step == 0 || r.keys() == r.stored {
+		return nil
+	}
+	return sqlerr.New(sqlerr.ObjectNotPrereqState,
+		"run %d cannot go on: its parameters or its batch have other rows, or it trains others, than when it began", r.id).
+		WithDetail("It began with %s; now there are %s (rows and a hash of their keys).", r.stored, r.keys()).
+		WithHint("Begin a new run: the optimizer's state belongs to the rows that were there.")
+}
+
+// loadState fills the optimizer's state from relgrad.state.
+func (r *record) loadState(ctx context.Context) error {
+	r.config.Prepare(r.slots)
+	if err := r.sameKeys(); err != nil {
+		return err
+	}
+	if r.progress.Step == 0 {
+		return nil
+	}
+	for _, s := range r.slots {
+		for i, name := range r.config.StateNames() {
+			res, err := r.db.Runf(ctx,
+				"SELECT row, v FROM relgrad.state WHERE run OPERATOR(pg_catalog.=) %d AND parameter OPERATOR(pg_catalog.=) %s AND name OPERATOR(pg_catalog.=) '%s' ORDER BY row", r.id, sqltext.Text(s.Name), name)
+			if err != nil {
+				return err
+			}
+			if err := r.fill(s, i, res.Rows); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fill puts the stored pieces of a buffer together.
+func (r *record) fill(s *train.Slot, i int, rows [][]any) error {
+	n := s.State[i].Len()
+	if len(rows) != (n+stateChunk-1)/stateChunk {
+		return sqlerr.New(sqlerr.DataCorrupted, "run %d cannot go on: the optimizer's state of %s has %d pieces, expected %d",
+			r.id, s.Name, len(rows), (n+stateChunk-1)/stateChunk).
+			WithDetail("The parameter has another size now, or its state was deleted.")
+	}
+	for k, row := range rows {
+		at, ok := row[0].(int64)
+		piece, is := row[1].(*tensor.Tensor)
+		if !ok || !is || piece == nil || at != int64(k) || len(piece.Shape) != 1 || len(piece.Data) != stateChunk {
+			return sqlerr.New(sqlerr.DataCorrupted,
+				"run %d cannot go on: piece %d of the optimizer's state of %s in relgrad.state is not what train writes", r.id, k,
+				s.Name).
+				WithHint("Begin a new run. The parameters are those of its last commit.")
+		}
+		from := k * stateChunk
+		for j, x := range piece.Data[:min(stateChunk, n-from)] {
+			if s.State[i].F32 != nil {
+				s.State[i].F32[from+j] = float32(x)
+			} else {
+				s.State[i].F64[from+j] = x
+			}
+		}
+	}
+	return nil
+}
+
+// goOn notes that the run is trained again, and what a store of before it was kept lacks.
+func (r *record) goOn(ctx context.Context) error {
+	progress, err := r.stand()
+	if err != nil {
+		return err
+	}
+	more := ""
+	if r.bare {
+		rest, err := r.rest()
+		if err != nil {
+			return err
+		}
+		more = ", rest = " + sqltext.Text(rest)
+	}
+	_, err = r.db.Runf(ctx, "UPDATE relgrad.%s SET status = '%s', progress = %s%s WHERE run OPERATOR(pg_catalog.=) %d",
+		r.db.RunTable(), train.Running, sqltext.Text(progress), more, r.id)
+	return err
+}
+
+// setStatus notes how a run stands that has ended by an error, in a transaction of its own: a server undoes what the
+// call has open.
+func (r *record) setStatus(ctx context.Context, s train.Status) error {
+	if err := r.db.BeginWrite(); err != nil {
+		return err
+	}
+	if _, err := r.db.Runf(ctx, "UPDATE relgrad.%s SET status = '%s' WHERE run OPERATOR(pg_catalog.=) %d",
+		r.db.RunTable(), s, r.id); err != nil {
+		return r.db.Undo(err)
+	}
+	_, err := r.db.Commit()
+	return err
+}

@@ -1,0 +1,416 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/engine"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/train"
+)
+
+// Events are what a session's user is told of a run, and what runs the statements that only scripts can.
+type Events struct {
+	// OnStep is called after every step of train(), with the number of steps planned.
+	OnStep func(row train.LossRow, steps int64)
+	// OnEnd is called when train() ends, however it does.
+	OnEnd func()
+	// RunStatement runs a statement of before_step as scripts do, DO and CALL of a user's procedure included, inside the
+	// open transaction. Package script sets it; nil runs what Exec can.
+	RunStatement func(ctx context.Context, stmt ast.Statement, text *ast.Text) error
+}
+
+// Trainer trains by an engine.
+type Trainer struct {
+	*engine.Engine
+	*Events
+	hooked bool // before_step is running
+}
+
+// New makes the trainer of a session.
+func New(db *engine.Engine, e *Events) *Trainer { return &Trainer{Engine: db, Events: e} }
+
+// Recovered forgets what a panic may have left broken.
+func (db *Trainer) Recovered() {
+	db.Engine.Recovered()
+	db.hooked = false
+}
+
+// Call runs CALL train(loss, params, option => value, …).
+func (db *Trainer) Call(ctx context.Context, call *ast.FuncCall) error {
+	if db.hooked {
+		return sqlerr.At(int(call.At), sqlerr.FeatureNotSupported, "train cannot run inside before_step")
+	}
+	a, err := engine.NewArgs(call, []string{"loss", "params"}, 0, train.Known)
+	if err != nil {
+		return err
+	}
+	a.DropNulls()
+	return db.CallWith(ctx, a)
+}
+
+// CallWith runs train() with arguments that are read.
+func (db *Trainer) CallWith(ctx context.Context, a *engine.Args) error {
+	c := train.Default()
+	for _, name := range a.Names {
+		var err error
+		if name == "loss" || name == "params" {
+			err = a.Check(name)
+		} else {
+			err = engine.At(c.Set(name, a.Value[name]), a.Position(name))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if c.Resume != 0 {
+		if len(a.Value) > 1 {
+			return sqlerr.At(a.Where, sqlerr.InvalidParameter, "resume takes everything else from run %d", c.Resume).
+				WithHint("CALL train(resume => %d);", c.Resume)
+		}
+		_, err := db.Resume(ctx, c.Resume)
+		return a.Place(err)
+	}
+	loss, params := a.Text("loss"), a.List("params")
+	if loss == "" || len(params) == 0 {
+		return sqlerr.At(a.Where, sqlerr.UndefinedFunction, "train needs a loss and its parameters").
+			WithHint("CALL train('loss', ARRAY['w'], lr => 0.01, epochs => 100);")
+	}
+	if err := c.Check(a.Names); err != nil {
+		return engine.At(err, a.Where)
+	}
+	_, err := db.Train(ctx, loss, params, c)
+	return a.Place(err)
+}
+
+// Train minimises a loss over its parameters and returns the run's number. It commits at most once a second
+// and at the end, unless a transaction is open.
+func (db *Trainer) Train(ctx context.Context, loss string, params []string, c train.Config) (int64, error) {
+	r := newRun(task{db: db, loss: loss, params: params, config: c})
+	defer r.close()
+	err := db.OnOneState(func() error {
+		err := r.findBatch(ctx)
+		if err == nil {
+			err = r.compile(ctx)
+		}
+		r.foreign = db.ExternalVersion()
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	r.mark()
+	if err := db.mayRecord(ctx); err != nil {
+		return 0, err
+	}
+	unlock, err := r.enter(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
+	db.Notify("NOTICE", fmt.Sprintf("train: run %d, trains %s, %s", r.id, r.trains(), c.Describe()))
+	r.warn()
+	return r.id, r.train(ctx)
+}
+
+// Resume goes on with a run from its last commit.
+func (db *Trainer) Resume(ctx context.Context, id int64) (int64, error) {
+	if err := db.OwnRun(ctx, id); err != nil {
+		return id, err
+	}
+	if err := db.mayRecord(ctx); err != nil {
+		return id, err
+	}
+	unlock, err := db.LockRun(id, nil)
+	if err != nil {
+		return id, err
+	}
+	defer unlock()
+	r := newRun(task{db: db, id: id})
+	defer r.close()
+	err = db.OnOneState(func() error {
+		if err := r.load(ctx); err != nil {
+			return err
+		}
+		if r.progress.Step >= r.config.Steps() || r.progress.Status.Over() {
+			return sqlerr.New(sqlerr.InvalidParameter, "run %d is %s: %d of %d steps are done", id, r.progress.Status,
+				r.progress.Step, r.config.Steps())
+		}
+		if err := r.compile(ctx); err != nil {
+			return err
+		}
+		r.foreign = db.ExternalVersion()
+		return r.loadState(ctx)
+	})
+	if err != nil {
+		return id, err
+	}
+	r.mark()
+	db.Notify("NOTICE", fmt.Sprintf("train: run %d goes on after step %d, trains %s, %s", id, r.progress.Step, r.trains(),
+		r.config.Describe()))
+	r.warn()
+	// of a run without steps the rows may be other ones than when it was stored
+	if err := r.goOn(ctx); err != nil {
+		return id, err
+	}
+	return id, r.train(ctx)
+}
+
+// run is a training run: it implements train.Model. It is made of layers: each has what is its own, and knows those
+// below it.
+//
+//	task          what is trained, by which programs, how far
+//	parameterSet  the columns that are trained, with their live buffers
+//	record        the run's row, its losses, the optimizer's state, as they are stored
+//	commits       the transactions between which others work
+//	programs      compiling, and again where before_step changes what the loss means
+//	hooks         before_step
+type run struct {
+	hooks
+	pushed *pushedRun // the database does the steps; nil: the executor
+	last   train.LossRow
+}
+
+// task is what a run trains, and how far it is.
+type task struct {
+	db       *Trainer
+	id       int64
+	loss     string
+	params   []string
+	config   train.Config
+	progress train.Progress
+	batch    *engine.Batch    // nil: every step reads all rows
+	pushes   bool             // the database does the steps
+	c        *engine.Compiled // the loss
+	v        *engine.Compiled // the validation query; nil where the store runs it
+}
+
+// newRun makes a run of a task.
+func newRun(t task) *run {
+	t.progress = train.Start()
+	return &run{hooks: hooks{programs{commits: commits{record: record{parameterSet: parameterSet{task: t}}}}}}
+}
+
+// compile prepares the loss, the validation and the slots.
+func (r *run) compile(ctx context.Context) error {
+	if err := r.parseHook(); err != nil {
+		return err
+	}
+	return r.noting(func() (err error) {
+		if r.c, err = r.compileLoss(ctx); err != nil {
+			return err
+		}
+		if r.pushes {
+			r.pushed = &pushedRun{run: r}
+			err = r.pushed.makeSlots(ctx)
+		} else {
+			err = r.makeSlots(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		return r.compileValidation(ctx)
+	})
+}
+
+func (r *run) close() {
+	if r.c != nil && r.c.Prog != nil {
+		r.c.Prog.Close()
+	}
+	if r.v != nil {
+		r.v.Prog.Close()
+	}
+	r.c, r.v = nil, nil
+	if r.back != nil {
+		r.back()
+	}
+}
+
+// Step implements train.Model.
+func (r *run) Step(ctx context.Context, step int64) (float64, error) {
+	env := kernels.Env{Seed: r.config.Seed, Step: step}
+	if err := r.beforeStep(ctx, env); err != nil {
+		return 0, err
+	}
+	x, err := r.c.Run(ctx, env)
+	return x, engine.About(err, "loss", 0)
+}
+
+// Validate implements train.Model.
+func (r *run) Validate(ctx context.Context) (float64, error) {
+	x, err := r.validate(ctx)
+	return x, engine.About(err, "validate", 0)
+}
+
+func (r *run) validate(ctx context.Context) (float64, error) {
+	if r.v == nil {
+		return r.validateStored(ctx)
+	}
+	r.copyParams(r.v.Prog)
+	return r.v.Run(ctx, kernels.Env{Seed: r.config.Seed})
+}
+
+// train runs the loop.
+func (r *run) train(ctx context.Context) error {
+	r.atomic, r.committed = r.db.InTransaction(), r.progress.Step
+	r.tell()
+	if r.atomic {
+		r.db.Notify("NOTICE", "train: a transaction is open, so nothing is committed before its end")
+	}
+	var model train.Model = r
+	slots := r.slots
+	if r.pushed != nil {
+		r.config.Prepare(slots)
+		model, slots = r.pushed, nil // the database updates them
+	}
+	p, err := r.progress, r.permitted(ctx)
+	if err == nil {
+		p, err = train.Run(ctx, r.config, model, slots, r.progress)
+	}
+	if r.db.OnEnd != nil {
+		r.db.OnEnd()
+	}
+	r.progress = p
+	if err == nil {
+		r.db.Notify("NOTICE", r.summary())
+		return nil
+	}
+	if r.atomic {
+		return err
+	}
+	err = r.db.Undo(err)
+	status := train.Failed
+	if ctx.Err() != nil || sqlerr.Code(err) == sqlerr.QueryCanceled {
+		status = train.Cancelled
+	}
+	if e := r.setStatus(context.WithoutCancel(ctx), status); e != nil {
+		r.db.Notify("WARNING", fmt.Sprintf("train: could not note in relgrad.run that run %d is %s: %v", r.id, status, e))
+	}
+	if status == train.Cancelled {
+		err = r.cancelled(ctx, err)
+	}
+	return err
+}
+
+func (db *Trainer) mayRecord(ctx context.Context) error {
+	if j, ok := db.Database.(catalog.Permitter); ok {
+		return j.MayRecord(ctx)
+	}
+	return nil
+}
+
+// permitted refuses parameters that the user may not change, before the first step is computed.
+func (r *run) permitted(ctx context.Context) error {
+	j, ok := r.db.Database.(catalog.Permitter)
+	if !ok {
+		return nil
+	}
+	for i, t := range r.c.Tables {
+		var cols []string
+		for _, c := range r.c.Cols[i] {
+			cols = append(cols, t.Cols[c].Name)
+		}
+		if err := j.MayChange(ctx, t, cols); err != nil {
+			return engine.About(err, "params", i)
+		}
+	}
+	return nil
+}
+
+// cancelled says what is left of a run that was cancelled. The cause may be about an argument, and holds a second error
+// where the commit at the end failed.
+func (r *run) cancelled(ctx context.Context, cause error) error {
+	err := sqlerr.New(sqlerr.QueryCanceled, "training was cancelled after step %d", r.progress.Step).Wrap(ctx.Err())
+	detail := fmt.Sprintf("Run %d is cancelled. The parameters as of step %d of %d are committed.", r.id, r.committed,
+		r.config.Steps())
+	if r.committed == 0 {
+		detail = fmt.Sprintf("Run %d is cancelled. None of its steps is committed: the parameters are as they were before it.", r.id)
+	}
+	var joined interface{ Unwrap() []error }
+	if errors.As(cause, &joined) {
+		for _, e := range joined.Unwrap()[1:] {
+			detail += fmt.Sprintf(" The commit at the end failed: %v.", e)
+		}
+	}
+	return err.WithDetail("%s", detail).WithHint("CALL train(resume => %d); goes on with it.", r.id)
+}
+
+// summary says how the run ended. The loss is that of the last step, before its update.
+func (r *run) summary() string {
+	s := fmt.Sprintf("train: run %d is %s after step %d", r.id, r.progress.Status, r.progress.Step)
+	if r.last.Step > 0 {
+		s += fmt.Sprintf(", loss %.5g", r.last.Loss)
+	}
+	if !math.IsInf(r.progress.Best, 1) {
+		s += fmt.Sprintf(", best validation %.5g", r.progress.Best)
+	}
+	return s
+}
+
+// Commit implements train.Model.
+func (r *run) Commit(ctx context.Context, p train.Progress, rows []train.LossRow) error {
+	ctx = context.WithoutCancel(ctx) // Ctrl-C keeps what has been trained: a commit that has begun ends
+	if err := r.begin(ctx); err != nil {
+		return err
+	}
+	if err := r.flush(ctx); err != nil {
+		return err
+	}
+	if err := r.saveState(ctx, p, rows); err != nil {
+		return err
+	}
+	r.progress = p
+	return r.commit()
+}
+
+// flush writes the parameters' live buffers to the store.
+func (r *run) flush(ctx context.Context) error {
+	if r.pushed != nil {
+		return nil
+	}
+	for _, l := range r.lives {
+		if err := r.db.Catalogue.Write(ctx, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Tick implements train.Model.
+func (r *run) Tick(row train.LossRow) {
+	r.last = row
+	if r.db.OnStep != nil {
+		r.db.OnStep(row, r.config.Steps())
+	}
+}
+
+// Explain says where a step's loss stops being finite, with the run's parameters; "" where that cannot be found.
+func (r *run) Explain(ctx context.Context, step int64) string {
+	return r.db.FirstNotFinite(ctx, r.c, r.c.Res.RA, kernels.Env{Seed: r.config.Seed, Step: step}, r.copyParams)
+}
+
+// enter creates the run's row and takes its lock, so that whoever sees the row also sees that it is trained.
+func (r *run) enter(ctx context.Context) (unlock func(), err error) {
+	atomic := r.db.InTransaction()
+	if err := r.begin(ctx); err != nil {
+		return nil, err
+	}
+	if err = r.insertRun(ctx); err == nil {
+		unlock, err = r.db.LockRun(r.id, r.c.Tables)
+	}
+	switch {
+	case atomic:
+	case err != nil:
+		err = r.db.Undo(err)
+	default:
+		if _, err = r.db.Commit(); err != nil {
+			unlock()
+		}
+	}
+	return unlock, err
+}

@@ -1,0 +1,330 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/engine"
+	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
+	"github.com/relgrad/relgrad/sqlfront/print"
+	"github.com/relgrad/relgrad/train"
+)
+
+// parameterSet are the columns that are trained.
+type parameterSet struct {
+	task
+	slots []*train.Slot
+	lives []*engine.Live // parallel to slots
+}
+
+// makeSlots gives every value column of the parameters its slot and its live buffer.
+func (r *parameterSet) makeSlots(ctx context.Context) error {
+	for i, t := range r.c.Tables {
+		for _, col := range r.c.Cols[i] {
+			p := r.c.Prog.Param(t, col)
+			if p == nil {
+				return engine.About(sqlerr.New(sqlerr.InvalidParameter, "the loss does not depend on %s.%s", t.Name, t.Cols[col].
+					Name).
+					WithHint("Name the columns that are trained, e.g. '%s'.", print.QualifiedName(t.Name, reached(r.c, i))), "params",
+					i)
+			}
+			l, err := r.db.Catalogue.Live(ctx, t, col, p)
+			if err != nil {
+				return err
+			}
+			if err := filled(t, col, p); err != nil {
+				return engine.About(err, "params", i)
+			}
+			r.slots, r.lives = append(r.slots, r.slot(i, col, l)), append(r.lives, l)
+		}
+	}
+	if err := r.checkParams(); err != nil {
+		return err
+	}
+	for i, s := range r.slots {
+		if err := r.chooseRows(ctx, s, r.lives[i]); err != nil {
+			return engine.About(err, "options", 0)
+		}
+	}
+	return nil
+}
+
+// checkParams refuses options that do not fit the parameters.
+func (r *parameterSet) checkParams() error {
+	err := r.config.CheckParams(r.slots)
+	var p *train.ParamError
+	if errors.As(err, &p) {
+		return engine.About(p.Err, p.Option, p.Item)
+	}
+	return err
+}
+
+// slot makes the slot of column col of parameter i.
+func (r *parameterSet) slot(i, col int, l *engine.Live) *train.Slot {
+	t := l.Table
+	name, names := r.slotNames(t, col)
+	var match []int32
+	var of *executor.Program
+	return &train.Slot{Name: name, Names: names, Size: l.Param.Size,
+		Param: train.Floats{F32: l.Param.F32, F64: l.Param.F64}, Key: l.Key,
+		Grad: func() (train.Floats, []int32, error) {
+			if p := r.c.Prog; match == nil || of != p || p.PerStep() { // a step of its own may have rows of its own
+				var err error
+				if match, err = p.Match(i+1, t, r.c.GradKey(i)); err != nil {
+					return train.Floats{}, nil, err
+				}
+				of = p
+			}
+			g := r.c.Prog.Grad(i+1, r.c.GradColumn(i, col))
+			return train.Floats{F32: g.F32, F64: g.F64}, match, nil
+		}}
+}
+
+// slotNames are what messages call a column of a parameter, and the names by which options mean it, the table's before
+// the column's: bare, and in quotes as in a query. Of several tables of one name in different schemas only the one that
+// the search path finds has it without its schema.
+func (r *parameterSet) slotNames(t *ra.Table, col int) (name string, names []string) {
+	full := []string{t.Schema, t.Name}
+	tables := [][]string{full[1:], full}
+	for _, u := range r.c.Tables {
+		if u.Name == t.Name && u.Schema != t.Schema &&
+			r.db.Catalogue.Resolve(engine.Lookup{Name: t.Name}) != (engine.Object{Schema: t.Schema, Table: t.Name}) {
+			tables = [][]string{full}
+		}
+	}
+	add := func(parts []string) {
+		plain, where, always := strings.Join(parts, "."), make([]string, len(parts)), make([]string, len(parts))
+		for i, p := range parts {
+			where[i], always[i] = print.QualifiedName("", p), `"`+strings.ReplaceAll(p, `"`, `""`)+`"`
+		}
+		for _, n := range []string{plain, strings.Join(where, "."), strings.Join(always, ".")} {
+			if !slices.Contains(names, n) {
+				names = append(names, n)
+			}
+		}
+	}
+	for _, parts := range tables {
+		add(parts)
+	}
+	for _, parts := range tables {
+		add(append(slices.Clone(parts), t.Cols[col].Name))
+	}
+	return strings.Join(append(slices.Clone(tables[0]), t.Cols[col].Name), "."), names
+}
+
+// reached names a column of parameter i that the loss reads.
+func reached(c *engine.Compiled, i int) string {
+	for _, col := range c.Cols[i] {
+		if reads(c.Res.Plan, c.Tables[i], col) {
+			return c.Tables[i].Cols[col].Name
+		}
+	}
+	return "v"
+}
+
+// chooseRows marks the rows of a slot that are trained: those where the conditions of its options hold and the value is
+// not NULL.
+func (r *parameterSet) chooseRows(ctx context.Context, s *train.Slot, l *engine.Live) error {
+	conditions := r.config.Where(s)
+	if len(conditions) == 0 && l.Param.Valid == nil {
+		return nil
+	}
+	s.Trained = validity(l.Param)
+	for _, where := range conditions {
+		chosen, err := r.rowsWhere(ctx, l, where)
+		if err != nil {
+			return inContext(err, fmt.Sprintf("where of %s in train option options", l.Table.Name))
+		}
+		if len(chosen) == 0 {
+			return sqlerr.New(sqlerr.InvalidParameter, "no row of %s is trained: none has %s", l.Table.Name, where)
+		}
+		for i := range s.Trained {
+			s.Trained[i] = s.Trained[i] && chosen[l.Key(i)]
+		}
+	}
+	if !slices.Contains(s.Trained, true) {
+		return sqlerr.New(sqlerr.InvalidParameter, "no row of %s is trained: none that is not NULL has %s", s.Name,
+			strings.Join(conditions, " and "))
+	}
+	return nil
+}
+
+// filled refuses a column of which there is nothing to train.
+func filled(t *ra.Table, col int, p *executor.Param) error {
+	switch {
+	case p.Rows == 0:
+		return sqlerr.New(sqlerr.InvalidParameter, "parameter %s has no rows", t.Name).
+			WithHint("INSERT the values that training begins with.")
+	case !slices.Contains(validity(p), true):
+		return sqlerr.New(sqlerr.InvalidParameter, "all values of %s.%s are NULL", t.Name, t.Cols[col].Name).
+			WithHint("NULL is not trained: fill in the values that training begins with, or name the columns that are trained.")
+	}
+	return nil
+}
+
+// trains lists what is trained: each column with how many of its numbers, said once of neighbours that have as many.
+func (r *parameterSet) trains() string {
+	var out []string
+	for i, s := range r.slots {
+		n := r.numbers(i)
+		if i+1 < len(r.slots) && r.lives[i].Object() == r.lives[i+1].Object() && r.numbers(i+1) == n {
+			out = append(out, s.Name)
+			continue
+		}
+		out = append(out, fmt.Sprintf("%s (%d)", s.Name, n))
+	}
+	return strings.Join(out, ", ")
+}
+
+// numbers counts what is trained of a slot.
+func (r *parameterSet) numbers(i int) int {
+	rows := r.lives[i].Param.Rows
+	if on := r.slots[i].Trained; on != nil {
+		rows = 0
+		for _, is := range on {
+			if is {
+				rows++
+			}
+		}
+	}
+	return rows * r.slots[i].Size
+}
+
+// warn says which parameters look like data.
+func (r *parameterSet) warn() {
+	for _, x := range r.c.Looks {
+		var with []string
+		for _, s := range x.With {
+			with = append(with, s.Name())
+		}
+		r.db.Notify("WARNING",
+			fmt.Sprintf("train: parameter %s looks like data: the loss only compares it, row by row, with what it makes of %s; "+
+				"where %s holds data, leave it out of the parameters", x.Name(), strings.Join(with, ", "), x.Table.Name))
+	}
+}
+
+// validity tells which rows of a parameter's column are not NULL.
+func validity(p *executor.Param) []bool {
+	out := make([]bool, p.Rows)
+	for i := range out {
+		out[i] = p.Valid == nil || p.Valid[i] != 0
+	}
+	return out
+}
+
+// rowsWhere returns the printed identities of the rows of a parameter where a condition on keys and attributes holds.
+func (r *parameterSet) rowsWhere(ctx context.Context, l *engine.Live, where string) (map[string]bool, error) {
+	text := &ast.Text{SQL: where}
+	cond, err := parse.ParseExpr(text)
+	if err != nil {
+		return nil, err
+	}
+	t := l.Table
+	ast.Walk(cond, func(n ast.Tree) bool {
+		c, ok := n.(*ast.ColumnRef)
+		if !ok || err != nil || c.Star {
+			return err == nil
+		}
+		name := c.Names[len(c.Names)-1]
+		for i, col := range t.Cols {
+			if col.Name == name && col.IsValue() && !engine.IsKey(t, i) && (len(c.Names) == 1 || c.Names[0] == t.Name) {
+				err = sqlerr.In(sqlerr.At(int(c.At), sqlerr.InvalidParameter, "where reads %q, a value column of %s", name, t.Name).
+					WithHint("Rows are chosen once, by keys and attributes: values change in training."), text)
+			}
+		}
+		return err == nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r.keysWhere(ctx, l, cond, text)
+}
+
+// keysWhere returns the printed identities of the rows of a parameter where a condition holds.
+func (r *parameterSet) keysWhere(ctx context.Context, l *engine.Live, cond ast.Expr, text *ast.Text) (map[string]bool,
+	error) {
+	t := l.Table
+	sel := &ast.Select{Node: ast.Node{At: -1}, From: []ast.FromItem{&ast.TableRef{Node: ast.Node{At: -1}, Schema: t.Schema,
+		Name: t.Name}}, Where: cond, End: -1}
+	for _, k := range t.Key {
+		sel.Targets = append(sel.Targets, ast.Target{Node: ast.Node{At: -1},
+			X: &ast.ColumnRef{Node: ast.Node{At: -1}, Names: []string{t.Cols[k].Name}}, Name: t.Cols[k].Name})
+	}
+	if len(t.Key) == 0 { // one row, without a key
+		sel.Targets = []ast.Target{{Node: ast.Node{At: -1}, X: Literal("bigint", int64(1)), Name: "one"}}
+	}
+	_, data, err := r.db.Query(ctx, sel, text)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]bool{}
+	for i := range data[0].N {
+		out[(&engine.Live{Table: t, Keys: data[:len(t.Key)]}).Key(i)] = true
+	}
+	return out, nil
+}
+
+// copyParams copies the live buffers into another program's.
+func (r *parameterSet) copyParams(p *executor.Program) {
+	for _, l := range r.lives {
+		if q := p.Param(l.Table, l.Col); q != nil {
+			copy(q.F32, l.Param.F32)
+			copy(q.F64, l.Param.F64)
+		}
+	}
+}
+
+// reads reports whether a plan reads a column of a table.
+func reads(plan *ra.Plan, t *ra.Table, col int) bool {
+	found := false
+	ra.Walk(func(n *ra.Node) {
+		if n.Op != ra.Scan || n.Table.Schema != t.Schema || n.Table.Name != t.Name {
+			return
+		}
+		for _, c := range n.TableCols {
+			found = found || c == col
+		}
+	}, plan.Nodes()...)
+	return found
+}
+
+// findNulls marks the rows of a column that are NULL.
+func (r *parameterSet) findNulls(ctx context.Context, l *engine.Live) error {
+	c := l.Table.Cols[l.Col]
+	if !c.Type.Nullable {
+		return nil
+	}
+	text := &ast.Text{SQL: print.QualifiedName("", c.Name) + " IS NOT NULL"}
+	cond, err := parse.ParseExpr(text)
+	if err != nil {
+		return err
+	}
+	has, err := r.keysWhere(ctx, l, cond, text)
+	if err != nil || len(has) == l.Param.Rows {
+		return err
+	}
+	l.Param.Valid = make([]byte, l.Param.Rows)
+	for i := range l.Param.Valid {
+		if has[l.Key(i)] {
+			l.Param.Valid[i] = 1
+		}
+	}
+	return nil
+}
+
+func (r *parameterSet) livesOf(t engine.Object) []*engine.Live {
+	var out []*engine.Live
+	for _, l := range r.lives {
+		if l.Object() == t {
+			out = append(out, l)
+		}
+	}
+	return out
+}
