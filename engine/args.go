@@ -329,42 +329,10 @@ func quoted(v any) string {
 func constant(e ast.Expr) (any, error) {
 	switch x := e.(type) {
 	case *ast.Literal:
-		switch x.Kind {
-		case ast.LitNull:
-			return nil, nil
-		case ast.LitBool:
-			return x.Value == "true", nil
-		case ast.LitString:
-			return x.Value, nil
-		case ast.LitInt:
-			if i, err := strconv.ParseInt(x.Value, 0, 64); err == nil {
-				return i, nil
-			}
-		}
-		f, err := strconv.ParseFloat(x.Value, 64)
-		return f, err
+		return literal(x)
 	case *ast.Bound:
-		switch v := x.Value.(type) {
-		case nil, bool, int64, float64:
-			return v, nil
-		case string:
-			if f, err := strconv.ParseFloat(v, 64); err == nil && x.Type == "numeric" {
-				return f, nil
-			}
-			return v, nil
-		case []any:
-			var list []string
-			for _, s := range v {
-				t, ok := s.(string)
-				if s == nil {
-					return nil, sqlerr.At(int(x.At), sqlerr.NullNotAllowed, "an array of names must hold texts, not NULL")
-				}
-				if !ok {
-					return nil, sqlerr.At(int(x.At), sqlerr.InvalidParameter, "an array of names must hold texts, not %s", quoted(s))
-				}
-				list = append(list, t)
-			}
-			return list, nil
+		if v, ok, err := boundConstant(x); ok {
+			return v, err
 		}
 	case *ast.Unary:
 		v, err := constant(x.X)
@@ -379,22 +347,7 @@ func constant(e ast.Expr) (any, error) {
 			}
 		}
 	case *ast.Cast:
-		v, err := constant(x.X)
-		if s, ok := v.(string); ok && err == nil {
-			switch x.Type.Name {
-			case "smallint", "integer", "bigint":
-				i, err := strconv.ParseInt(s, 10, 64)
-				if err == nil {
-					return i, nil
-				}
-			case "real", "double precision", "numeric":
-				f, err := strconv.ParseFloat(s, 64)
-				if err == nil {
-					return f, nil
-				}
-			}
-		}
-		return v, err
+		return castConstant(x)
 	case *ast.ArrayLit:
 		list := []string{}
 		for _, el := range x.Elems {
@@ -402,19 +355,83 @@ func constant(e ast.Expr) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			s, ok := v.(string)
-			if v == nil {
-				return nil, sqlerr.At(int(el.Position()), sqlerr.NullNotAllowed, "an array of names must hold texts, not NULL")
+			if list, err = appendName(list, v, int(el.Position())); err != nil {
+				return nil, err
 			}
-			if !ok {
-				return nil, sqlerr.At(int(el.Position()), sqlerr.InvalidParameter, "an array of names must hold texts, not %s",
-					quoted(v))
-			}
-			list = append(list, s)
 		}
 		return list, nil
 	}
 	return nil, sqlerr.At(int(e.Position()), sqlerr.FeatureNotSupported, "this argument must be a constant")
+}
+
+// literal reads a constant of the text.
+func literal(x *ast.Literal) (any, error) {
+	switch x.Kind {
+	case ast.LitNull:
+		return nil, nil
+	case ast.LitBool:
+		return x.Value == "true", nil
+	case ast.LitString:
+		return x.Value, nil
+	case ast.LitInt:
+		if i, err := strconv.ParseInt(x.Value, 0, 64); err == nil {
+			return i, nil
+		}
+	}
+	f, err := strconv.ParseFloat(x.Value, 64)
+	return f, err
+}
+
+// boundConstant reads a value that is put in the place of a variable; ok is false for one that no argument takes.
+func boundConstant(x *ast.Bound) (_ any, ok bool, err error) {
+	switch v := x.Value.(type) {
+	case nil, bool, int64, float64:
+		return v, true, nil
+	case string:
+		if f, err := strconv.ParseFloat(v, 64); err == nil && x.Type == "numeric" {
+			return f, true, nil
+		}
+		return v, true, nil
+	case []any:
+		var list []string
+		for _, s := range v {
+			if list, err = appendName(list, s, int(x.At)); err != nil {
+				return nil, true, err
+			}
+		}
+		return list, true, nil
+	}
+	return nil, false, nil
+}
+
+// castConstant reads a cast; one of a text to a number is that number.
+func castConstant(x *ast.Cast) (any, error) {
+	v, err := constant(x.X)
+	if s, ok := v.(string); ok && err == nil {
+		switch x.Type.Name {
+		case "smallint", "integer", "bigint":
+			if i, err := strconv.ParseInt(s, 10, 64); err == nil {
+				return i, nil
+			}
+		case "real", "double precision", "numeric":
+			if f, err := strconv.ParseFloat(s, 64); err == nil {
+				return f, nil
+			}
+		}
+	}
+	return v, err
+}
+
+// appendName appends an element of an array of names.
+func appendName(list []string, v any, at int) ([]string, error) {
+	s, ok := v.(string)
+	if v == nil {
+		return nil, sqlerr.At(at, sqlerr.NullNotAllowed, "an array of names must hold texts, not NULL")
+	}
+	if !ok {
+		return nil, sqlerr.At(at, sqlerr.InvalidParameter, "an array of names must hold texts, not %s", quoted(v))
+	}
+	return append(list, s), nil
 }
 
 // Plain gives an error without the place in a call that the engine's own statements have.

@@ -77,15 +77,41 @@ func (db *compiler) Plan(ctx context.Context, r Request) (*Compiled, error) {
 		c.rests(db)
 		db.Catalogue.perStep, db.Catalogue.tables, db.Catalogue.described = nil, nil, nil
 	}()
-	var refs []bind.ParamRef
-	var ps []optimizer.Param
-	for n, name := range r.Params {
+	refs, ps, err := db.parameters(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	b := ra.NewBuilder()
+	if err := db.bound(ctx, c, b, refs); err != nil {
+		return nil, err
+	}
+	if q := c.query; r.Forward {
+		ps = nil
+	} else if r.Beside > 0 {
+		c.Looks = targets(q.Node, q.Cols[0], c.Tables, c.Cols)
+	}
+	if err := db.differentiated(ctx, c, b, ps); err != nil {
+		return nil, err
+	}
+	c.took = time.Since(begin)
+	if o := r.Batch; o != nil && o.Near != "" && o.Order != nil { // it reads the batch, which is no planning
+		if err := o.Order(ctx); err != nil {
+			return nil, About(err, "batch", 0)
+		}
+	}
+	return c, nil
+}
+
+// parameters finds the parameters of a request, and which of their columns are differentiated.
+func (db *compiler) parameters(ctx context.Context, c *Compiled) (refs []bind.ParamRef, ps []optimizer.Param,
+	err error) {
+	for n, name := range c.Params {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		ref, t, err := bind.ParseParam(ctx, db.Catalogue, name)
 		if err != nil {
-			return nil, About(err, "params", n)
+			return nil, nil, About(err, "params", n)
 		}
 		p := optimizer.Param{Table: t}
 		for i, col := range t.Cols {
@@ -94,58 +120,56 @@ func (db *compiler) Plan(ctx context.Context, r Request) (*Compiled, error) {
 			}
 		}
 		if err := c.once(t, p.Cols); err != nil {
-			return nil, About(err, "params", n)
+			return nil, nil, About(err, "params", n)
 		}
 		refs, ps = append(refs, ref), append(ps, p)
 		c.Tables, c.Cols = append(c.Tables, t), append(c.Cols, p.Cols)
 	}
+	return refs, ps, nil
+}
+
+// bound binds the loss.
+func (db *compiler) bound(ctx context.Context, c *Compiled, b *ra.Builder, refs []bind.ParamRef) (err error) {
+	r := &c.Request
 	if strings.TrimSpace(r.Loss) == "" {
-		return nil, About(sqlerr.New(sqlerr.InvalidParameter, "the loss is an empty text").
+		return About(sqlerr.New(sqlerr.InvalidParameter, "the loss is an empty text").
 			WithHint("A loss is the name of a view, or the text of a query."), "loss", 0)
 	}
 	if strings.ContainsAny(r.Loss, " (\n") && !bind.IsName(r.Loss) {
 		if err := db.judged(ctx, r.Loss); err != nil {
-			return nil, About(err, "loss", 0)
+			return About(err, "loss", 0)
 		}
 	}
 	if err := ctx.Err(); err != nil { // a long text is parsed again, which takes its time
-		return nil, err
+		return err
 	}
-	b := ra.NewBuilder()
-	q, err := bind.BindLoss(ctx, db.Catalogue, b, r.Loss,
+	c.query, err = bind.BindLoss(ctx, db.Catalogue, b, r.Loss,
 		bind.BindOptions{Params: refs, Draw: r.Draw, As: r.As, Batch: r.Batch})
 	if err != nil {
-		return nil, About(err, "loss", 0)
+		return About(err, "loss", 0)
 	}
 	if r.Batch != nil && !r.Batch.Used {
-		return nil, About(sqlerr.New(sqlerr.InvalidParameter, "the loss does not read the batch %q", r.Batch.Name), "batch",
+		return About(sqlerr.New(sqlerr.InvalidParameter, "the loss does not read the batch %q", r.Batch.Name), "batch",
 			0)
 	}
-	c.query = q
-	if r.Forward {
-		ps = nil
-	} else if r.Beside > 0 {
-		c.Looks = targets(q.Node, q.Cols[0], c.Tables, c.Cols)
-	}
-	c.Res, err = optimizer.Gradient(ctx, b, q.Node, q.Cols[0], ps, optimizer.Options{Disable: db.Disable})
+	return nil
+}
+
+// differentiated makes the plan of the loss and its gradients.
+func (db *compiler) differentiated(ctx context.Context, c *Compiled, b *ra.Builder, ps []optimizer.Param) (err error) {
+	c.Res, err = optimizer.Gradient(ctx, b, c.query.Node, c.query.Cols[0], ps, optimizer.Options{Disable: db.Disable})
 	var of *autodiff.ParamError
 	if errors.As(err, &of) {
-		return nil, About(of.Err, "params", of.Param)
+		return About(of.Err, "params", of.Param)
 	}
-	if err == nil && r.As != "" {
-		c.Res.Plan.Roots[0].Name = r.As
+	if err != nil {
+		return About(err, "loss", 0)
 	}
-	if err == nil {
-		db.Catalogue.markSteps(c.Res.Plan)
+	if c.As != "" {
+		c.Res.Plan.Roots[0].Name = c.As
 	}
-	c.took = time.Since(begin)
-	// it reads the batch, which is no planning
-	if err == nil && r.Batch != nil && r.Batch.Near != "" && r.Batch.Order != nil {
-		if err := r.Batch.Order(ctx); err != nil {
-			return nil, About(err, "batch", 0)
-		}
-	}
-	return c, About(err, "loss", 0)
+	db.Catalogue.markSteps(c.Res.Plan)
+	return nil
 }
 
 // rests notes what a plan was made from, which a database that computes it must look at again.

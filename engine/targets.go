@@ -219,38 +219,64 @@ func (l *looker) exprForm(n *ra.Node, e *kernels.Expr) form {
 	for i, a := range e.Args {
 		args[i] = l.expr(n, a)
 	}
-	switch name := e.Def.Name; {
-	case name == "add" || name == "sub":
-		return slices.Concat(args[0], args[1])
-	case name == "neg", (name == "cast" || name == "to_real") && e.Type.IsFloat():
-		return args[0]
-	case name == "coalesce", name == "case", name == "select":
-		return l.chosen(name, args)
-	case (name == "mul" || name == "div") && fixed(args[1]):
-		return args[0]
-	case name == "mul" && fixed(args[0]):
-		return args[1]
-	case (name == "mul" || name == "div") && free(args[1]) && len(args[0]) > 1: // the weight of a row
-		return args[0]
-	case name == "mul" && free(args[0]) && len(args[1]) > 1:
-		return args[1]
-	case (name == "mul" || name == "dot") && e.Args[0].Same(e.Args[1]):
-		return l.compared(n, args[0])
-	case name == "mul" || name == "dot":
-		for i := range 2 {
-			if l.logarithm(n, e.Args[1-i]) && l.weighs(n, args[i], args[1-i]) {
-				return l.computed(args[1-i])
-			}
-		}
-	case name == "abs" || name == "square" || name == "sqnorm" || name == "norm" ||
-		(name == "power" || name == "huber") && fixed(args[1]):
-		return l.compared(n, args[0])
-	case name == "mse":
-		return l.compared(n, slices.Concat(args[0], args[1]))
-	case name == "bce_with_logits" && l.weighs(n, args[1], args[0]):
-		return l.computed(args[0])
+	if f := l.made(n, e, args); f != nil {
+		return f
 	}
 	return l.computed(args...)
+}
+
+// made is the form of a kernel's value by what that is of its arguments; nil for one that is only computed from them.
+func (l *looker) made(n *ra.Node, e *kernels.Expr, args []form) form {
+	switch e.Def.Role {
+	case kernels.RoleSum:
+		return slices.Concat(args[0], args[1])
+	case kernels.RoleScaled:
+		if e.Type.IsFloat() {
+			return args[0]
+		}
+	case kernels.RoleChoice:
+		return l.chosen(e.Def, args)
+	case kernels.RoleProduct, kernels.RoleQuotient, kernels.RoleScalar:
+		return l.product(n, e, args)
+	case kernels.RoleDistance:
+		if len(args) == 1 || fixed(args[1]) {
+			return l.compared(n, args[0])
+		}
+	case kernels.RoleDifference:
+		return l.compared(n, slices.Concat(args[0], args[1]))
+	case kernels.RoleLikelihood:
+		if l.weighs(n, args[1], args[0]) {
+			return l.computed(args[0])
+		}
+	}
+	return nil
+}
+
+// product is the form of a product or quotient: a factor that is constant, or the weight of a row, leaves the other one
+// what it is, a square compares, and a logarithm is weighed.
+func (l *looker) product(n *ra.Node, e *kernels.Expr, args []form) form {
+	role := e.Def.Role
+	weighted := func(weight, x form) bool { return free(weight) && len(x) > 1 } // by the weight of a row
+	switch {
+	case role != kernels.RoleScalar && fixed(args[1]):
+		return args[0]
+	case role == kernels.RoleProduct && fixed(args[0]):
+		return args[1]
+	case role != kernels.RoleScalar && weighted(args[1], args[0]):
+		return args[0]
+	case role == kernels.RoleProduct && weighted(args[0], args[1]):
+		return args[1]
+	case role == kernels.RoleQuotient:
+		return nil
+	case e.Args[0].Same(e.Args[1]):
+		return l.compared(n, args[0])
+	}
+	for i := range 2 {
+		if l.logarithm(n, e.Args[1-i]) && l.weighs(n, args[i], args[1-i]) {
+			return l.computed(args[1-i])
+		}
+	}
+	return nil
 }
 
 // fixed reports whether a form is constant.
@@ -264,18 +290,13 @@ func free(f form) bool {
 }
 
 // chosen is the form of a choice, which is that of its only value that is not constant.
-func (l *looker) chosen(name string, args []form) form {
+func (l *looker) chosen(d *kernels.Def, args []form) form {
 	values := args
-	switch name {
-	case "case": // condition, value, …, otherwise
+	if d.Chosen != nil {
 		values = nil
-		for i := range args {
-			if i%2 == 1 || i == len(args)-1 {
-				values = append(values, args[i])
-			}
+		for _, i := range d.Chosen(len(args)) {
+			values = append(values, args[i])
 		}
-	case "select":
-		values = args[1:]
 	}
 	varying := slices.DeleteFunc(slices.Clone(values), fixed)
 	if len(varying) != 1 {
@@ -297,10 +318,10 @@ func (l *looker) logarithm(n *ra.Node, e *kernels.Expr) bool {
 			e = n.Out[i]
 		case e.Def == nil:
 			return false
-		case e.Def.Name == "neg" || e.Def.Name == "cast" || e.Def.Name == "to_real":
+		case e.Def.Role == kernels.RoleScaled:
 			e = e.Args[0]
 		default:
-			return e.Def.Name == "ln" || e.Def.Name == "log_softmax"
+			return e.Def.Role == kernels.RoleLogarithm
 		}
 	}
 }

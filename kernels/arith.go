@@ -21,6 +21,7 @@ func inferArith(name string) func([]Type, Attr) (Type, error) {
 
 var _ = Register(&Def{
 	Name: "add", Args: "a, b", MinArgs: 2, Internal: true,
+	Role:  RoleSum,
 	Doc:   "a + b, element by element.",
 	Infer: inferArith("add"),
 	Elem:  func(x []float64) float64 { return x[0] + x[1] },
@@ -33,6 +34,7 @@ var _ = Register(&Def{
 
 var _ = Register(&Def{
 	Name: "sub", Args: "a, b", MinArgs: 2, Internal: true,
+	Role:  RoleSum,
 	Doc:   "a - b, element by element.",
 	Infer: inferArith("sub"),
 	Elem:  func(x []float64) float64 { return x[0] - x[1] },
@@ -45,6 +47,7 @@ var _ = Register(&Def{
 
 var _ = Register(&Def{
 	Name: "mul", Args: "a, b", MinArgs: 2, Internal: true, Linear: []int{0, 1},
+	Role:  RoleProduct,
 	Doc:   "a * b, element by element.",
 	Infer: inferArith("mul"),
 	Elem:  func(x []float64) float64 { return x[0] * x[1] },
@@ -68,6 +71,7 @@ func mulSumTo(g, x *Expr, t Type) *Expr {
 
 var _ = Register(&Def{
 	Name: "div", Args: "a, b", MinArgs: 2, Internal: true, Linear: []int{0},
+	Role:  RoleQuotient,
 	Doc:   "a / b, element by element; between integers truncated toward zero, and division by zero an error.",
 	Infer: inferArith("div"),
 	Elem:  func(x []float64) float64 { return x[0] / x[1] },
@@ -108,6 +112,7 @@ var _ = Register(&Def{
 
 var _ = Register(&Def{
 	Name: "neg", Args: "a", MinArgs: 1, Internal: true, Linear: []int{0},
+	Role:  RoleScaled,
 	Doc:   "-a, element by element.",
 	Infer: inferArith("neg"),
 	Elem:  func(x []float64) float64 { return -x[0] },
@@ -117,7 +122,8 @@ var _ = Register(&Def{
 
 var _ = Register(&Def{
 	Name: "power", Args: "x, y", MinArgs: 2,
-	Doc: "x ^ y, element by element; scalars give double precision.",
+	Role: RoleDistance,
+	Doc:  "x ^ y, element by element; scalars give double precision.",
 	Kink: "The derivative in x is y·x^(y-1), computed as y·x^y / x where y - 1 would be rounded, and 0 where y = 0; the " +
 		"one in y is x^y·ln x, 0 where x = 0.",
 	Infer: func(a []Type, at Attr) (Type, error) {

@@ -40,6 +40,7 @@ func coerce(v Value, t Type) Value {
 
 var _ = Register(&Def{
 	Name: "case", Args: "condition1, value1, …, otherwise", MinArgs: 3, MaxArgs: -1, Internal: true, NonStrict: true,
+	Role: RoleChoice, Chosen: caseValues,
 	Doc:  "CASE WHEN condition1 THEN value1 … ELSE otherwise END.",
 	Kink: "The chosen branch receives the gradient; nothing inside the others is evaluated. Conditions have derivative 0.",
 	Null: "A NULL condition does not hold; a NULL in a branch that is not chosen does not matter.",
@@ -103,6 +104,7 @@ var _ = Register(&Def{
 
 var _ = Register(&Def{
 	Name: "coalesce", Args: "a, …", MinArgs: 1, MaxArgs: -1, Internal: true, NonStrict: true,
+	Role: RoleChoice,
 	Doc:  "COALESCE(a, …): the first argument that is not NULL.",
 	Kink: "The chosen argument receives the gradient.",
 	Null: "NULL only where all arguments are.",
@@ -168,3 +170,13 @@ var _ = Register(&Def{
 	Guarded: func(e *Expr) []*Expr { return []*Expr{Build("is_distinct", e.Args[0], e.Args[1]), nil} },
 	Samples: []Sample{{Types: []Type{{Kind: Float64}, {Kind: Float64}}}},
 })
+
+// caseValues are the arguments of CASE that are no conditions: condition, value, …, otherwise.
+func caseValues(n int) (out []int) {
+	for i := range n {
+		if i%2 == 1 || i == n-1 {
+			out = append(out, i)
+		}
+	}
+	return out
+}

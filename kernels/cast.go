@@ -11,6 +11,7 @@ import (
 
 var _ = Register(&Def{
 	Name: "cast", Args: "a", MinArgs: 1, Internal: true,
+	Role: RoleScaled,
 	Doc: "CAST(a AS type). To bigint a float is rounded half to even. A cast to real is exact in the reference code, " +
 		"which works in double precision throughout; rounding happens where the value is stored.",
 	Kink: "The derivative of a cast to bigint, boolean or text is 0.",

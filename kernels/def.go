@@ -30,6 +30,9 @@ type Def struct {
 	// Linear lists the arguments in which a call of floats is linear while the others stay (mul is in both), so
 	// that sums may be taken before it.
 	Linear []int
+	// Role says what the value is of the arguments; Chosen, of a Choice, which of n arguments may be it.
+	Role   Role
+	Chosen func(n int) []int
 
 	// Infer is the shape rule.
 	Infer func(a []Type, at Attr) (Type, error)

@@ -4,6 +4,7 @@ import "github.com/relgrad/relgrad/internal/sqlerr"
 
 var _ = Register(&Def{
 	Name: "dot", Args: "a, b", MinArgs: 2, Linear: []int{0, 1},
+	Role:  RoleScalar,
 	Doc:   "The sum of a * b over all elements of two chunks of one shape, in double precision.",
 	Infer: inferPair("dot"),
 	Eval: func(_ *Env, a []Value, _ Attr, out Type) (Value, error) {

@@ -5,6 +5,7 @@ import "math"
 // Huber, "Robust estimation of a location parameter", Annals of Mathematical Statistics 35 (1964), equation for ρ.
 var _ = Register(&Def{
 	Name: "huber", Args: "x, delta", MinArgs: 2,
+	Role: RoleDistance,
 	Doc: "Huber's loss: x²/2 where |x| ≤ delta, else delta·(|x| - delta/2). The derivative with respect to x is x cut " +
 		"off at ±delta.",
 	Infer: inferElem("huber"),

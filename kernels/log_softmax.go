@@ -2,6 +2,7 @@ package kernels
 
 var _ = Register(&Def{
 	Name: "log_softmax", Args: "x", MinArgs: 1,
+	Role:  RoleLogarithm,
 	Doc:   "x - ln Σ eˣ over the last axis, without overflow.",
 	Infer: inferSame("log_softmax"),
 	Lane: func(x [][]float64, out []float64) {

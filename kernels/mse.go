@@ -2,6 +2,7 @@ package kernels
 
 var _ = Register(&Def{
 	Name: "mse", Args: "a, b", MinArgs: 2,
+	Role:  RoleDifference,
 	Doc:   "The mean of (a - b)² over all elements of two chunks of one shape, in double precision.",
 	Infer: inferPair("mse"),
 	Eval: func(_ *Env, a []Value, _ Attr, out Type) (Value, error) {

@@ -11,6 +11,7 @@ func inferNorm(name string) func([]Type, Attr) (Type, error) {
 
 var _ = Register(&Def{
 	Name: "sqnorm", Args: "x", MinArgs: 1,
+	Role:  RoleDistance,
 	Doc:   "The sum of the squares of all elements, in double precision.",
 	Infer: inferNorm("sqnorm"),
 	Eval: func(_ *Env, a []Value, _ Attr, out Type) (Value, error) {
@@ -23,6 +24,7 @@ var _ = Register(&Def{
 
 var _ = Register(&Def{
 	Name: "norm", Args: "x", MinArgs: 1,
+	Role: RoleDistance,
 	Doc: "The Euclidean norm of all elements, in double precision, also where their squares are out of range. Its " +
 		"second derivative, which the square of " +
 		"the norm divides, needs that in range; that of l2_normalize does not.",

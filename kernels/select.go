@@ -2,6 +2,7 @@ package kernels
 
 var _ = Register(&Def{
 	Name: "select", Args: "mask, a, b", MinArgs: 3, Internal: true,
+	Role: RoleChoice, Chosen: func(int) []int { return []int{1, 2} },
 	Doc:  "Element by element a where the mask is not 0, else b. The other side's value does not matter, even if NaN.",
 	Kink: "The mask has derivative 0.",
 	Infer: func(a []Type, at Attr) (Type, error) {

@@ -2,6 +2,7 @@ package kernels
 
 var _ = Register(&Def{
 	Name: "to_real", Args: "a", MinArgs: 1, Internal: true, NoGrad: "It stands only where no parameter is read.",
+	Role: RoleScaled,
 	Doc: "a rounded to single precision: CAST(a AS real) where no parameter is read, so that comparisons " +
 		"and keys see what " +
 		"is stored. Where one is, the cast stays exact in double precision, else central differences would see steps.",

@@ -7,6 +7,7 @@ type unary struct {
 	name, doc, kink string
 	pg              bool // Postgres has it for scalars: real gives double precision
 	internal        bool // a derivative, which SQL does not call
+	role            Role
 	f               func(float64) float64
 	d               func(x, e, g *Expr) *Expr // the contribution; nil: piecewise constant
 	flops, lo, hi   float64
@@ -39,7 +40,7 @@ func softplus(x float64) float64 { return math.Max(x, 0) + math.Log1p(math.Exp(-
 var unaries = []unary{
 	{name: "exp", doc: "eˣ; underflows to 0 and overflows to Infinity without an error.", pg: true, flops: 15,
 		f: math.Exp, d: func(_, e, g *Expr) *Expr { return Mul(g, e) }},
-	{name: "ln", doc: "The natural logarithm; -Infinity at 0, NaN below.", pg: true, flops: 15, lo: 0.3, hi: 3,
+	{name: "ln", role: RoleLogarithm, doc: "The natural logarithm; -Infinity at 0, NaN below.", pg: true, flops: 15, lo: 0.3, hi: 3,
 		f: ln, d: func(x, _, g *Expr) *Expr { return Div(g, x) }},
 	{name: "log", doc: "The logarithm to base 10.", pg: true, flops: 15, lo: 0.3, hi: 3,
 		f: log10, d: func(x, _, g *Expr) *Expr { return Div(Mul(Num(math.Log10E), g), x) }},
@@ -104,7 +105,7 @@ var unaries = []unary{
 		}},
 	{name: "softplus", doc: "ln(1 + eˣ), without overflow.", flops: 30,
 		f: softplus, d: func(x, _, g *Expr) *Expr { return Mul(g, Build("sigmoid", x)) }},
-	{name: "square", doc: "x².", flops: 1,
+	{name: "square", role: RoleDistance, doc: "x².", flops: 1,
 		f: func(x float64) float64 { return x * x }, d: func(x, _, g *Expr) *Expr { return Mul(g, Mul(Num(2), x)) }},
 	{name: "sign", doc: "-1, 0 or 1 (NaN for NaN).", pg: true, flops: 1,
 		f: func(x float64) float64 {
@@ -166,7 +167,7 @@ func init() {
 func registerUnary(u unary) {
 	elem := inferElem(u.name)
 	d := &Def{
-		Name: u.name, Args: "x", MinArgs: 1, Zero: u.d == nil, Internal: u.internal,
+		Name: u.name, Args: "x", MinArgs: 1, Zero: u.d == nil, Internal: u.internal, Role: u.role,
 		Doc: u.doc, Kink: u.kink,
 		Infer: func(a []Type, at Attr) (Type, error) {
 			t, err := elem(a, at)
@@ -189,6 +190,7 @@ func registerUnary(u unary) {
 
 var _ = Register(&Def{
 	Name: "abs", Args: "x", MinArgs: 1,
+	Role:  RoleDistance,
 	Doc:   "The absolute value; bigint and real keep their type.",
 	Kink:  "At 0 the derivative is 0.",
 	Infer: inferArith("abs"),
