@@ -54,12 +54,13 @@ func TestColumnsThatNobodyReads(t *testing.T) {
 			if err != nil || loss != 2.5 {
 				t.Errorf("%s, engine %s: backward %v: %v", c.typ, engine, loss, err)
 			}
-			_, err = conn.Exec(ctx, fmt.Sprintf("CALL train('%s', '%s.x', optimizer => 'sgd', lr => 0.25, epochs => 1)", text, name))
+			_, err = conn.Exec(ctx, fmt.Sprintf("CALL train('%s', '%s.x', optimizer => 'sgd', lr => 0.25, epochs => 1)",
+				text, name))
 			if err != nil {
 				t.Errorf("%s, engine %s: train: %v", c.typ, engine, err)
 			}
-			err = conn.QueryRow(ctx, fmt.Sprintf("SELECT sum(x) FROM %[1]s WHERE c IS NULL OR c::text = $v$%[2]s$v$::%[3]s::text",
-				name, c.value, c.typ)).Scan(&sum)
+			same := fmt.Sprintf("c IS NULL OR c::text = $v$%s$v$::%s::text", c.value, c.typ)
+			err = conn.QueryRow(ctx, "SELECT sum(x) FROM "+name+" WHERE "+same).Scan(&sum)
 			if err != nil || sum != 1 {
 				t.Errorf("%s, engine %s: trained to %v: %v", c.typ, engine, sum, err)
 			}

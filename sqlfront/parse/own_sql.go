@@ -40,9 +40,8 @@ func subSelect(c *Converter, s *pg.SelectStmt) (out *ast.Select) {
 
 // ownSQL keeps a SELECT as text; why says what the trees cannot hold.
 func ownSQL(c *Converter, s *pg.SelectStmt, why Refusal) *ast.Select {
-	node := &pg.Node{Node: &pg.Node_SelectStmt{SelectStmt: s}}
-	sql, err := pg.Deparse(&pg.ParseResult{Stmts: []*pg.RawStmt{{Stmt: node}}})
-	if err != nil {
+	sql := textOf(c.Src, &pg.Node{Node: &pg.Node_SelectStmt{SelectStmt: s}})
+	if sql == "" {
 		panic(why)
 	}
 	out := &ast.Select{Node: ast.Node{At: -1}, End: -1, Own: &ast.OwnSQL{SQL: sql, Why: why.Err}}
@@ -122,8 +121,8 @@ func sqlBody(c *Converter, n *pg.Node) string {
 
 // deparse prints a statement of pg_query.
 func deparse(c *Converter, n *pg.Node) string {
-	sql, err := pg.Deparse(&pg.ParseResult{Stmts: []*pg.RawStmt{{Stmt: n}}})
-	if err != nil {
+	sql := textOf("", n)
+	if sql == "" {
 		c.refuse(-1, "this statement of a function", "Write LANGUAGE sql AS $$ SELECT … $$.")
 	}
 	return sql
