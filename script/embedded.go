@@ -11,22 +11,35 @@ import (
 
 // Engine is an embedded store, alone (*store.DB) or with the engine's functions (*relgrad.DB).
 type Engine interface {
+	Session
+	Statements
+	Relations
+	catalog.Recoverer
+	catalog.Filed
+	// Timed is a context that ends when a statement has taken as long as the session lets it; done gives its error.
+	Timed(ctx context.Context) (_ context.Context, done func(*error))
+}
+
+// Statements runs statements as trees.
+type Statements interface {
 	Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) (*catalog.Result, error)
-	CopyIn(ctx context.Context, c *ast.Copy, text *ast.Text, r io.Reader, name string) (int64, error)
-	CopyOut(ctx context.Context, c *ast.Copy, text *ast.Text, w io.Writer) (int64, error)
-	InTransaction() bool
+	// SelectEach keeps no rows: start learns the columns, each gets every row.
 	SelectEach(ctx context.Context, stmt ast.Statement, text *ast.Text, start func([]catalog.ResultCol) error,
 		each func([]any) error) (*catalog.Result, error)
+	// Described gives the columns of a statement's rows without running it.
+	Described(ctx context.Context, st ast.Statement, text *ast.Text) ([]catalog.ResultCol, error)
+	CopyIn(ctx context.Context, c *ast.Copy, text *ast.Text, r io.Reader, name string) (int64, error)
+	CopyOut(ctx context.Context, c *ast.Copy, text *ast.Text, w io.Writer) (int64, error)
+}
+
+// Relations says what names mean.
+type Relations interface {
+	SearchPath() []string
 	Function(schema, name string) *ast.CreateFunction
 	Definition(schema, name string) *catalog.TableDef
-	SearchPath() []string
 	View(path []string, schema, name string) (*catalog.ViewDef, bool)
 	Objects() (*catalog.Objects, error)
-	Path() string
-	Failed() bool
-	Recovered() error
-	Timed(ctx context.Context) (context.Context, func(*error))
-	Described(ctx context.Context, st ast.Statement, text *ast.Text) ([]catalog.ResultCol, error)
+	// NamesType reports whether a name is that of a type.
 	NamesType(schema, name string) bool
 }
 
