@@ -81,7 +81,8 @@ func byHand(seed, epoch int64, size int) [][]string {
 // TestBatchesByHand: two epochs are steps over tables that hold one batch each.
 func TestBatchesByHand(t *testing.T) {
 	db := open(t, "")
-	mustRun(t, db, examples(upTo(23))+"CALL train('loss', ARRAY['line', 'shade'], optimizer => 'sgd', lr => 0.1, epochs => 2, seed => 5, batch => 'example', batch_size => 6)")
+	mustRun(t, db, examples(upTo(23))+"CALL train('loss', ARRAY['line', 'shade'], optimizer => 'sgd', lr => 0.1, "+
+		"epochs => 2, seed => 5, batch => 'example', batch_size => 6)")
 	got := mustRun(t, db, "SELECT epoch, loss FROM relgrad.loss ORDER BY step").Rows
 	if len(got) != 8 {
 		t.Fatalf("%d steps for two epochs of 23 rows, 6 a step", len(got))
@@ -115,7 +116,8 @@ UPDATE shade SET s = shade.s - 0.1 * g.s FROM shade_grad g WHERE g.colour = shad
 	}
 }
 
-const trainExamples = "CALL train('loss', ARRAY['line', 'shade'], lr => 0.01, epochs => 7, seed => 5, batch => 'example', batch_size => 5, validate => 'whole', every => 2, tolerance => 0.0001)"
+const trainExamples = "CALL train('loss', ARRAY['line', 'shade'], lr => 0.01, epochs => 7, seed => 5, batch => " +
+	"'example', batch_size => 5, validate => 'whole', every => 2, tolerance => 0.0001)"
 
 // TestBatchesRepeat: neither the order of rows in the table nor the number of workers nor a cancel amid an epoch
 // changes a bit.
@@ -185,7 +187,8 @@ func TestBatchesRepeat(t *testing.T) {
 // TestBatchOfAll: a batch larger than the table is the table, in one step an epoch.
 func TestBatchOfAll(t *testing.T) {
 	db := open(t, "")
-	mustRun(t, db, examples(upTo(23))+"CALL train('loss', ARRAY['line'], epochs => 3, seed => 5, batch => 'example', batch_size => 1000)"+
+	mustRun(t, db, examples(upTo(23))+"CALL train('loss', ARRAY['line'], epochs => 3, seed => 5, batch => 'example', "+
+		"batch_size => 1000)"+
 		"; UPDATE line SET a = 0.1, b = -0.2; CALL train('loss', ARRAY['line'], epochs => 3, seed => 5)")
 	runs := map[any][]float64{}
 	for _, row := range mustRun(t, db, "SELECT run, loss FROM relgrad.loss ORDER BY run, step").Rows {
@@ -246,7 +249,8 @@ CALL train('loss', ARRAY['word'], lr => 0.1, epochs => 1, max_seconds => 1e-9, s
 // TestCheckOfBatch: a check over a batch is one of the loss over a table that holds the rows of the step.
 func TestCheckOfBatch(t *testing.T) {
 	ctx, db := context.Background(), open(t, "")
-	mustRun(t, db, examples(upTo(23))+"CREATE TABLE taken (part text, n int, x double precision, y double precision, PRIMARY KEY (part, n))")
+	mustRun(t, db, examples(upTo(23))+"CREATE TABLE taken (part text, n int, x double precision, y double precision, "+
+		"PRIMARY KEY (part, n))")
 	batches := slices.Concat(byHand(5, 1, 6), byHand(5, 2, 6))
 	for i, rows := range batches {
 		mustRun(t, db, "DELETE FROM taken; INSERT INTO taken SELECT part, n, x, y FROM example WHERE (part, n) IN ("+strings.Join(rows, ", ")+")")
@@ -275,7 +279,8 @@ func TestCheckOfBatch(t *testing.T) {
 		}
 	}
 	res := mustRun(t, db,
-		"SELECT count(*), bool_and(ok) FROM check_gradient('loss', 'shade', step => 3, seed => 5, batch => 'example', batch_size => 6)")
+		"SELECT count(*), bool_and(ok) FROM check_gradient('loss', 'shade', step => 3, seed => 5, batch => 'example', "+
+			"batch_size => 6)")
 	if fmt.Sprint(res.Rows[0]) != "[15 true]" {
 		t.Errorf("check_gradient: %v", res.Rows[0])
 	}

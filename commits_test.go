@@ -100,7 +100,8 @@ func TestOthersChangeTheRun(t *testing.T) {
 	db.OnStep = nil
 	mustRun(t, db, "CALL train(resume => 1)")
 	doubled := open(t, "")
-	mustRun(t, doubled, model+"UPDATE w SET v = 2 * v; CALL train('loss', ARRAY['w', 'h'], lr => 0.01, epochs => 30, seed => 3)")
+	mustRun(t, doubled, model+"UPDATE w SET v = 2 * v; CALL train('loss', ARRAY['w', 'h'], lr => 0.01, epochs => 30, "+
+		"seed => 3)")
 	if a, b := parameters(t, doubled), parameters(t, db); !reflect.DeepEqual(a, b) {
 		t.Error("the resumed run did not go on from what the other process wrote")
 	}
@@ -111,7 +112,8 @@ func TestTrainingsAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	setup := open(t, path)
 	for i := range 3 {
-		mustRun(t, setup, fmt.Sprintf("CREATE TABLE w%d (k int PRIMARY KEY, v double precision); INSERT INTO w%d VALUES (1, 1), (2, 2); CREATE TABLE done%d (n bigint)", i, i, i))
+		mustRun(t, setup, fmt.Sprintf("CREATE TABLE w%d (k int PRIMARY KEY, v double precision); INSERT INTO w%d VALUES "+
+			"(1, 1), (2, 2); CREATE TABLE done%d (n bigint)", i, i, i))
 	}
 	mustRun(t, setup, "CREATE TABLE note (x int)")
 	hooks := []string{"", ", before_step => 'INSERT INTO done1 SELECT current_step()'",
@@ -167,8 +169,10 @@ func TestOthersWriteWhatWasPlanned(t *testing.T) {
 		"UPDATE data SET x = 10"} {
 		path := filepath.Join(t.TempDir(), "s.db")
 		db, other := open(t, path), open(t, path)
-		mustRun(t, db, "CREATE TABLE one (a double precision); INSERT INTO one VALUES (1); CREATE TABLE data (i int PRIMARY KEY, x double precision); INSERT INTO data VALUES (1, 1), (2, 2);"+
-			"CREATE TABLE p (i int PRIMARY KEY, v double precision); INSERT INTO p VALUES (1, 0.5); CREATE VIEW loss AS SELECT sum(v * x * a) / count(x) AS loss FROM data, p, one")
+		mustRun(t, db, "CREATE TABLE one (a double precision); INSERT INTO one VALUES (1); CREATE TABLE data (i int "+
+			"PRIMARY KEY, x double precision); INSERT INTO data VALUES (1, 1), (2, 2);"+
+			"CREATE TABLE p (i int PRIMARY KEY, v double precision); INSERT INTO p VALUES (1, 0.5); CREATE VIEW loss AS "+
+			"SELECT sum(v * x * a) / count(x) AS loss FROM data, p, one")
 		mustRun(t, other, "SET lock_timeout = 100")
 		wrote := false
 		b := &between{Database: db.Database, write: func() {

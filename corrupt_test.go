@@ -20,9 +20,12 @@ var junk = []string{"", " ", "{", "[", "null", "[]", "{}", "7", "-1", "1e400", "
 // a fault of the program.
 func TestCorruptRuns(t *testing.T) {
 	db := open(t, "")
-	mustRun(t, db, "CREATE TABLE p (id int PRIMARY KEY, x double precision); INSERT INTO p SELECT i, i FROM generate_series(1, 9) AS g(i); CREATE TABLE w (id int PRIMARY KEY, a double precision, v real[]);"+
-		"INSERT INTO w SELECT i, i, array_fill(0.5::real, ARRAY[3000]) FROM generate_series(1, 3) AS g(i); CREATE VIEW l AS SELECT avg((p.x - w.a) ^ 2) + sum(sqnorm(w.v)) * 0.1 AS loss FROM p, w;"+
-		"CALL train('l', 'w', epochs => 4, batch => 'p', batch_size => 2, tolerance => 0.1, validate => 'l', max_seconds => 1e-9, options => '{\"w\": {\"lr\": 0.1}}', sparse => ARRAY['w'])")
+	mustRun(t, db, "CREATE TABLE p (id int PRIMARY KEY, x double precision); INSERT INTO p SELECT i, i FROM "+
+		"generate_series(1, 9) AS g(i); CREATE TABLE w (id int PRIMARY KEY, a double precision, v real[]);"+
+		"INSERT INTO w SELECT i, i, array_fill(0.5::real, ARRAY[3000]) FROM generate_series(1, 3) AS g(i); CREATE VIEW l "+
+		"AS SELECT avg((p.x - w.a) ^ 2) + sum(sqnorm(w.v)) * 0.1 AS loss FROM p, w;"+
+		"CALL train('l', 'w', epochs => 4, batch => 'p', batch_size => 2, tolerance => 0.1, validate => 'l', max_seconds "+
+		"=> 1e-9, options => '{\"w\": {\"lr\": 0.1}}', sparse => ARRAY['w'])")
 	for _, sql := range []string{"CREATE TABLE kept_run AS TABLE relgrad.run",
 		"CREATE TABLE kept_loss AS TABLE relgrad.loss", "CREATE TABLE kept_state AS TABLE relgrad.state"} {
 		mustRun(t, db, sql)
@@ -60,7 +63,8 @@ func TestCorruptRuns(t *testing.T) {
 		"UPDATE relgrad.state SET v = array_fill('NaN'::double precision, ARRAY[4096])", "UPDATE relgrad.loss SET step = -3",
 		"UPDATE relgrad.loss SET step = 900", "DELETE FROM relgrad.loss")
 	for _, sql := range damage {
-		mustRun(t, db, "DELETE FROM relgrad.run; DELETE FROM relgrad.loss; DELETE FROM relgrad.state; INSERT INTO relgrad.run TABLE kept_run; INSERT INTO relgrad.loss TABLE kept_loss; INSERT INTO relgrad.state TABLE kept_state")
+		mustRun(t, db, "DELETE FROM relgrad.run; DELETE FROM relgrad.loss; DELETE FROM relgrad.state; INSERT INTO "+
+			"relgrad.run TABLE kept_run; INSERT INTO relgrad.loss TABLE kept_loss; INSERT INTO relgrad.state TABLE kept_state")
 		if _, err := db.Run(context.Background(), sql); err != nil {
 			continue // the store refuses it
 		}

@@ -9,7 +9,8 @@ import (
 // TestCountsOfWrittenTables: statements that write a table from a gradient by it leave the catalogue knowing what the
 // table holds, however much of it they write.
 func TestCountsOfWrittenTables(t *testing.T) {
-	const hundred = "CREATE TABLE w (id int PRIMARY KEY, v double precision); INSERT INTO w SELECT i, i FROM generate_series(1, 100) AS g(i); INSERT INTO w VALUES (1000, 5)"
+	const hundred = "CREATE TABLE w (id int PRIMARY KEY, v double precision); INSERT INTO w SELECT i, i FROM " +
+		"generate_series(1, 100) AS g(i); INSERT INTO w VALUES (1000, 5)"
 	for _, c := range [][2]string{
 		{hundred, "INSERT INTO w SELECT id + 2000, v FROM gradient('SELECT sum(v*v) FROM w', NULL::w) WHERE id <= 5"},
 		{hundred, "UPDATE w SET v = NULL FROM gradient('SELECT sum(v*v) FROM w', NULL::w) g WHERE w.id = g.id AND g.v > 195"},
@@ -17,8 +18,10 @@ func TestCountsOfWrittenTables(t *testing.T) {
 			"UPDATE w SET v = 1 FROM gradient('SELECT sum(v*v) FROM w', NULL::w) g WHERE w.id = 2000 AND g.id = 1"},
 		{hundred, "DELETE FROM w USING gradient('SELECT sum(v*v) FROM w', NULL::w) g WHERE w.id = g.id AND g.v > 100"},
 		{hundred + "; DELETE FROM w WHERE id <= 40; DELETE FROM w WHERE id <= 80; DELETE FROM w",
-			"INSERT INTO w SELECT id, v FROM gradient('SELECT sum(u.v * u.v + coalesce(w.v, 0)) FROM u LEFT JOIN w ON u.id = w.id', NULL::u)"},
-		{"CREATE TABLE w (id int, v double precision); INSERT INTO w VALUES (1, 1), (2, 2), (3, 3); DELETE FROM w WHERE v = 1; DELETE FROM w WHERE v = 2",
+			"INSERT INTO w SELECT id, v FROM gradient('SELECT sum(u.v * u.v + coalesce(w.v, 0)) FROM u LEFT JOIN w ON u.id = " +
+				"w.id', NULL::u)"},
+		{"CREATE TABLE w (id int, v double precision); INSERT INTO w VALUES (1, 1), (2, 2), (3, 3); DELETE FROM w WHERE v " +
+			"= 1; DELETE FROM w WHERE v = 2",
 			"INSERT INTO w SELECT id, v FROM gradient('SELECT sum(v*v) FROM w', NULL::w)"},
 	} {
 		db := open(t, "")
@@ -57,7 +60,8 @@ func TestCountsOfWrittenTables(t *testing.T) {
 func TestReloadOfCounted(t *testing.T) {
 	db := open(t, "")
 	for _, sql := range []string{
-		"CREATE TABLE w (id int PRIMARY KEY, v double precision); INSERT INTO w SELECT i, i FROM generate_series(1, 100) AS g(i); INSERT INTO w VALUES (200, NULL)",
+		"CREATE TABLE w (id int PRIMARY KEY, v double precision); INSERT INTO w SELECT i, i FROM generate_series(1, 100) " +
+			"AS g(i); INSERT INTO w VALUES (200, NULL)",
 		"UPDATE w SET v = 1 FROM gradient('SELECT sum(v*v) FROM w', NULL::w) g WHERE w.id = 200 AND g.id = 1",
 		"CREATE VIEW loss AS SELECT sum(v*v) FROM w",
 		"CALL train('loss', ARRAY['w'], epochs => 3, before_step => 'UPDATE w SET v = 2 WHERE id = current_step()')",

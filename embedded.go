@@ -130,7 +130,8 @@ func (e embedded) Shared() bool { return e.Path() != "" }
 // NewRun implements catalog.Database: a number above what a user has left of deleted runs.
 func (e embedded) NewRun(ctx context.Context, cols []string, values []ast.Expr) (int64, error) {
 	res, err := e.RunSQL(ctx,
-		"SELECT coalesce(max(run), 0) + 1 FROM (SELECT max(run) AS run FROM relgrad.run UNION ALL SELECT max(run) FROM relgrad.loss UNION ALL SELECT max(run) FROM relgrad.state) AS used")
+		"SELECT coalesce(max(run), 0) + 1 FROM (SELECT max(run) AS run FROM relgrad.run UNION ALL SELECT max(run) FROM "+
+			"relgrad.loss UNION ALL SELECT max(run) FROM relgrad.state) AS used")
 	if err != nil {
 		return 0, err
 	}

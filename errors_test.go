@@ -28,7 +28,8 @@ func TestErrorsArePublic(t *testing.T) {
 	}
 	defer db.Close()
 	if _, err := db.Run(ctx,
-		"CREATE TABLE w (id int PRIMARY KEY, x double precision); INSERT INTO w SELECT i, i FROM generate_series(1, 9) AS g(i); CREATE VIEW l AS SELECT sum(x * x) FROM w"); err != nil {
+		"CREATE TABLE w (id int PRIMARY KEY, x double precision); INSERT INTO w SELECT i, i FROM generate_series(1, 9) AS "+
+			"g(i); CREATE VIEW l AS SELECT sum(x * x) FROM w"); err != nil {
 		t.Fatal(err)
 	}
 	text := filepath.Join(t.TempDir(), "f.parquet")

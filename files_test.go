@@ -123,7 +123,8 @@ func TestFilesBitEqual(t *testing.T) {
 			}
 			other, o := testDB(t), FileOptions{Format: format}
 			if format == "npy" {
-				mustRun(t, db, "DROP TABLE IF EXISTS n; CREATE TABLE n AS SELECT row_number() OVER (ORDER BY j, k) - 1 AS id, m FROM w; ALTER TABLE n ADD PRIMARY KEY (id)")
+				mustRun(t, db, "DROP TABLE IF EXISTS n; CREATE TABLE n AS SELECT row_number() OVER (ORDER BY j, k) - 1 AS id, m "+
+					"FROM w; ALTER TABLE n ADD PRIMARY KEY (id)")
 				o.Index = "id"
 				mustRun(t, other, "CREATE TABLE n (id bigint PRIMARY KEY, m double precision[])")
 				tables = []string{"n"}
@@ -153,7 +154,9 @@ func TestFilesBitEqual(t *testing.T) {
 // TestImportAtomic: an error in the last row leaves neither rows nor the new table behind.
 func TestImportAtomic(t *testing.T) {
 	ctx, db := context.Background(), testDB(t)
-	mustRun(t, db, "CREATE TABLE big (k int PRIMARY KEY, x bigint); INSERT INTO big SELECT i, i FROM generate_series(1, 3000) AS g(i); UPDATE big SET x = 9007199254740993 WHERE k = 3000; CREATE TABLE y (k int PRIMARY KEY, x double precision); INSERT INTO y VALUES (5000, 1)")
+	mustRun(t, db, "CREATE TABLE big (k int PRIMARY KEY, x bigint); INSERT INTO big SELECT i, i FROM "+
+		"generate_series(1, 3000) AS g(i); UPDATE big SET x = 9007199254740993 WHERE k = 3000; CREATE TABLE y (k int "+
+		"PRIMARY KEY, x double precision); INSERT INTO y VALUES (5000, 1)")
 	for _, format := range []string{"npz", "safetensors", "arrow", "parquet"} {
 		path := filepath.Join(t.TempDir(), "f")
 		mustRun(t, db, "COPY big TO '"+path+"' WITH (FORMAT "+format+")")

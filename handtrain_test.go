@@ -158,7 +158,8 @@ func TestTrainByHand(t *testing.T) {
 				return 0.01 + (base-0.01)*(1+math.Cos(math.Pi*float64(step-4)/(handSteps-3)))/2
 			}},
 		"before_step": {call: "lr => 0.05", adam: true, frozen: none, lr: flat,
-			hook: "UPDATE w SET b = w.b * 0.9 WHERE id % 2 = current_step() % 2; UPDATE u SET v = v * 1.5 WHERE id = 3 AND current_step() % 3 = 0"},
+			hook: "UPDATE w SET b = w.b * 0.9 WHERE id % 2 = current_step() % 2; UPDATE u SET v = v * 1.5 WHERE id = 3 AND " +
+				"current_step() % 3 = 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			call := "CALL train('loss', ARRAY['u', 'w'], epochs => 3, seed => 4, batch => 'example', batch_size => 7, " + o.call
@@ -168,7 +169,8 @@ func TestTrainByHand(t *testing.T) {
 			db, hand := open(t, ""), open(t, "")
 			mustRun(t, db, fmt.Sprintf(ratings, "example", ""))
 			mustRun(t, hand, fmt.Sprintf(ratings, "everything",
-				"CREATE TABLE chosen (id int PRIMARY KEY); CREATE VIEW example AS SELECT e.* FROM everything e JOIN chosen USING (id);"))
+				"CREATE TABLE chosen (id int PRIMARY KEY); CREATE VIEW example AS SELECT e.* FROM everything e JOIN chosen "+
+					"USING (id);"))
 			mustRun(t, db, call+")")
 			got := mustRun(t, db, "SELECT loss FROM relgrad.loss ORDER BY step").Rows
 			if len(got) != handSteps {

@@ -136,7 +136,8 @@ func TestMemorySetting(t *testing.T) {
 	db.Engine.Memory = 1 << 30
 	ctx := context.Background()
 	run := func(sql string) (*catalog.Result, error) { return db.Run(ctx, sql) }
-	if _, err := run("CREATE TABLE w (id int PRIMARY KEY, x double precision); INSERT INTO w VALUES (1, 2); CREATE VIEW loss AS SELECT sum(x ^ 2) AS loss FROM w"); err != nil {
+	if _, err := run("CREATE TABLE w (id int PRIMARY KEY, x double precision); INSERT INTO w VALUES (1, 2); CREATE " +
+		"VIEW loss AS SELECT sum(x ^ 2) AS loss FROM w"); err != nil {
 		t.Fatal(err)
 	}
 	const gradient = "SELECT x FROM gradient('loss', NULL::w)"

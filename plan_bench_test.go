@@ -59,7 +59,8 @@ func BenchmarkFirstCall(b *testing.B) {
 		return s.String()
 	}
 	once := "SELECT x.id, tanh(h.h * w.w + x.v) AS h FROM h%[2]d h JOIN x ON x.id = h.id AND x.t = %[3]d CROSS JOIN w"
-	twice := "SELECT x.id, tanh(h.h * w.w + g.h) AS h FROM h%[2]d h JOIN x ON x.id = h.id AND x.t = %[3]d CROSS JOIN w JOIN h%[2]d g ON g.id = h.id"
+	twice := "SELECT x.id, tanh(h.h * w.w + g.h) AS h FROM h%[2]d h JOIN x ON x.id = h.id AND x.t = %[3]d CROSS JOIN w " +
+		"JOIN h%[2]d g ON g.id = h.id"
 	for _, c := range []struct {
 		name, setup, loss string
 		params            []string

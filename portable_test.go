@@ -271,7 +271,8 @@ CREATE ROLE other LOGIN; GRANT SELECT ON w, b, x, loss, guess TO other;`); err !
 			"The definition of public.loss has changed."},
 		{"CREATE OR REPLACE VIEW guess AS SELECT i, y, y AS z FROM x", "loss", "stale",
 			"The definition of public.guess has changed."},
-		{"CREATE OR REPLACE FUNCTION twice(x double precision) RETURNS double precision LANGUAGE sql IMMUTABLE AS 'SELECT 3 * x'", "called", "stale", "The definition of public.twice has changed."},
+		{"CREATE OR REPLACE FUNCTION twice(x double precision) RETURNS double precision LANGUAGE sql IMMUTABLE AS 'SELECT " +
+			"3 * x'", "called", "stale", "The definition of public.twice has changed."},
 		{"ALTER TABLE w ADD c int", "loss", "stale", "list of columns"},
 		{"ALTER TABLE w DROP CONSTRAINT w_pkey", "loss", "stale", "Of public.w: key"},
 		{"UPDATE w SET v = NULL WHERE k = 1", "loss", "stale", "Of public.w: column v"},
@@ -336,7 +337,8 @@ func portableRights(t *testing.T, owner, other *Server) {
 	}
 	runAll(t, owner, "RESET ROLE")
 	if _, err := other.RunSQL(ctx,
-		"INSERT INTO relgrad.compiled (loss, param, path, draws, value, gradient, definitions, owner) VALUES ('public.loss', 'w', '', false, '', '', '[]', 'relgrad')"); err == nil {
+		"INSERT INTO relgrad.compiled (loss, param, path, draws, value, gradient, definitions, owner) VALUES "+
+			"('public.loss', 'w', '', false, '', '', '[]', 'relgrad')"); err == nil {
 		t.Error("a user may write texts in another's name")
 	}
 }

@@ -35,7 +35,8 @@ CREATE VIEW drawing AS SELECT DISTINCT again(y) AS z FROM t; CREATE VIEW steppin
 			!strings.Contains(err.Error(), "needs a step") {
 			t.Errorf("%s without a step: %v", sub, err)
 		}
-		mustRun(t, db, "UPDATE w SET x = 0; CALL train($$ SELECT sum(x) * ("+sub+") FROM w $$, 'w', epochs => 3, lr => 1, optimizer => 'sgd')")
+		mustRun(t, db, "UPDATE w SET x = 0; CALL train($$ SELECT sum(x) * ("+sub+") FROM w $$, 'w', epochs => 3, lr => 1, "+
+			"optimizer => 'sgd')")
 		if got := mustRun(t, db, "SELECT x FROM w").Rows[0][0]; got != -4.0*(1+2+3) {
 			t.Errorf("%s: three steps come to %v", sub, got)
 		}
@@ -58,7 +59,8 @@ func TestReachFromOutside(t *testing.T) {
 		"CREATE FUNCTION score(m mood) RETURNS float8 LANGUAGE sql BEGIN ATOMIC SELECT sum(x) FROM w; END",
 		"CREATE FUNCTION total() RETURNS float8 LANGUAGE sql AS 'SELECT sum(x) FROM w'",
 		"CREATE FUNCTION again() RETURNS float8 LANGUAGE sql AS 'SELECT total()'",
-		"CREATE FUNCTION run() RETURNS float8 LANGUAGE plpgsql AS 'DECLARE f float8; BEGIN EXECUTE ''SELECT sum(x) FROM w'' INTO f; RETURN f; END'",
+		"CREATE FUNCTION run() RETURNS float8 LANGUAGE plpgsql AS 'DECLARE f float8; BEGIN EXECUTE ''SELECT sum(x) FROM "+
+			"w'' INTO f; RETURN f; END'",
 		"CREATE FUNCTION ys() RETURNS float8 LANGUAGE sql AS 'SELECT sum(y) FROM t'")
 	for _, mode := range []string{engine.ModeChunk, engine.ModeSQL} {
 		s.Mode = mode

@@ -3,8 +3,9 @@
 // # What
 //
 // Open opens an embedded store; the DB runs statements in which gradient(), backward(), check_gradient(),
-// explain_gradient() and CALL train() work, and offers the same as Go methods. Dial does that on a server. A session holds
-// an engine (package engine) and what trains by it (package train/run): this package is the door, and their border.
+// explain_gradient() and CALL train() work, and offers the same as Go methods. Dial does that on a server. A session
+// holds an engine (package engine) and what trains by it (package train/run): this package is the door, and their
+// border.
 //
 // # Invariants
 //
@@ -17,8 +18,8 @@
 //
 // # Where to add
 //
-// A function of the SQL surface: its work in package engine, its name in functions.go and server.go. Options of train():
-// package train.
+// A function of the SQL surface: its work in package engine, its name in functions.go and server.go. Options of
+// train(): package train.
 package relgrad
 
 import (

@@ -18,7 +18,8 @@ CREATE TABLE b.w (id int PRIMARY KEY, v double precision); INSERT INTO b.w VALUE
 // TestResumeInAnotherSession: names and settings mean what they meant in the session that began the run; the session
 // that resumes it keeps its own.
 func TestResumeInAnotherSession(t *testing.T) {
-	const call = "CALL train('SELECT sum((v - current_setting(''my.aim'')::double precision) ^ 2) FROM w', ARRAY['w'], lr => 0.1, epochs => 3"
+	const call = "CALL train('SELECT sum((v - current_setting(''my.aim'')::double precision) ^ 2) FROM w', ARRAY['w'], " +
+		"lr => 0.1, epochs => 3"
 	path := filepath.Join(t.TempDir(), "s.db")
 	db := open(t, path)
 	mustRun(t, db, twoSchemas+"SET search_path = a, public; SET my.aim = 5; "+call+", max_seconds => 1e-9)")
@@ -70,11 +71,13 @@ func TestOneNameInTwoSchemas(t *testing.T) {
 func TestResumeWithoutSteps(t *testing.T) {
 	db := open(t, "")
 	ctx := context.Background()
-	mustRun(t, db, "CREATE TABLE w (id int PRIMARY KEY, v double precision); INSERT INTO w VALUES (1, 1); CREATE VIEW loss AS SELECT sum(v) / 0 AS loss FROM w")
+	mustRun(t, db, "CREATE TABLE w (id int PRIMARY KEY, v double precision); INSERT INTO w VALUES (1, 1); CREATE VIEW "+
+		"loss AS SELECT sum(v) / 0 AS loss FROM w")
 	if _, err := db.Run(ctx, "CALL train('loss', ARRAY['w'], lr => 0.1, epochs => 3, max_seconds => 1e-9)"); err == nil {
 		t.Fatal("an infinite loss gave no error")
 	}
-	mustRun(t, db, "INSERT INTO w VALUES (2, 2); CREATE OR REPLACE VIEW loss AS SELECT sum(v * v) AS loss FROM w; CALL train(resume => 1); CALL train(resume => 1)")
+	mustRun(t, db, "INSERT INTO w VALUES (2, 2); CREATE OR REPLACE VIEW loss AS SELECT sum(v * v) AS loss FROM w; CALL "+
+		"train(resume => 1); CALL train(resume => 1)")
 	if got := mustRun(t, db, "SELECT step FROM relgrad.run").Rows[0][0]; got != int64(2) {
 		t.Errorf("after two resumes at step %v", got)
 	}
@@ -88,7 +91,8 @@ func TestResumeWithoutSteps(t *testing.T) {
 func TestStoreWithoutRest(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	db := open(t, path)
-	mustRun(t, db, model+"CALL train('loss', ARRAY['w', 'h'], epochs => 5, max_seconds => 1e-9); ALTER TABLE relgrad.run DROP COLUMN rest")
+	mustRun(t, db, model+"CALL train('loss', ARRAY['w', 'h'], epochs => 5, max_seconds => 1e-9); ALTER TABLE "+
+		"relgrad.run DROP COLUMN rest")
 	db.Close()
 	db = open(t, path)
 	mustRun(t, db, "CALL train(resume => 1); CALL train('loss', ARRAY['w', 'h'], epochs => 2)")
@@ -101,7 +105,8 @@ func TestStoreWithoutRest(t *testing.T) {
 // TestKeysApart: rows whose texts read alike side by side are other rows.
 func TestKeysApart(t *testing.T) {
 	db := open(t, "")
-	mustRun(t, db, "CREATE TABLE w (k text PRIMARY KEY, v double precision); INSERT INTO w VALUES ('a b', 1), ('c', 2); CALL train('SELECT sum(v * v) FROM w', ARRAY['w'], epochs => 3, max_seconds => 1e-9)")
+	mustRun(t, db, "CREATE TABLE w (k text PRIMARY KEY, v double precision); INSERT INTO w VALUES ('a b', 1), ('c', "+
+		"2); CALL train('SELECT sum(v * v) FROM w', ARRAY['w'], epochs => 3, max_seconds => 1e-9)")
 	mustRun(t, db, "UPDATE w SET k = 'b c' WHERE k = 'c'; UPDATE w SET k = 'a' WHERE k = 'a b'")
 	if _, err := db.Run(context.Background(), "CALL train(resume => 1)"); err == nil ||
 		!strings.Contains(err.Error(), "have other rows") {

@@ -113,7 +113,8 @@ func TestResumeOptimizers(t *testing.T) {
 	for name, own := range optimizers {
 		for i, schedule := range schedules {
 			t.Run(fmt.Sprintf("%s %d", name, i), func(t *testing.T) {
-				call := fmt.Sprintf("CALL train('loss', ARRAY['w', 'h'], optimizer => '%s', lr => 0.001, epochs => 30, seed => 3, %s, %s", name, schedule, others[i])
+				call := fmt.Sprintf("CALL train('loss', ARRAY['w', 'h'], optimizer => '%s', lr => 0.001, epochs => 30, seed => "+
+					"3, %s, %s", name, schedule, others[i])
 				if own != "" {
 					call += ", " + own
 				}
@@ -325,7 +326,8 @@ func TestResumeAfterCancelInValidation(t *testing.T) {
 	const (
 		// for the store
 		views = "CREATE VIEW smallest AS SELECT max(n) FROM (SELECT sqnorm(v) AS n FROM w ORDER BY 1 LIMIT 3) q;"
-		call  = "CALL train('loss', ARRAY['w', 'h'], lr => 0.05, epochs => 40, seed => 3, validate => 'smallest', every => 5, patience => 6)"
+		call  = "CALL train('loss', ARRAY['w', 'h'], lr => 0.05, epochs => 40, seed => 3, validate => 'smallest', every " +
+			"=> 5, patience => 6)"
 	)
 	whole := open(t, "")
 	mustRun(t, whole, model+views+call)

@@ -29,7 +29,8 @@ var sameCalls = []struct {
 	{sql: "SELECT backward('l', 'w.a', step => 3)", want: []float64{13}},
 	{sql: "SELECT backward(params => 'w', loss => 'l', seed => NULL)", want: []float64{13}},
 	{sql: "SELECT backward('l', ARRAY['w'], step => 1::smallint)", want: []float64{13}},
-	{sql: "SELECT count(*) FROM check_gradient('l', 'w', samples => 5, step => NULL, seed => NULL, batch => NULL, batch_size => NULL)", want: []float64{2}},
+	{sql: "SELECT count(*) FROM check_gradient('l', 'w', samples => 5, step => NULL, seed => NULL, batch => NULL, " +
+		"batch_size => NULL)", want: []float64{2}},
 	{sql: "SELECT count(*) FROM check_gradient('l', ARRAY['w'])", want: []float64{2}},
 	{sql: "SELECT length(explain_gradient('l', ARRAY['w'])) - length(explain_gradient('l', 'w', NULL))",
 		want: []float64{0}},

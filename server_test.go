@@ -256,7 +256,8 @@ func TestServerChanges(t *testing.T) {
 		sql  string
 		want []float64
 	}{
-		{"CREATE TABLE w (k int PRIMARY KEY, v double precision); INSERT INTO w VALUES (1, 3); CREATE VIEW loss AS SELECT sum(v * v) AS loss FROM w", []float64{6}},
+		{"CREATE TABLE w (k int PRIMARY KEY, v double precision); INSERT INTO w VALUES (1, 3); CREATE VIEW loss AS SELECT " +
+			"sum(v * v) AS loss FROM w", []float64{6}},
 		{"CREATE OR REPLACE VIEW loss AS SELECT sum(5 * v) AS loss FROM w", []float64{5}},
 		{"INSERT INTO w VALUES (2, NULL), (3, 1)", []float64{5, 0, 5}},
 		{"CREATE OR REPLACE VIEW loss AS SELECT sum(v * v * v) AS loss FROM w", []float64{27, 0, 3}},
@@ -285,7 +286,8 @@ func TestPushedDefinition(t *testing.T) {
 	ctx := context.Background()
 	s := startServer(t)
 	if err := s.remote.Script(ctx,
-		"CREATE TABLE w (k int PRIMARY KEY, v double precision); INSERT INTO w VALUES (1, 3); CREATE VIEW loss AS SELECT sum(v * v) AS loss FROM w"); err != nil {
+		"CREATE TABLE w (k int PRIMARY KEY, v double precision); INSERT INTO w VALUES (1, 3); CREATE VIEW loss AS SELECT "+
+			"sum(v * v) AS loss FROM w"); err != nil {
 		t.Fatal(err)
 	}
 	s.Mode = engine.ModeSQL
@@ -307,7 +309,8 @@ func TestServerResume(t *testing.T) {
 		for _, at := range []int64{1, 7, 11} {
 			parts, m := resumedAt(t, s, fmt.Sprint(mode, "_parts", at), at)
 			if fmt.Sprint(whole) != fmt.Sprint(parts) || n != 12 || m != 12 {
-				t.Errorf("%s, cancelled after step %d: before_step ran %d times, it ends with\n%v\nand not, as the %d steps without, with\n%v", mode, at, m, parts, n, whole)
+				t.Errorf("%s, cancelled after step %d: before_step ran %d times, it ends with\n%v\nand not, as the %d steps "+
+					"without, with\n%v", mode, at, m, parts, n, whole)
 			}
 		}
 	}
@@ -327,7 +330,8 @@ CREATE VIEW drawn AS SELECT avg((y - z - b.v) ^ 2) AS loss FROM guess JOIN chose
 	}
 	c := train.Default()
 	c.Epochs, c.LR, c.Seed = 12, 0.05, 3
-	c.BeforeStep = "DELETE FROM chosen; INSERT INTO chosen SELECT i FROM x WHERE (i + current_step() + current_seed()) % 5 < 2; UPDATE counted SET n = n + 1; UPDATE b SET v = v * 0.9"
+	c.BeforeStep = "DELETE FROM chosen; INSERT INTO chosen SELECT i FROM x WHERE (i + current_step() + current_seed()) " +
+		"% 5 < 2; UPDATE counted SET n = n + 1; UPDATE b SET v = v * 0.9"
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	s.OnStep = func(row train.LossRow, _ int64) {

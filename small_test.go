@@ -23,8 +23,10 @@ func TestRunTablesStay(t *testing.T) {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}
-	mustRun(t, db, "SET search_path = public, relgrad; CREATE TABLE public.run (i int); DROP TABLE run; CREATE TABLE loss (i int); DROP TABLE public.loss")
-	mustRun(t, db, "CALL train('SELECT sum(a * a) FROM w', 'w', epochs => 1); DELETE FROM relgrad.run; CALL train('SELECT sum(a * a) FROM w', 'w', epochs => 1)")
+	mustRun(t, db, "SET search_path = public, relgrad; CREATE TABLE public.run (i int); DROP TABLE run; CREATE TABLE "+
+		"loss (i int); DROP TABLE public.loss")
+	mustRun(t, db, "CALL train('SELECT sum(a * a) FROM w', 'w', epochs => 1); DELETE FROM relgrad.run; CALL "+
+		"train('SELECT sum(a * a) FROM w', 'w', epochs => 1)")
 }
 
 // TestLongNames: a parameter whose gradient's table would have its own name is refused.
@@ -49,7 +51,8 @@ func TestLongNames(t *testing.T) {
 // TestNotFiniteDetail: the detail names what the loss reads.
 func TestNotFiniteDetail(t *testing.T) {
 	db := open(t, "")
-	mustRun(t, db, "CREATE TABLE w (id int PRIMARY KEY, a double precision, unread double precision, v double precision[]); INSERT INTO w VALUES (1, 2, 'Infinity', '{NaN}');"+
+	mustRun(t, db, "CREATE TABLE w (id int PRIMARY KEY, a double precision, unread double precision, v double "+
+		"precision[]); INSERT INTO w VALUES (1, 2, 'Infinity', '{NaN}');"+
 		"CREATE VIEW q AS SELECT id, a, unread, unread * 2 AS twice FROM w")
 	for _, loss := range []string{"SELECT sum(1 / (a - 2)) FROM w", "SELECT sum(1 / (a - 2)) FROM q",
 		"SELECT sum(1 / (a - 2)) FROM (SELECT * FROM q UNION ALL SELECT * FROM q) u",
@@ -65,11 +68,13 @@ func TestNotFiniteDetail(t *testing.T) {
 // TestWatchersStay: who watches which tables are looked at goes on behind a run that watches them too.
 func TestWatchersStay(t *testing.T) {
 	db := open(t, "")
-	mustRun(t, db, "CREATE TABLE w (id int PRIMARY KEY, a double precision); INSERT INTO w VALUES (1, 2); CREATE TABLE d (x double precision); INSERT INTO d VALUES (1)")
+	mustRun(t, db, "CREATE TABLE w (id int PRIMARY KEY, a double precision); INSERT INTO w VALUES (1, 2); CREATE TABLE "+
+		"d (x double precision); INSERT INTO d VALUES (1)")
 	seen := map[string]int{}
 	back := db.Engine.Watch(func(_, name string) error { seen[name]++; return nil })
 	defer db.Engine.Watch(back)
-	mustRun(t, db, "CALL train('SELECT sum(a * a * x) FROM w, d', 'w', epochs => 2, before_step => 'UPDATE d SET x = x + 1')")
+	mustRun(t, db, "CALL train('SELECT sum(a * a * x) FROM w, d', 'w', epochs => 2, before_step => 'UPDATE d SET x = x "+
+		"+ 1')")
 	if seen["d"] < 2 {
 		t.Errorf("amid the run: %v", seen)
 	}

@@ -48,8 +48,10 @@ var viewQueries = []string{
 	"fast SELECT g, sum(v) AS v FROM p GROUP BY g HAVING g BETWEEN 2 AND 4 OR g IN (6, 7)",
 	"fast SELECT f, sum(2.5 * v - 1) AS v, min(s) AS lo, max(id) AS hi, sum(label) AS l FROM p GROUP BY f",
 	"fast SELECT k, count(*) AS n, sum(p.v) AS v FROM best JOIN p USING (id) WHERE k = 1 GROUP BY k",
-	"fast SELECT z.g, sum(z.v + q.w) AS v FROM (SELECT g, dropout(v, 0.5) AS v FROM p WHERE id % 3 = 1) z JOIN q ON q.g = z.g GROUP BY z.g",
-	"fast WITH a AS (SELECT g, sum(v) AS v FROM p GROUP BY g) SELECT a.g, dot(a.v, q.w) + 1.5 AS x FROM a, q WHERE a.g = q.g AND a.g > 2",
+	"fast SELECT z.g, sum(z.v + q.w) AS v FROM (SELECT g, dropout(v, 0.5) AS v FROM p WHERE id % 3 = 1) z JOIN q ON " +
+		"q.g = z.g GROUP BY z.g",
+	"fast WITH a AS (SELECT g, sum(v) AS v FROM p GROUP BY g) SELECT a.g, dot(a.v, q.w) + 1.5 AS x FROM a, q WHERE a.g " +
+		"= q.g AND a.g > 2",
 	"fast SELECT g, sum(wild) AS v FROM p GROUP BY g",
 	"fast SELECT g, sum(relu(wild)) AS v FROM p WHERE id > 6 GROUP BY g",
 	"fast SELECT g, sum(wild[1]) AS x FROM p WHERE id > 6 GROUP BY g",
@@ -229,14 +231,16 @@ func TestViewsFollowChanges(t *testing.T) {
 		"UPDATE p SET s = 0 WHERE s IS NULL",
 		"UPDATE p SET g = 5 WHERE g = 6",
 		"DELETE FROM p WHERE id % 10 = 0",
-		"INSERT INTO p (id, g, s, v) SELECT i, 2, 3, random_normal(ARRAY[3], 9, ARRAY[i]) FROM generate_series(2000, 2100) AS t(i)",
+		"INSERT INTO p (id, g, s, v) SELECT i, 2, 3, random_normal(ARRAY[3], 9, ARRAY[i]) FROM generate_series(2000, " +
+			"2100) AS t(i)",
 		"BEGIN; UPDATE p SET v = v + 1",
 		"ROLLBACK",
 		"UPDATE p SET v = NULL",
 		"UPDATE p SET v = '{1,2}'; UPDATE q SET w = '{3,4}'",
 		"DELETE FROM p WHERE id > 50",
 		"DELETE FROM p",
-		"INSERT INTO p (id, g, s, v) SELECT i, i % 7, 3, random_normal(ARRAY[2], 9, ARRAY[i]) FROM generate_series(0, 1100) AS t(i)",
+		"INSERT INTO p (id, g, s, v) SELECT i, i % 7, 3, random_normal(ARRAY[2], 9, ARRAY[i]) FROM generate_series(0, " +
+			"1100) AS t(i)",
 	} {
 		mustRun(t, db, change)
 		for i, q := range queries {

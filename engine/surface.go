@@ -11,18 +11,23 @@ type Signature struct {
 var Surface = []Signature{
 	{Name: "gradient", Args: "loss text, param anyelement, step bigint DEFAULT NULL, seed bigint DEFAULT 0",
 		Result: "SETOF anyelement",
-		Doc:    "rows of the table with the gradient of the loss in the value columns: SELECT * FROM gradient('loss', NULL::w)"},
+		Doc: "rows of the table with the gradient of the loss in the value columns: SELECT * FROM gradient('loss', " +
+			"NULL::w)"},
 	{Name: "backward", Args: "loss text, params text[], step bigint DEFAULT NULL, seed bigint DEFAULT 0",
 		Result: "double precision",
 		Doc:    "the loss; fills the temporary tables w_grad, … in the same pass: SELECT backward('loss', ARRAY['w'])"},
 	{Name: "check_gradient",
-		Args:   "loss text, param text, samples bigint DEFAULT 100, step bigint DEFAULT NULL, seed bigint DEFAULT 0, batch text DEFAULT NULL, batch_size bigint DEFAULT NULL",
-		Result: "TABLE(key text, \"column\" text, element bigint, analytic double precision, \"numeric\" double precision, error double precision, ok boolean)",
-		Doc:    "sampled elements of the gradient against central differences, worst first: SELECT * FROM check_gradient('loss', 'w')"},
+		Args: "loss text, param text, samples bigint DEFAULT 100, step bigint DEFAULT NULL, seed bigint DEFAULT 0, " +
+			"batch text DEFAULT NULL, batch_size bigint DEFAULT NULL",
+		Result: "TABLE(key text, \"column\" text, element bigint, analytic double precision, \"numeric\" double " +
+			"precision, error double precision, ok boolean)",
+		Doc: "sampled elements of the gradient against central differences, worst first: SELECT * FROM " +
+			"check_gradient('loss', 'w')"},
 	{Name: "explain_gradient", Args: "loss text, param text, stage text DEFAULT 'sql'", Result: "text",
 		Doc: "a stage of the plan (ra, grad, opt, physical, sql, all): SELECT explain_gradient('loss', 'w')"},
 	{Name: "train", Args: "loss text, params text[], option => value, …", Procedure: true,
-		Doc: "minimises the loss over the parameters: CALL train('loss', ARRAY['w'], lr => 0.01, epochs => 100); CALL train(resume => 1) goes on with a run"},
+		Doc: "minimises the loss over the parameters: CALL train('loss', ARRAY['w'], lr => 0.01, epochs => 100); CALL " +
+			"train(resume => 1) goes on with a run"},
 	{Name: "current_step", Result: "bigint",
 		Doc: "the step of the gradient, backward or train call that reads the view, 0 outside"},
 	{Name: "current_seed", Result: "bigint",

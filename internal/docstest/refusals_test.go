@@ -23,8 +23,8 @@ var refusing = []string{"sqlfront/bind/*.go", "sqlfront/ast/function.go",
 
 // relayed are the refusals whose text comes from elsewhere, by the function that makes them, with where it is listed.
 var relayed = map[string]string{
-	"comparable": "Equal and Order of kernels.Named", "plainText": "NoText of kernels.Named",
-	"cased": "Cases of kernels.Named", "refuse": "the calls of refuse in InlineCall",
+	"checkComparable": "Equal and Order of kernels.Named", "plainText": "NoText of kernels.Named",
+	"casedText": "Cases of kernels.Named", "refuse": "the calls of refuse in InlineCall",
 }
 
 // reasons are the fields and variables that hold texts of refusals.

@@ -113,7 +113,8 @@ func (r *commits) unchanged(ctx context.Context) error {
 		return nil
 	}
 	res, err := r.db.Runf(ctx,
-		"SELECT (SELECT step FROM relgrad.run WHERE run OPERATOR(pg_catalog.=) %d), (SELECT coalesce(pg_catalog.max(step), 0) FROM relgrad.loss WHERE run OPERATOR(pg_catalog.=) %d)", r.id, r.id)
+		"SELECT (SELECT step FROM relgrad.run WHERE run OPERATOR(pg_catalog.=) %d), (SELECT "+
+			"coalesce(pg_catalog.max(step), 0) FROM relgrad.loss WHERE run OPERATOR(pg_catalog.=) %d)", r.id, r.id)
 	if err != nil {
 		return err
 	}
@@ -129,7 +130,8 @@ func (r *commits) goesOn() string {
 	if r.id == 0 {
 		return "Call train again."
 	}
-	return fmt.Sprintf("CALL train(resume => %d); goes on from the values that are there now, where the rows are the same.", r.id)
+	return fmt.Sprintf("CALL train(resume => %d); goes on from the values that are there now, where the rows are the "+
+		"same.", r.id)
 }
 
 // holds reports whether a parameter's column is stored as the run left it: the same rows, keys and values.

@@ -22,10 +22,13 @@ import (
 // Tables hold what train() records. state has one row per optimizer buffer: all rows of the parameter's
 // column in one chunk, as a text-safe encoding would not be bit-exact at speed.
 const Tables = `
-CREATE TABLE IF NOT EXISTS relgrad.run (run bigint PRIMARY KEY, loss text NOT NULL, params text NOT NULL, keys text NOT NULL, options text NOT NULL, seed bigint NOT NULL,
-  status text NOT NULL, step bigint NOT NULL, best double precision, since bigint NOT NULL, started timestamp NOT NULL, updated timestamp NOT NULL, rest text, progress text);
-CREATE TABLE IF NOT EXISTS relgrad.loss (run bigint, step bigint, epoch bigint NOT NULL, loss double precision NOT NULL, validation double precision, at timestamp NOT NULL, PRIMARY KEY (run, step));
-CREATE TABLE IF NOT EXISTS relgrad.state (run bigint, parameter text, name text, row bigint, v double precision[], PRIMARY KEY (run, parameter, name, row));`
+CREATE TABLE IF NOT EXISTS relgrad.run (run bigint PRIMARY KEY, loss text NOT NULL, params text NOT NULL,
+  keys text NOT NULL, options text NOT NULL, seed bigint NOT NULL, status text NOT NULL, step bigint NOT NULL, best double precision,
+  since bigint NOT NULL, started timestamp NOT NULL, updated timestamp NOT NULL, rest text, progress text);
+CREATE TABLE IF NOT EXISTS relgrad.loss (run bigint, step bigint, epoch bigint NOT NULL, loss double precision NOT NULL,
+  validation double precision, at timestamp NOT NULL, PRIMARY KEY (run, step));
+CREATE TABLE IF NOT EXISTS relgrad.state (run bigint, parameter text, name text, row bigint, v double precision[],
+  PRIMARY KEY (run, parameter, name, row));`
 
 // Literal makes a constant tree.
 func Literal(typ string, v any) ast.Expr {
@@ -167,7 +170,8 @@ func (r *record) saveBuffers(ctx context.Context) error {
 // load reads the run's row.
 func (r *record) load(ctx context.Context) error {
 	res, err := r.db.Runf(ctx,
-		"SELECT loss, params, options, step, best, since, status, keys, rest, progress FROM relgrad.run WHERE run OPERATOR(pg_catalog.=) %d", r.id)
+		"SELECT loss, params, options, step, best, since, status, keys, rest, progress FROM relgrad.run WHERE run "+
+			"OPERATOR(pg_catalog.=) %d", r.id)
 	if err != nil {
 		return err
 	}
@@ -277,7 +281,8 @@ func (r *record) loadState(ctx context.Context) error {
 	for _, s := range r.slots {
 		for i, name := range r.config.StateNames() {
 			res, err := r.db.Runf(ctx,
-				"SELECT row, v FROM relgrad.state WHERE run OPERATOR(pg_catalog.=) %d AND parameter OPERATOR(pg_catalog.=) %s AND name OPERATOR(pg_catalog.=) '%s' ORDER BY row", r.id, sqltext.Text(s.Name), name)
+				"SELECT row, v FROM relgrad.state WHERE run OPERATOR(pg_catalog.=) %d AND parameter OPERATOR(pg_catalog.=) %s "+
+					"AND name OPERATOR(pg_catalog.=) '%s' ORDER BY row", r.id, sqltext.Text(s.Name), name)
 			if err != nil {
 				return err
 			}
