@@ -54,13 +54,7 @@ func (c *compiler) emitMinusLabel(v *val, mask int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.strict(
-		v,
-		[]int{c.convert(x, kindOf(v.typ)), label},
-		mask,
-		nil,
-		byKind(v, runMinusLabel[float32], runMinusLabel[float64]),
-	), nil
+	return c.strict(opMinusLabel, kindOf(v.typ), v, []int{c.convert(x, kindOf(v.typ)), label}, mask, nil), nil
 }
 
 func runMinusLabel[T float](b *block, o *op) error {

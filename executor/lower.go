@@ -312,12 +312,12 @@ func (l *lowerer) finish(in *instr) *instr {
 	for _, o := range in.t.ops {
 		n := float64(in.rows * in.t.cells[o.out].size)
 		switch {
-		case o.v != nil && o.v.op == vCall && o.name != "load":
+		case o.v != nil && o.v.op == vCall && o.code != opLoad:
 			in.flops += o.v.flops() * float64(in.rows)
 		default:
 			in.flops += n
 		}
-		if o.name == "load" {
+		if o.code == opLoad {
 			in.bytes += n * float64(max(in.t.cells[o.out].kind.bytes(), 1))
 		}
 	}
@@ -341,7 +341,7 @@ func (t *tree) loads() []*val {
 	out := t.also
 	for _, ops := range [][]*op{t.head, t.ops} {
 		for _, o := range ops {
-			if o.name == "load" {
+			if o.code == opLoad {
 				out = append(out, o.v)
 			}
 		}

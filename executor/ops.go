@@ -90,14 +90,11 @@ func (c *compiler) allUniform(args []int) bool {
 // everywhere reports whether the mask is the same for all rows.
 func (c *compiler) everywhere(mask int) bool { return mask < 0 || c.t.cells[mask].uniform }
 
-// strict makes the result's cell, and the operation that computes it where no argument is NULL.
-func (c *compiler) strict(v *val, args []int, mask int, aux any, run func(*block, *op) error) int {
+// strict makes the result's cell, and the operation in a kind of number that computes it where no argument is NULL.
+func (c *compiler) strict(code opcode, k kind, v *val, args []int, mask int, aux any) int {
 	out := c.cell(v.typ, c.allUniform(args) && c.everywhere(mask))
 	return c.add(
-		&op{name: v.expr.Def.Name, out: out, args: args, mask: mask, v: v, aux: aux, run: func(b *block, o *op) error {
-			b.strictValid(o)
-			return run(b, o)
-		}},
+		&op{code: code, kind: k, strict: true, name: v.expr.Def.Name, out: out, args: args, mask: mask, v: v, aux: aux},
 	)
 }
 
@@ -289,7 +286,7 @@ func (c *compiler) reference(v *val, mask int) (int, error) {
 	}
 	out := c.cell(v.typ, c.allUniform(args) && c.everywhere(mask))
 	return c.add(
-		&op{name: v.expr.Def.Name + " (reference)", out: out, args: args, mask: mask, v: v, run: runReference},
+		&op{code: opReference, name: v.expr.Def.Name, out: out, args: args, mask: mask, v: v},
 	), nil
 }
 
@@ -337,27 +334,28 @@ func (c *compiler) integers(v *val, mask int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	f, fast := v.expr.Def.Ints, fastInts[v.expr.Def.Name]
-	return c.strict(v, args, mask, nil, func(b *block, o *op) error {
-		out := b.out(o)
-		if fast != nil && out.valid == nil &&
-			fast(out.i64[:b.rows(o)], b.arg(o, 0).i64, b.arg(o, 1).i64, b.step(o, 0), b.step(o, 1)) {
-			return nil
-		}
-		x := make([]int64, len(o.args))
-		for r := range b.rows(o) {
-			if b.skip(o, r) {
-				out.i64[r] = 0
-				continue
-			}
-			for i := range x {
-				x[i] = b.arg(o, i).i64[r*b.step(o, i)]
-			}
-			var err error
-			if out.i64[r], err = f(x); err != nil {
-				return err
-			}
-		}
+	return c.strict(opInts, i64, v, args, mask, nil), nil
+}
+
+func runInts(b *block, o *op) error {
+	f, fast, out := o.v.expr.Def.Ints, fastInts[o.name], b.out(o)
+	if fast != nil && out.valid == nil &&
+		fast(out.i64[:b.rows(o)], b.arg(o, 0).i64, b.arg(o, 1).i64, b.step(o, 0), b.step(o, 1)) {
 		return nil
-	}), nil
+	}
+	x := make([]int64, len(o.args))
+	for r := range b.rows(o) {
+		if b.skip(o, r) {
+			out.i64[r] = 0
+			continue
+		}
+		for i := range x {
+			x[i] = b.arg(o, i).i64[r*b.step(o, i)]
+		}
+		var err error
+		if out.i64[r], err = f(x); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -83,7 +83,7 @@ func runBroadcast[T float](b *block, o *op) error {
 			cpu.Select(e.m, e.n, arg(0), row[0], each[0], arg(1), row[1], each[1], arg(2), row[2], each[2], to)
 			continue
 		}
-		cpu.Binary(e.op, e.m, e.n, arg(0), row[0], each[0], arg(1), row[1], each[1], to)
+		cpu.Binary(fastBinary[e.loop], e.m, e.n, arg(0), row[0], each[0], arg(1), row[1], each[1], to)
 	}
 	return nil
 }

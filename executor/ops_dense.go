@@ -22,13 +22,6 @@ func registerDense() {
 	emitters["one_hot"] = emitOneHot
 }
 
-func pick(k kind, single, double func(*block, *op) error) func(*block, *op) error {
-	if k == f32 {
-		return single
-	}
-	return double
-}
-
 // product is batch products of m×k by k×n per row.
 type product struct {
 	batch, m, k, n int
@@ -76,13 +69,14 @@ func emitMatmul(c *compiler, v *val, mask int) (int, error) {
 		}
 		return c.add(
 			&op{
-				name: "matmul by rows",
+				code: opTurned,
+				kind: kindOf(v.typ),
+				name: v.expr.Def.Name,
 				out:  c.cell(v.typ, false),
 				args: args,
 				mask: -1,
 				v:    v,
 				aux:  t,
-				run:  byKind(v, runTurned[float32], runTurned[float64]),
 			},
 		), nil
 	}
@@ -100,7 +94,7 @@ func emitMatmul(c *compiler, v *val, mask int) (int, error) {
 		}
 		args[i] = c.convert(r, kindOf(v.typ))
 	}
-	return c.strict(v, args, -1, p, byKind(v, runMatmul[float32], runMatmul[float64])), nil
+	return c.strict(opMatmul, kindOf(v.typ), v, args, -1, p), nil
 }
 
 func runMatmul[T float](b *block, o *op) error {
@@ -142,7 +136,7 @@ func emitOuter(c *compiler, v *val, mask int) (int, error) {
 		return 0, err
 	}
 	p := product{batch: 1, m: v.typ.Shape[0], k: 1, n: v.typ.Shape[1]}
-	return c.strict(v, args, -1, p, byKind(v, runOuter[float32], runOuter[float64])), nil
+	return c.strict(opOuter, kindOf(v.typ), v, args, -1, p), nil
 }
 
 func runOuter[T float](b *block, o *op) error {
@@ -174,28 +168,16 @@ func emitSumTo(c *compiler, v *val, mask int) (int, error) {
 		if k == i64 || k == str {
 			return c.reference(v, mask)
 		}
-		return c.strict(v, []int{a}, -1, in.Size(), pick(k, runSumAll[float32], runSumAll[float64])), nil
+		return c.strict(opSumAll, k, v, []int{a}, -1, in.Size()), nil
 	}
 	a = c.convert(a, kindOf(v.typ))
 	if v.typ.Size() == 1 {
-		return c.strict(
-			v,
-			[]int{a},
-			-1,
-			reduction{1, in.Size(), column},
-			byKind(v, runReduce[float32], runReduce[float64]),
-		), nil
+		return c.strict(opReduce, kindOf(v.typ), v, []int{a}, -1, reduction{1, in.Size(), column}), nil
 	}
 	if m, n, sides, ok := rowsOf(in.Shape, []tensor.Shape{v.typ.Shape}); ok && (sides[0] == column || sides[0] == line) {
-		return c.strict(v, []int{a}, -1, reduction{m, n, sides[0]}, byKind(v, runReduce[float32], runReduce[float64])), nil
+		return c.strict(opReduce, kindOf(v.typ), v, []int{a}, -1, reduction{m, n, sides[0]}), nil
 	}
-	return c.strict(
-		v,
-		[]int{a},
-		-1,
-		broadcastOffsets(v.typ.Shape, in.Shape),
-		byKind(v, runSumTo[float32], runSumTo[float64]),
-	), nil
+	return c.strict(opSumTo, kindOf(v.typ), v, []int{a}, -1, broadcastOffsets(v.typ.Shape, in.Shape)), nil
 }
 
 func runSumAll[T float](b *block, o *op) error {
@@ -259,7 +241,7 @@ func emitPermute(c *compiler, v *val, mask int) (int, error) {
 		return 0, err
 	}
 	a = c.convert(a, kindOf(v.typ))
-	return c.strict(v, []int{a}, -1, at, byKind(v, runPermute[float32], runPermute[float64])), nil
+	return c.strict(opPermute, kindOf(v.typ), v, []int{a}, -1, at), nil
 }
 
 // boxOffsets lists the offsets in a chunk of shape s of the box of a size that begins at from.
@@ -311,7 +293,7 @@ func emitCrossEntropy(c *compiler, v *val, mask int) (int, error) {
 		return 0, err
 	}
 	k := c.t.cells[args[0]].kind
-	return c.strict(v, args, mask, nil, pick(k, runCrossEntropy[float32], runCrossEntropy[float64])), nil
+	return c.strict(opCrossEntropy, k, v, args, mask, nil), nil
 }
 
 func runCrossEntropy[T float](b *block, o *op) error {
@@ -350,7 +332,7 @@ func emitCrossEntropySlope(c *compiler, v *val, mask int) (int, error) {
 		return 0, err
 	}
 	args[0] = c.convert(args[0], kindOf(v.typ))
-	return c.strict(v, args, mask, nil, byKind(v, runCrossEntropySlope[float32], runCrossEntropySlope[float64])), nil
+	return c.strict(opCrossEntropySlope, kindOf(v.typ), v, args, mask, nil), nil
 }
 
 func runCrossEntropySlope[T float](b *block, o *op) error {
@@ -390,20 +372,22 @@ func emitOneHot(c *compiler, v *val, mask int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.strict(v, args, mask, nil, func(b *block, o *op) error {
-		out, size := b.out(o).f64, b.out(o).size
-		for r := range b.rows(o) {
-			row := out[r*size : (r+1)*size]
-			clear(row)
-			if b.skip(o, r) {
-				continue
-			}
-			l := b.arg(o, 0).i64[r*b.step(o, 0)]
-			if l < 0 || l >= int64(size) {
-				return sqlerr.New(sqlerr.ArraySubscript, "label %d of one_hot is not in 0 to %d", l, size-1)
-			}
-			row[l] = 1
+	return c.strict(opOneHot, f64, v, args, mask, nil), nil
+}
+
+func runOneHot(b *block, o *op) error {
+	out, size := b.out(o).f64, b.out(o).size
+	for r := range b.rows(o) {
+		row := out[r*size : (r+1)*size]
+		clear(row)
+		if b.skip(o, r) {
+			continue
 		}
-		return nil
-	}), nil
+		l := b.arg(o, 0).i64[r*b.step(o, 0)]
+		if l < 0 || l >= int64(size) {
+			return sqlerr.New(sqlerr.ArraySubscript, "label %d of one_hot is not in 0 to %d", l, size-1)
+		}
+		row[l] = 1
+	}
+	return nil
 }

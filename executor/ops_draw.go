@@ -10,15 +10,15 @@ import (
 )
 
 func registerDraws() {
-	emitters["random_uniform"] = drawing(0, runUniform)
-	emitters["random_int"] = drawing(1, runRandomInt)
+	emitters["random_uniform"] = drawing(0, opUniform)
+	emitters["random_int"] = drawing(1, opRandomInt)
 	emitters["int_array"] = emitIntArray
 	emitters["subscript"] = emitSubscript
 }
 
 // drawing compiles a draw whose arguments are some numbers, the seed and the key. A key that is written as ARRAY[…] is
 // read part by part. A seed of each row goes through the reference code.
-func drawing(numbers int, run func(*block, *op) error) emitter {
+func drawing(numbers int, code opcode) emitter {
 	return func(c *compiler, v *val, mask int) (int, error) {
 		parts := v.args[: numbers+1 : numbers+1]
 		if key := v.args[numbers+1]; key.op == vCall && key.expr.Def.Name == "int_array" && key.data == nil {
@@ -39,7 +39,7 @@ func drawing(numbers int, run func(*block, *op) error) emitter {
 		if !fallibleCall(v) {
 			mask = -1
 		}
-		return c.strict(v, args, mask, numbers+1, run), nil
+		return c.strict(code, kindOf(v.typ), v, args, mask, nil), nil
 	}
 }
 
@@ -130,16 +130,18 @@ func emitIntArray(c *compiler, v *val, mask int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.strict(v, args, -1, nil, func(b *block, o *op) error {
-		out := b.out(o)
-		for i := range o.args {
-			x, step := b.arg(o, i).i64, b.step(o, i)
-			for r := range b.rows(o) {
-				out.i64[r*out.size+i] = x[r*step]
-			}
+	return c.strict(opIntArray, i64, v, args, -1, nil), nil
+}
+
+func runIntArray(b *block, o *op) error {
+	out := b.out(o)
+	for i := range o.args {
+		x, step := b.arg(o, i).i64, b.step(o, i)
+		for r := range b.rows(o) {
+			out.i64[r*out.size+i] = x[r*step]
 		}
-		return nil
-	}), nil
+	}
+	return nil
 }
 
 // emitSubscript compiles x[i]… of constant indices; others run through the reference code.
@@ -157,7 +159,7 @@ func emitSubscript(c *compiler, v *val, mask int) (int, error) {
 	for d, n := range x.typ.Shape {
 		off = off*n + from[d]
 	}
-	return c.strict(v, []int{a}, -1, off, byKind(v, runSubscript[float32], runSubscript[float64])), nil
+	return c.strict(opSubscript, kindOf(v.typ), v, []int{a}, -1, off), nil
 }
 
 func runSubscript[T float](b *block, o *op) error {
@@ -177,21 +179,23 @@ func emitToInt(c *compiler, v *val, mask int) (int, error) {
 		return 0, err
 	}
 	args[0] = c.convert(args[0], f64)
-	return c.strict(v, args, mask, nil, func(b *block, o *op) error {
-		x, out, step := b.arg(o, 0).f64, b.out(o).i64, b.step(o, 0)
-		for r := range b.rows(o) {
-			if b.skip(o, r) {
-				out[r] = 0
-				continue
-			}
-			if out[r] = int64(math.RoundToEven(x[r*step])); !(x[r*step] >= -(1<<62) && x[r*step] < 1<<62) { // rarely
-				y, err := o.v.expr.Def.Eval(b.env, []kernels.Value{kernels.FloatValue(x[r*step])}, o.v.expr.Attr, o.v.typ)
-				if err != nil {
-					return err
-				}
-				out[r] = y.I
-			}
+	return c.strict(opToInt, i64, v, args, mask, nil), nil
+}
+
+func runToInt(b *block, o *op) error {
+	x, out, step := b.arg(o, 0).f64, b.out(o).i64, b.step(o, 0)
+	for r := range b.rows(o) {
+		if b.skip(o, r) {
+			out[r] = 0
+			continue
 		}
-		return nil
-	}), nil
+		if out[r] = int64(math.RoundToEven(x[r*step])); !(x[r*step] >= -(1<<62) && x[r*step] < 1<<62) { // rarely
+			y, err := o.v.expr.Def.Eval(b.env, []kernels.Value{kernels.FloatValue(x[r*step])}, o.v.expr.Attr, o.v.typ)
+			if err != nil {
+				return err
+			}
+			out[r] = y.I
+		}
+	}
+	return nil
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// fastUnary and fastBinary are the element-wise kernels with a loop of their own.
+// fastUnary and fastBinary are the loops of element-wise kernels that have one of their own.
 var (
 	fastUnary = map[string]cpu.Op{"neg": cpu.Neg, "abs": cpu.Abs, "square": cpu.Square, "sqrt": cpu.Sqrt, "relu": cpu.Relu,
 		"sign": cpu.Sign, "exp": cpu.Exp, "ln": cpu.Ln, "tanh": cpu.Tanh,
@@ -13,8 +13,11 @@ var (
 		"sech2":         cpu.Sech2,
 		"sigmoid_slope": cpu.SigmoidSlope, "gauss": cpu.Gauss, "normal_pdf": cpu.NormalPDF}
 	fastBinary = map[string]cpu.Op{"add": cpu.Add, "sub": cpu.Sub, "mul": cpu.Mul, "div": cpu.Div, "maximum": cpu.Maximum,
-		"minimum": cpu.Minimum, "greater": cpu.Greater, "eq_mask": cpu.EqMask, "bce_slope": cpu.BCESlope}
+		"minimum": cpu.Minimum, "greater": cpu.Greater, "eq_mask": cpu.EqMask, "bce_slope": cpu.BCESlope, ratio: cpu.Ratio}
 )
+
+// ratio is the loop of quotients that are zero where the divisor is; no kernel has its name.
+const ratio = "ratio or zero"
 
 // elementwise compiles an element-wise float kernel with broadcasting.
 func (c *compiler) elementwise(v *val, mask int) (int, error) {
@@ -45,18 +48,18 @@ func (c *compiler) elementwise(v *val, mask int) (int, error) {
 		}
 	}
 	if name == "power" && isTwo(v.args[1]) && v.args[0].typ.Size() == e.size {
-		return c.strict(v, args[:1], -1, cpu.Square, byKind(v, runUnary[float32], runUnary[float64])), nil
+		return c.strict(opUnary, kindOf(v.typ), v, args[:1], -1, &elem{loop: "square"}), nil
 	}
-	unary, isUnary := fastUnary[name]
-	binary, isBinary := fastBinary[name]
+	_, isUnary := fastUnary[name]
+	_, isBinary := fastBinary[name]
 	switch {
 	case isUnary && len(args) == 1:
-		return c.strict(v, args, -1, unary, byKind(v, runUnary[float32], runUnary[float64])), nil
+		return c.strict(opUnary, kindOf(v.typ), v, args, -1, &elem{loop: name}), nil
 	case isBinary && plain:
-		e.op = binary
-		return c.strict(v, args, -1, e, byKind(v, runBinary[float32], runBinary[float64])), nil
+		e.loop = name
+		return c.strict(opBinary, kindOf(v.typ), v, args, -1, e), nil
 	case name == "select" && plain:
-		return c.strict(v, args, -1, e, byKind(v, runSelect[float32], runSelect[float64])), nil
+		return c.strict(opSelect, kindOf(v.typ), v, args, -1, e), nil
 	}
 	if isBinary || name == "select" {
 		shapes := make([]tensor.Shape, len(args))
@@ -65,15 +68,14 @@ func (c *compiler) elementwise(v *val, mask int) (int, error) {
 		}
 		var ok bool
 		if e.m, e.n, e.sides, ok = rowsOf(v.typ.Shape, shapes); ok {
-			e.op = binary
-			return c.strict(v, args, -1, e, byKind(v, runBroadcast[float32], runBroadcast[float64])), nil
+			e.loop = name
+			return c.strict(opBroadcast, kindOf(v.typ), v, args, -1, e), nil
 		}
 	}
 	for i, a := range v.args {
 		e.at[i] = broadcastOffsets(a.typ.Shape, v.typ.Shape)
 	}
-	e.f = v.expr.Def.Elem
-	return c.strict(v, args, -1, e, byKind(v, runElem[float32], runElem[float64])), nil
+	return c.strict(opElem, kindOf(v.typ), v, args, -1, e), nil
 }
 
 func isTwo(v *val) bool { return isThe(v, 2) }
@@ -109,7 +111,7 @@ func isCall(v *val, name string) bool {
 
 func (c *compiler) emitRatio(v, x, y *val, mask int) (int, error) {
 	args := make([]int, 2)
-	e := &elem{op: cpu.Ratio, size: 1, each: []int{0, 0}}
+	e := &elem{loop: ratio, size: 1, each: []int{0, 0}}
 	for i, a := range []*val{x, y} {
 		r, err := c.emit(a, mask)
 		if err != nil {
@@ -117,20 +119,12 @@ func (c *compiler) emitRatio(v, x, y *val, mask int) (int, error) {
 		}
 		args[i] = c.convert(r, kindOf(v.typ))
 	}
-	return c.strict(v, args, -1, e, byKind(v, runBinary[float32], runBinary[float64])), nil
-}
-
-func byKind(v *val, single, double func(*block, *op) error) func(*block, *op) error {
-	if kindOf(v.typ) == f32 {
-		return single
-	}
-	return double
+	return c.strict(opBinary, kindOf(v.typ), v, args, -1, e), nil
 }
 
 // elem is how an element-wise kernel reads its arguments.
 type elem struct {
-	op   cpu.Op
-	f    func([]float64) float64
+	loop string // which, by its kernel
 	size int
 	each []int     // 1: element i of the result reads element i; 0: element 0 (where plain)
 	at   [][]int32 // the element of the argument that each element of the result reads (where nothing else fits)
@@ -161,7 +155,7 @@ func broadcastOffsets(s, out tensor.Shape) []int32 {
 
 func runUnary[T float](b *block, o *op) error {
 	n := b.rows(o) * b.out(o).size
-	cpu.Unary(o.aux.(cpu.Op), of[T](b.arg(o, 0))[:n], of[T](b.out(o))[:n])
+	cpu.Unary(fastUnary[o.aux.(*elem).loop], of[T](b.arg(o, 0))[:n], of[T](b.out(o))[:n])
 	return nil
 }
 
@@ -194,7 +188,7 @@ func (b *block) steps(o *op) []int {
 func runBinary[T float](b *block, o *op) error {
 	e := o.aux.(*elem)
 	rows, size, row, each := e.flatten(b.rows(o), b.steps(o))
-	cpu.Binary(e.op, rows, size, of[T](b.arg(o, 0)), row[0], each[0], of[T](b.arg(o, 1)), row[1], each[1], of[T](b.out(o)))
+	cpu.Binary(fastBinary[e.loop], rows, size, of[T](b.arg(o, 0)), row[0], each[0], of[T](b.arg(o, 1)), row[1], each[1], of[T](b.out(o)))
 	return nil
 }
 
@@ -207,14 +201,14 @@ func runSelect[T float](b *block, o *op) error {
 }
 
 func runElem[T float](b *block, o *op) error {
-	e, out, step := o.aux.(*elem), of[T](b.out(o)), b.steps(o)
+	e, out, step, f := o.aux.(*elem), of[T](b.out(o)), b.steps(o), o.v.expr.Def.Elem
 	x := make([]float64, len(o.args))
 	for r := range b.rows(o) {
 		for j := range e.size {
 			for i := range x {
 				x[i] = float64(of[T](b.arg(o, i))[r*step[i]+int(e.at[i][j])])
 			}
-			out[r*e.size+j] = T(e.f(x))
+			out[r*e.size+j] = T(f(x))
 		}
 	}
 	return nil
@@ -226,7 +220,7 @@ func emitDropMask(c *compiler, v *val, mask int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.strict(v, args, -1, nil, byKind(v, runDropMask[float32], runDropMask[float64])), nil
+	return c.strict(opDropMask, kindOf(v.typ), v, args, -1, nil), nil
 }
 
 func runDropMask[T float](b *block, o *op) error {
@@ -257,16 +251,18 @@ func emitRowKey(c *compiler, v *val, mask int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.strict(v, args, -1, nil, func(b *block, o *op) error {
-		out, parts := b.out(o), make([]int64, len(o.args))
-		for r := range b.rows(o) {
-			for i := range parts {
-				parts[i] = b.arg(o, i).i64[r*b.step(o, i)]
-			}
-			out.i64[r] = int64(tensor.HashKey(parts...))
+	return c.strict(opRowKey, i64, v, args, -1, nil), nil
+}
+
+func runRowKey(b *block, o *op) error {
+	out, parts := b.out(o), make([]int64, len(o.args))
+	for r := range b.rows(o) {
+		for i := range parts {
+			parts[i] = b.arg(o, i).i64[r*b.step(o, i)]
 		}
-		return nil
-	}), nil
+		out.i64[r] = int64(tensor.HashKey(parts...))
+	}
+	return nil
 }
 
 // lanes compiles a kernel of lanes by its reference code, lane by lane.
@@ -275,7 +271,7 @@ func (c *compiler) lanes(v *val, mask int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.strict(v, args, -1, nil, byKind(v, runLanes[float32], runLanes[float64])), nil
+	return c.strict(opLanes, kindOf(v.typ), v, args, -1, nil), nil
 }
 
 func runLanes[T float](b *block, o *op) error {

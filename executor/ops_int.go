@@ -71,35 +71,37 @@ func emitExtreme(c *compiler, v *val, mask int) (int, error) {
 	if v.expr.Def.Name == "least" {
 		sign = -1
 	}
-	run := func(b *block, o *op) error {
-		switch k {
-		case f32:
-			extreme(
-				b,
-				o,
-				func(d *data) []float32 { return d.f32 },
-				func(x, y float32) bool { return sign*compareFloats(float64(x), float64(y)) > 0 },
-			)
-		case f64:
-			extreme(
-				b,
-				o,
-				func(d *data) []float64 { return d.f64 },
-				func(x, y float64) bool { return sign*compareFloats(x, y) > 0 },
-			)
-		default:
-			extreme(
-				b,
-				o,
-				func(d *data) []int64 { return d.i64 },
-				func(x, y int64) bool { return x != y && (x > y) == (sign > 0) },
-			)
-		}
-		return nil
+	o := &op{code: opExtreme, kind: k, name: v.expr.Def.Name, args: args, mask: -1, v: v, aux: sign}
+	o.out = c.cell(v.typ, c.allUniform(args))
+	return c.add(o), nil
+}
+
+func runExtreme(b *block, o *op) error {
+	sign := o.aux.(int)
+	switch o.kind {
+	case f32:
+		extreme(
+			b,
+			o,
+			func(d *data) []float32 { return d.f32 },
+			func(x, y float32) bool { return sign*compareFloats(float64(x), float64(y)) > 0 },
+		)
+	case f64:
+		extreme(
+			b,
+			o,
+			func(d *data) []float64 { return d.f64 },
+			func(x, y float64) bool { return sign*compareFloats(x, y) > 0 },
+		)
+	default:
+		extreme(
+			b,
+			o,
+			func(d *data) []int64 { return d.i64 },
+			func(x, y int64) bool { return x != y && (x > y) == (sign > 0) },
+		)
 	}
-	return c.add(
-		&op{name: v.expr.Def.Name, out: c.cell(v.typ, c.allUniform(args)), args: args, mask: -1, v: v, run: run},
-	), nil
+	return nil
 }
 
 // extreme gives each row the first argument that no other one is better than.

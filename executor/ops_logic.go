@@ -27,23 +27,25 @@ func emitCompare(c *compiler, v *val, mask int) (int, error) {
 		k = f64
 		args = []int{c.convert(args[0], f64), c.convert(args[1], f64)}
 	}
-	return c.strict(v, args, -1, comparisons[v.expr.Def.Name], func(b *block, o *op) error {
-		holds, out := o.aux.([3]int64), b.out(o).i64[:b.rows(o)]
-		x, y, sx, sy := b.arg(o, 0), b.arg(o, 1), b.step(o, 0), b.step(o, 1)
-		for r := range out {
-			var s int
-			switch k {
-			case i64:
-				s = cmp.Compare(x.i64[r*sx], y.i64[r*sy])
-			case f64:
-				s = compareFloats(x.f64[r*sx], y.f64[r*sy])
-			default:
-				s = strings.Compare(x.str[r*sx], y.str[r*sy])
-			}
-			out[r] = holds[s+1]
+	return c.strict(opCompare, k, v, args, -1, comparisons[v.expr.Def.Name]), nil
+}
+
+func runCompare(b *block, o *op) error {
+	holds, out := o.aux.([3]int64), b.out(o).i64[:b.rows(o)]
+	x, y, sx, sy := b.arg(o, 0), b.arg(o, 1), b.step(o, 0), b.step(o, 1)
+	for r := range out {
+		var s int
+		switch o.kind {
+		case i64:
+			s = cmp.Compare(x.i64[r*sx], y.i64[r*sy])
+		case f64:
+			s = compareFloats(x.f64[r*sx], y.f64[r*sy])
+		default:
+			s = strings.Compare(x.str[r*sx], y.str[r*sy])
 		}
-		return nil
-	}), nil
+		out[r] = holds[s+1]
+	}
+	return nil
 }
 
 func compareFloats(x, y float64) int {
@@ -62,44 +64,57 @@ func compareFloats(x, y float64) int {
 	return -1
 }
 
+// truths are what a condition is for each pair of truth values of its arguments; of one argument, the first.
+type truths struct {
+	table [3][3]tri
+	plain [4]int64 // without NULL: of the second argument times two, plus the first
+}
+
 // boolOp adds an operation that computes one boolean (and its validity) per row from those of the arguments.
 func (c *compiler) boolOp(name string, t kernels.Type, args []int, f func(x [2]tri) tri) int {
 	t.Kind = kernels.Bool
 	out := c.cell(t, c.allUniform(args))
-	var table [4]int64 // without NULL: of the second argument times two, plus the first
-	for i := range table {
-		if f([2]tri{tri(i & 1), tri(i >> 1)}) == yes {
-			table[i] = 1
+	x := &truths{}
+	for i := range x.table {
+		for j := range x.table[i] {
+			x.table[i][j] = f([2]tri{tri(i), tri(j)})
 		}
 	}
-	return c.add(&op{name: name, out: out, args: args, mask: -1, run: func(b *block, o *op) error {
-		out := b.out(o)
-		if first, last := b.arg(o, 0), b.arg(o, len(o.args)-1); out.valid == nil && first.valid == nil && last.valid == nil {
-			x, y, sx, sy, two := first.i64, last.i64, b.step(o, 0), b.step(o, len(o.args)-1), len(o.args)-1
-			for r := range b.rows(o) {
-				out.i64[r] = table[x[r*sx]&1|y[r*sy]&1<<two&2]
-			}
-			return nil
+	for i := range x.plain {
+		if x.table[i&1][i>>1] == yes {
+			x.plain[i] = 1
 		}
+	}
+	return c.add(&op{code: opTruth, name: name, out: out, args: args, mask: -1, aux: x})
+}
+
+func runTruth(b *block, o *op) error {
+	t, out := o.aux.(*truths), b.out(o)
+	if first, last := b.arg(o, 0), b.arg(o, len(o.args)-1); out.valid == nil && first.valid == nil && last.valid == nil {
+		x, y, sx, sy, two := first.i64, last.i64, b.step(o, 0), b.step(o, len(o.args)-1), len(o.args)-1
 		for r := range b.rows(o) {
-			var x [2]tri
-			for i := range o.args {
-				x[i] = b.tri(o, i, r)
-			}
-			y := f(x)
-			out.i64[r] = 0
-			if y == yes {
-				out.i64[r] = 1
-			}
-			if out.valid != nil {
-				out.valid[r] = 1
-				if y == unknown {
-					out.valid[r] = 0
-				}
-			}
+			out.i64[r] = t.plain[x[r*sx]&1|y[r*sy]&1<<two&2]
 		}
 		return nil
-	}})
+	}
+	for r := range b.rows(o) {
+		var x [2]tri
+		for i := range o.args {
+			x[i] = b.tri(o, i, r)
+		}
+		y := t.table[x[0]][x[1]]
+		out.i64[r] = 0
+		if y == yes {
+			out.i64[r] = 1
+		}
+		if out.valid != nil {
+			out.valid[r] = 1
+			if y == unknown {
+				out.valid[r] = 0
+			}
+		}
+	}
+	return nil
 }
 
 // tri is a truth value of three-valued logic.
@@ -189,15 +204,21 @@ func emitIsNull(c *compiler, v *val, mask int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	isNull := v.expr.Def.Name == "is_null"
 	out := c.cell(v.typ, c.t.cells[a].uniform)
-	return c.add(&op{name: v.expr.Def.Name, out: out, args: []int{a}, mask: -1, run: func(b *block, o *op) error {
-		out := b.out(o)
-		for r := range b.rows(o) {
-			out.i64[r] = int64(truth(b.null(o, 0, r) == isNull))
-		}
-		return nil
-	}}), nil
+	return c.isNull(v.expr.Def.Name, out, a, v.expr.Def.Name == "is_null"), nil
+}
+
+// isNull adds an operation that tells whether cell a is NULL, or is not.
+func (c *compiler) isNull(name string, out, a int, is bool) int {
+	return c.add(&op{code: opIsNull, name: name, out: out, args: []int{a}, mask: -1, aux: is})
+}
+
+func runIsNull(b *block, o *op) error {
+	is, out := o.aux.(bool), b.out(o)
+	for r := range b.rows(o) {
+		out.i64[r] = int64(truth(b.null(o, 0, r) == is))
+	}
+	return nil
 }
 
 // emitCase evaluates all branches, each where it can fail only on the rows that choose it, and copies.
@@ -227,14 +248,7 @@ func emitCase(c *compiler, v *val, mask int) (int, error) {
 	}
 	values = append(values, c.like(last, v.typ))
 	args := append(conds[:len(conds):len(conds)], values...)
-	return c.choose(v, args, func(b *block, o *op, r int) int {
-		for i := range conds {
-			if b.tri(o, i, r) == yes {
-				return len(conds) + i
-			}
-		}
-		return len(args) - 1
-	}), nil
+	return c.choose(v, args, len(conds)), nil
 }
 
 // like converts a number to the kind of t.
@@ -258,43 +272,51 @@ func emitCoalesce(c *compiler, v *val, mask int) (int, error) {
 		}
 		if c.anyFallible(v.args[i+1:]) {
 			null := c.cell(kernels.Type{Kind: kernels.Bool}, c.t.cells[r].uniform)
-			c.add(&op{name: "mask", out: null, args: []int{r}, mask: -1, run: func(b *block, o *op) error {
-				for r := range b.rows(o) {
-					b.out(o).i64[r] = int64(truth(b.null(o, 0, r)))
-				}
-				return nil
-			}})
+			c.isNull("mask", null, r, true)
 			mask = c.refine(mask, null, yes)
 		}
 	}
 	if len(args) == 1 && !c.t.cells[args[0]].nullable {
 		return args[0], nil
 	}
-	return c.choose(v, args, func(b *block, o *op, r int) int {
-		for i := range o.args {
-			if !b.null(o, i, r) {
-				return i
-			}
-		}
-		return 0
-	}), nil
+	return c.choose(v, args, 0), nil
 }
 
-// choose adds an operation that copies, per row, the argument that pick names.
-func (c *compiler) choose(v *val, args []int, pick func(b *block, o *op, r int) int) int {
+// choose adds an operation that copies, per row, one of the arguments behind so many conditions: that of the first
+// condition that is true, or the last one. Without conditions it is the first that is not NULL.
+func (c *compiler) choose(v *val, args []int, conds int) int {
 	out := c.cell(v.typ, c.allUniform(args))
-	return c.add(&op{name: v.expr.Def.Name, out: out, args: args, mask: -1, v: v, run: func(b *block, o *op) error {
-		out := b.out(o)
-		for r := range b.rows(o) {
-			i := pick(b, o, r)
-			from := r
-			if b.t.cells[o.args[i]].uniform {
-				from = 0
-			}
-			copyRow(out, r, b.arg(o, i), from)
+	return c.add(&op{code: opChoose, name: v.expr.Def.Name, out: out, args: args, mask: -1, v: v, aux: conds})
+}
+
+func runChoose(b *block, o *op) error {
+	conds, out := o.aux.(int), b.out(o)
+	for r := range b.rows(o) {
+		i, from := b.chosen(o, conds, r), r
+		if b.t.cells[o.args[i]].uniform {
+			from = 0
 		}
-		return nil
-	}})
+		copyRow(out, r, b.arg(o, i), from)
+	}
+	return nil
+}
+
+// chosen is the argument that row r takes.
+func (b *block) chosen(o *op, conds, r int) int {
+	for i := range conds {
+		if b.tri(o, i, r) == yes {
+			return conds + i
+		}
+	}
+	if conds > 0 {
+		return len(o.args) - 1
+	}
+	for i := range o.args {
+		if !b.null(o, i, r) {
+			return i
+		}
+	}
+	return 0
 }
 
 // copyRow copies row s of src to row r of out; a NULL zeroes it.

@@ -58,13 +58,14 @@ func emitDot(c *compiler, v *val, mask int) (int, error) {
 	uniform := p.from[0].v == nil && p.from[1].v == nil && c.allUniform(args)
 	return c.add(
 		&op{
+			code: opPair,
+			kind: k,
 			name: v.expr.Def.Name,
 			out:  c.cell(v.typ, uniform),
 			args: args,
 			mask: -1,
 			v:    v,
 			aux:  p,
-			run:  pick(k, runPair[float32], runPair[float64]),
 		},
 	), nil
 }

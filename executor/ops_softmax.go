@@ -17,13 +17,13 @@ func emitSoftmax(c *compiler, v *val, mask int) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		return c.strict(v, args, -1, last, byKind(v, runSoftmax[float32], runSoftmax[float64])), nil
+		return c.strict(opSoftmax, kindOf(v.typ), v, args, -1, last), nil
 	}
 	args, err := c.floatArgs(v, mask)
 	if err != nil {
 		return 0, err
 	}
-	return c.strict(v, args, -1, last, byKind(v, runLogSoftmax[float32], runLogSoftmax[float64])), nil
+	return c.strict(opLogSoftmax, kindOf(v.typ), v, args, -1, last), nil
 }
 
 // emitQuotient emits x, an argument of v, or where it is a quotient by one number for all rows, what is divided and
@@ -90,13 +90,7 @@ func emitLogSoftmaxSlope(c *compiler, v *val, mask int) (int, error) {
 	if c.t.cells[args[0]].uniform != c.t.cells[args[1]].uniform {
 		return c.reference(v, mask)
 	}
-	return c.strict(
-		v,
-		args,
-		-1,
-		v.typ.Shape[len(v.typ.Shape)-1],
-		byKind(v, runLogSoftmaxSlope[float32], runLogSoftmaxSlope[float64]),
-	), nil
+	return c.strict(opLogSoftmaxSlope, kindOf(v.typ), v, args, -1, v.typ.Shape[len(v.typ.Shape)-1]), nil
 }
 
 func runLogSoftmaxSlope[T float](b *block, o *op) error {
@@ -210,9 +204,9 @@ func (c *compiler) emitSoftmaxGrad(v *val, mask int) (int, error) {
 	}
 	last := v.typ.Shape[len(v.typ.Shape)-1]
 	if c.t.cells[args[0]].uniform != c.t.cells[args[1]].uniform {
-		return c.strict(v, args, -1, last, byKind(v, runSoftmaxGradOfOne[float32], runSoftmaxGradOfOne[float64])), nil
+		return c.strict(opSoftmaxGradOfOne, kindOf(v.typ), v, args, -1, last), nil
 	}
-	return c.strict(v, args, -1, last, byKind(v, runSoftmaxGrad[float32], runSoftmaxGrad[float64])), nil
+	return c.strict(opSoftmaxGrad, kindOf(v.typ), v, args, -1, last), nil
 }
 
 // runSoftmaxGradOfOne is runSoftmaxGrad where y or g is one chunk for all rows.

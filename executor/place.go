@@ -146,7 +146,7 @@ func (s *schedule) items(roots []root) (out []*item, stored []*val) {
 // gathers calls f for the vals that the instruction reads through an index where they are mapped.
 func (in *instr) gathers(f func(v *val)) {
 	for _, o := range in.t.ops {
-		if o.name == "load" && o.idx != nil && o.idx.At != nil && o.file == nil {
+		if o.code == opLoad && o.idx != nil && o.idx.At != nil && o.file == nil {
 			f(o.v)
 		}
 	}

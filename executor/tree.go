@@ -35,22 +35,27 @@ type cell struct {
 	typ               kernels.Type
 }
 
+// op is an operation of a tree.
 type op struct {
-	name string
-	run  func(b *block, o *op) error
-	out  int
-	args []int
-	mask int // bool cell of the rows that count, -1: all; for kernels that can fail
-	v    *val
-	idx  *structure.Index
-	file *rowFile // that a load reads from; nil: from memory
-	aux  any
+	code   opcode
+	kind   kind   // of number that its loop runs over
+	name   string // of the kernel that it is for
+	strict bool   // it is NULL where an argument is
+	out    int
+	args   []int
+	mask   int // bool cell of the rows that count, -1: all; for kernels that can fail
+	v      *val
+	idx    *structure.Index
+	file   *rowFile // that a load reads from; nil: from memory
+	aux    any      // what the code knows besides
 }
 
 // block is a worker's state.
 type block struct {
 	t     *tree
 	cells []data
+	head  []ready
+	ops   []ready
 	lo, n int
 	env   *kernels.Env
 	buf   *tensor.Buffer
@@ -223,10 +228,7 @@ func (c *compiler) add(o *op) int {
 func (c *compiler) constant(v *val) int {
 	t := v.typ
 	r := c.cell(t, true)
-	return c.add(&op{name: "const", out: r, mask: -1, v: v, run: func(b *block, o *op) error {
-		b.out(o).setValue(0, o.v.konst)
-		return nil
-	}})
+	return c.add(&op{code: opConst, out: r, mask: -1, v: v})
 }
 
 // load reads the rows of a column, through an index if there is one. Its own kind is kept; where that is
@@ -248,7 +250,7 @@ func (c *compiler) load(v *val, idx *structure.Index, uniform bool) (int, error)
 		stored.Kind = kernels.Float32
 	}
 	r := c.cell(stored, uniform)
-	o := &op{name: "load", out: r, mask: -1, v: v, idx: idx, run: loadRows}
+	o := &op{code: opLoad, out: r, mask: -1, v: v, idx: idx}
 	// A filter's candidates (a space of negative id) change their index between runs.
 	c.t.cells[r].view = idx == nil || idx.At == nil && idx.Dst.ID >= 0
 	if idx != nil && idx.At != nil {
@@ -277,7 +279,7 @@ func (c *compiler) convert(r int, k kind) int {
 	if from.kind == f32 && k == f64 { // and back, with the same bits
 		c.conv[[2]int{out, int(f32)}] = r
 	}
-	return c.add(&op{name: "convert", out: out, args: []int{r}, mask: -1, run: convertCell})
+	return c.add(&op{code: opConvert, out: out, args: []int{r}, mask: -1})
 }
 
 // finish plans the scratch memory: uniform cells keep theirs, others share by lifetime.
@@ -308,7 +310,7 @@ func (c *compiler) finish() {
 // multiplies reports whether the tree has products with one matrix for all rows.
 func (t *tree) multiplies() bool {
 	return slices.ContainsFunc(t.ops, func(o *op) bool {
-		return o.name == "matmul" &&
+		return (o.code == opMatmul || o.code == opPair) && o.name == "matmul" &&
 			slices.ContainsFunc(o.args, func(a int) bool { return t.cells[a].uniform && t.cells[a].size >= 1024 })
 	})
 }
@@ -366,7 +368,7 @@ func blockRows(perRow, scratch int) int {
 
 // newBlock makes a worker's state for the tree in a buffer of at least t.bytes.
 func (t *tree) newBlock(env *kernels.Env, buf *tensor.Buffer) *block {
-	b := &block{t: t, cells: make([]data, len(t.cells)), env: env, buf: buf}
+	b := &block{t: t, cells: make([]data, len(t.cells)), head: readied(t.head), ops: readied(t.ops), env: env, buf: buf}
 	for i := range t.cells {
 		c := &t.cells[i]
 		if c.view {
@@ -384,20 +386,22 @@ func (t *tree) newBlock(env *kernels.Env, buf *tensor.Buffer) *block {
 // start computes the uniform cells.
 func (b *block) start() error {
 	b.lo, b.n = 0, 1
-	for _, o := range b.t.head {
-		if err := o.run(b, o); err != nil {
-			return err
-		}
-	}
-	return nil
+	return b.run(b.head)
 }
 
 // eval computes the rows lo to lo+n.
 func (b *block) eval(lo, n int) error {
 	tensor.Trim()
 	b.lo, b.n = lo, n
-	for _, o := range b.t.ops {
-		if err := o.run(b, o); err != nil {
+	return b.run(b.ops)
+}
+
+func (b *block) run(ops []ready) error {
+	for _, o := range ops {
+		if o.strict {
+			b.strictValid(o.op)
+		}
+		if err := o.loop(b, o.op); err != nil {
 			return err
 		}
 	}
