@@ -71,7 +71,7 @@ func addRowsInstr(l *lowerer, v *val, a *addRows) *instr {
 		t.also, t.gathers = append(t.also, s.v), append(t.gathers, s.v)
 	}
 	flops, bytes := a.work(v)
-	in := &instr{v: v, how: "rows added in place", rows: v.sp.N, t: t, lower: a, flops: flops, bytes: bytes}
+	in := &instr{v: v, how: "rows added in place", rows: v.sp.N, t: t, form: a, flops: flops, bytes: bytes}
 	in.cut(l.tune)
 	return in
 }
@@ -92,8 +92,8 @@ func fewOf(x, v *val) (s source, n int) {
 	return source{v: x.args[0], idx: x.idx}, n
 }
 
-func (a *addRows) run(m *machine, in *instr) error {
-	return cpu.Apportion(m.ctx, m.workers, in.lanes(), func(_, lane int) error {
+func (a *addRows) run(in *task) error {
+	return cpu.Apportion(in.m.ctx, in.m.workers, in.lanes(), func(_, lane int) error {
 		lo, hi := lane*in.lane, min((lane+1)*in.lane, in.rows)
 		if in.v.data.kind == f32 {
 			addFew[float32](a, in.v, lo, hi)

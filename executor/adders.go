@@ -10,14 +10,15 @@ import (
 // adding is a form of sum whose rows need not be made one by one.
 type adding struct {
 	how   string
-	vals  []*val // the results of the tree, in the kind of the sum: scalar factors first
-	also  []*val // columns that are read in place
-	index []*val // those of them that are read through an index
-	near  []bool // which of also something else in the tree has just read
-	add   adder
-	whole wholes  // nil: there is no such form
-	parts bool    // accumulators are in parts
+	vals  []*val  // the results of the tree, in the kind of the sum: scalar factors first
+	also  []*val  // columns that are read in place
+	index []*val  // those of them that are read through an index
+	near  []bool  // which of also something else in the tree has just read
 	flops float64 // per row, besides the tree's
+
+	scalars []factor    // by which chunks are weighted
+	from    []source    // the chunk, or two of which it is the difference, where they are read in place
+	terms   []outerTerm // outer products that are summed instead
 }
 
 // addingOf returns the form for sums over large groups of scalars times chunks, of outer products and of matrix products;
@@ -30,7 +31,7 @@ func addingOf(l *lowerer, v *val, order *structure.Index) *adding {
 	many := v.grp.In.N >= l.tune.GroupRows*v.grp.Out.N
 	if many || v.typ.Size() >= l.tune.PassChunk {
 		if terms, ok := outersOf(l, nil, arg, nil); ok {
-			return outerSumOf(l, v, terms)
+			return outerSumOf(v, terms)
 		}
 	}
 	if !many {
@@ -82,7 +83,7 @@ func addedInstr(l *lowerer, v *val, a *adding) (*instr, error) {
 		return nil, err
 	}
 	c.finish()
-	in := &instr{v: v, how: a.how, rows: v.grp.In.N, t: c.t, grp: v.grp, add: a.add, inPart: a.parts}
+	in := &instr{v: v, how: a.how, rows: v.grp.In.N, t: c.t, grp: v.grp, sum: a}
 	l.finish(in)
 	if a.flops > 0 {
 		in.flops += float64(in.rows) * a.flops
@@ -139,15 +140,7 @@ func factorVals(scalars []factor) []*val {
 
 // weightedSum adds weighted chunks without making the products.
 func weightedSum(v *val, scalars []factor, chunk *val) *adding {
-	a := &adding{
-		how:  v.fn.String() + " weighted",
-		vals: append(factorVals(scalars), chunk),
-		add:  addWeighted[float64](scalars),
-	}
-	if kindOf(v.typ) == f32 {
-		a.add = addWeighted[float32](scalars)
-	}
-	return a
+	return &adding{how: v.fn.String() + " weighted", vals: append(factorVals(scalars), chunk), scalars: scalars}
 }
 
 // sumInPlace adds weighted chunks, or differences of two, that are read where they are, through their indexes; nil
@@ -168,11 +161,31 @@ func (g *graph) sumInPlace(v *val, order *structure.Index, scalars []factor, chu
 			a.index = append(a.index, x.v)
 		}
 	}
-	a.add, a.whole = addInPlace[float64](scalars, from, a.near), sumWholes[float64](scalars, from, a.near)
-	if kindOf(v.typ) == f32 {
-		a.add, a.whole = addInPlace[float32](scalars, from, a.near), sumWholes[float32](scalars, from, a.near)
-	}
+	a.scalars, a.from = scalars, from
 	return a
+}
+
+// inParts tells that accumulators hold single precision, and double precision only where there are too many rows for it.
+func (a *adding) inParts(v *val) bool { return a != nil && a.terms != nil && kindOf(v.typ) == f32 }
+
+// adders are the loops of the sum v; whole is nil where there is no such loop.
+func (a *adding) adders(v *val, mem *tray) (add adder, whole wholes) {
+	single := kindOf(v.typ) == f32
+	switch {
+	case a == nil:
+		return nil, nil
+	case a.inParts(v):
+		return addOutersInParts(a.terms, mem, v.typ.Size()), nil
+	case a.terms != nil:
+		return func(b *block, acc *accum, lo, hi int) { addOuters(b, a.terms, acc.f, 1, lo, hi) }, nil
+	case a.from != nil && single:
+		return addInPlace[float32](a.scalars, a.from, a.near), sumWholes[float32](a.scalars, a.from, a.near)
+	case a.from != nil:
+		return addInPlace[float64](a.scalars, a.from, a.near), sumWholes[float64](a.scalars, a.from, a.near)
+	case single:
+		return addWeighted[float32](a.scalars), nil
+	}
+	return addWeighted[float64](a.scalars), nil
 }
 
 // wholes makes the sums of groups from g on, whose rows begin and end at start and lie in the block, with the bits that
@@ -315,28 +328,27 @@ func outersOf(l *lowerer, terms []outerTerm, v *val, scalars []factor) ([]outerT
 }
 
 // outerSumOf sums outer products over rows as products of matrices, one of the rows for each term.
-func outerSumOf(l *lowerer, v *val, terms []outerTerm) *adding {
-	a := &adding{how: v.fn.String() + " GEMM"}
+func outerSumOf(v *val, terms []outerTerm) *adding {
+	a := &adding{how: v.fn.String() + " GEMM", terms: terms}
 	for _, t := range terms {
 		a.vals = append(append(a.vals, factorVals(t.scalars)...), t.x, t.y)
 		a.flops += 2 * float64(t.x.typ.Size()*t.y.typ.Size()/t.each)
 	}
-	a.parts = kindOf(v.typ) == f32
-	a.add = func(b *block, acc *accum, lo, hi int) { addOuters(b, terms, acc.f, 1, lo, hi) }
-	if a.parts {
-		mem, size := l.mem, v.typ.Size()
-		a.add = func(b *block, acc *accum, lo, hi int) {
-			if acc.rows > 0 && acc.rows+hi-lo > chain {
-				acc.settle(mem, size)
-			}
-			if acc.part == nil {
-				acc.part = mem.singles(size)
-			}
-			addOuters(b, terms, acc.part, min(acc.rows, 1), lo, hi)
-			acc.rows += hi - lo
-		}
-	}
 	return a
+}
+
+// addOutersInParts adds in single precision as long as rows are few enough.
+func addOutersInParts(terms []outerTerm, mem *tray, size int) adder {
+	return func(b *block, acc *accum, lo, hi int) {
+		if acc.rows > 0 && acc.rows+hi-lo > chain {
+			acc.settle(mem, size)
+		}
+		if acc.part == nil {
+			acc.part = mem.singles(size)
+		}
+		addOuters(b, terms, acc.part, min(acc.rows, 1), lo, hi)
+		acc.rows += hi - lo
+	}
 }
 
 // chain is over how many rows sums run in single precision.

@@ -18,8 +18,8 @@ import (
 // for Explain. The parameters do not change in between. Where a step has rows of its own, the structure of each is
 // timed, and the instructions are those of the last.
 func (p *Program) Analyze(ctx context.Context, env kernels.Env, steps int) (err error) {
-	p.m.timed, p.made = true, nil
-	defer func() { p.m.timed = false }()
+	p.timed, p.made = true, nil
+	defer func() { p.timed = false }()
 	for range steps + 1 {
 		if err := p.Run(ctx, env); err != nil {
 			return err
@@ -96,8 +96,8 @@ func median(took []time.Duration) time.Duration {
 
 // analyzed prints the median of an instruction's runs, and which share of the machine's limit it reaches: of
 // operations or of bytes, whichever binds.
-func (in *instr) analyzed(b *strings.Builder, l limits) time.Duration {
-	took := median(in.took)
+func (in *instr) analyzed(b *strings.Builder, runs []time.Duration, l limits) time.Duration {
+	took := median(runs)
 	if took == 0 || l == (limits{}) {
 		return 0
 	}

@@ -22,9 +22,9 @@ func TestAnalyze(t *testing.T) {
 	if err := p.Analyze(ctx, kernels.Env{}, 3); err != nil {
 		t.Fatal(err)
 	}
-	for _, in := range p.sched.steps {
-		if len(in.took) != 4 {
-			t.Errorf("v%d was timed %d times, want once for warming up and 3 times", in.v.id, len(in.took))
+	for i, in := range p.sched.steps {
+		if n := len(p.sched.code.took(i)); n != 4 {
+			t.Errorf("v%d was timed %d times, want once for warming up and 3 times", in.v.id, n)
 		}
 	}
 	text := p.Explain()
@@ -37,7 +37,7 @@ func TestAnalyze(t *testing.T) {
 	if err := p.Run(ctx, kernels.Env{}); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(p.sched.steps[0].took); n != 4 {
+	if n := len(p.sched.code.took(0)); n != 4 {
 		t.Errorf("a run after Analyze is timed: %d times", n)
 	}
 	cancelled, cancel := context.WithCancel(ctx)

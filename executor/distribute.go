@@ -394,10 +394,10 @@ func (d *distributed) ready() bool {
 
 // byPartsOf makes the instruction that computes v, or what v is computed for, without the residual, before the first of
 // those that do it with the residual; nil where there is none.
-func byPartsOf(l *lowerer, v *val) (*distributed, error) {
+func byPartsOf(l *lowerer, v *val) (*instr, error) {
 	d := l.distributed[v]
 	if d == nil || d.plan != nil {
-		return d, nil
+		return l.byParts[d], nil
 	}
 	in, err := distributedInstr(l, d)
 	if in == nil || err != nil {
@@ -408,8 +408,8 @@ func byPartsOf(l *lowerer, v *val) (*distributed, error) {
 		}
 		return nil, err
 	}
-	l.s.steps = append(l.s.steps, in)
-	return d, nil
+	l.s.steps, l.byParts[d] = append(l.s.steps, in), in
+	return in, nil
 }
 
 // distributedInstr makes the instruction; nil where an operand is not in memory as it stands.
@@ -439,7 +439,7 @@ func distributedInstr(l *lowerer, d *distributed) (*instr, error) {
 		vary: true,
 	}
 	l.inArena(d.work)
-	in := &instr{v: d.targets[0].v, how: "distributed", rows: d.r.sp.N, t: c.t, lower: d}
+	in := &instr{v: d.targets[0].v, how: "distributed", rows: d.r.sp.N, t: c.t, form: d}
 	in.cut(l.tune)
 	l.s.tmp = max(l.s.tmp, c.t.bytes, d.plan.scratch)
 	in.flops, in.bytes = d.costs()

@@ -76,10 +76,11 @@ func newDistribution(d *distributed, t *device.Tuning) *distribution {
 	return p
 }
 
-func (d *distributed) run(m *machine, in *instr) error {
-	b, err := in.block(m, 0)
+// run reports whether the targets could be made by parts.
+func (d *distributed) run(in *task) (done bool, err error) {
+	b, err := in.block(0)
 	if err != nil {
-		return err
+		return false, err
 	}
 	at, scale := 0, make([]float64, len(d.targets))
 	for i, t := range d.targets {
@@ -100,11 +101,9 @@ func (d *distributed) run(m *machine, in *instr) error {
 		}
 	}
 	if kindOf(d.r.typ) == f32 {
-		d.done, err = newParts[float32](m, d, scale).compute()
-	} else {
-		d.done, err = newParts[float64](m, d, scale).compute()
+		return newParts[float32](in.m, d, scale).compute()
 	}
-	return err
+	return newParts[float64](in.m, d, scale).compute()
 }
 
 // parts is a run of it.

@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"time"
 
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/structure"
@@ -12,14 +11,14 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// machine is what instructions run on: workers with scratch memory.
+// machine is the device of the processors: workers with scratch memory.
 type machine struct {
 	ctx     context.Context
 	env     *kernels.Env
 	workers int
 	scratch []*tensor.Buffer
 	tune    *device.Tuning
-	timed   bool // instructions note how long they take
+	sums    tray // of passes
 }
 
 // reserve gives every worker at least n bytes.
@@ -59,26 +58,17 @@ type instr struct {
 	t       *tree
 	lane    int // rows per lane: a multiple of t.rows
 	grp     *structure.Groups
-	lower   lowered // a form of its own, nil: stores and sums block by block
+	form    any     // what a form of its own knows: *spmm, *gemm, …; nil: the tree is stored or summed, block by block
 	by      int     // rows of each chunk over which a map runs; 0: over the chunks
 	besides []*val  // products whose rows such a map makes of its own
-	add     adder   // a form of adding rows of its own, nil: the result's rows are added
-	inPart  bool    // the form adds in parts
-	blocks  []*block
-	parts   [][2]partial
+	sum     *adding // how rows are added to a sum, nil: those of the result are
 	flops   float64
 	bytes   float64
-	took    []time.Duration // of its runs, where they are timed
-	unless  *distributed    // it runs where this one could not compute the same
+	unless  *instr // it runs where this one could not compute the same
 }
 
 // adder adds the rows lo to hi of a block, which are in one group, to a float sum.
 type adder func(b *block, a *accum, lo, hi int)
-
-// lowered is a form of instruction of its own.
-type lowered interface {
-	run(m *machine, in *instr) error
-}
 
 // cut cuts the rows into lanes: by their number and the work per row only, never by the number of workers.
 func (in *instr) cut(t *device.Tuning) {
@@ -101,39 +91,9 @@ func (in *instr) cutInto(most int, t *device.Tuning) {
 
 func (in *instr) lanes() int { return (in.rows + in.lane - 1) / in.lane }
 
-// block returns worker w's block, with the uniform cells computed once per execution.
-func (in *instr) block(m *machine, w int) (*block, error) {
-	if in.blocks[w] == nil {
-		b := in.t.newBlock(m.env, m.scratch[w])
-		if err := b.start(); err != nil {
-			return nil, err
-		}
-		in.blocks[w] = b
-	}
-	return in.blocks[w], nil
-}
-
-func (in *instr) run(m *machine) error {
-	if m.timed {
-		begin := time.Now()
-		defer func() { in.took = append(in.took, time.Since(begin)) }()
-	}
-	if in.rows == 0 && in.grp == nil {
-		return nil
-	}
-	in.blocks = make([]*block, m.workers)
-	switch {
-	case in.lower != nil:
-		return in.lower.run(m, in)
-	case in.grp != nil:
-		return in.runSum(m)
-	}
-	return in.runStore(m)
-}
-
-func (in *instr) runStore(m *machine) error {
-	return cpu.Apportion(m.ctx, m.workers, in.lanes(), func(w, lane int) error {
-		b, err := in.block(m, w)
+func (in *task) runStore() error {
+	return cpu.Apportion(in.m.ctx, in.m.workers, in.lanes(), func(w, lane int) error {
+		b, err := in.block(w)
 		if err != nil {
 			return err
 		}
@@ -217,37 +177,37 @@ type partial struct {
 
 // runSum reduces rows in group order. A group that lies within a lane is finished there; the first and the
 // last group of a lane leave partial sums, which are added afterwards in lane order.
-func (in *instr) runSum(m *machine) error {
-	x := newReducer(in.v)
-	x.parts = in.inPart
-	lanes := 0
+func (in *task) runSum() func() error {
+	x, lanes := newReducer(in.v), 0
+	x.parts = in.sum.inParts(in.v)
+	add, _ := in.sum.adders(in.v, &in.m.sums)
 	if in.rows > 0 {
 		lanes = in.lanes()
 	}
-	if len(in.parts) != lanes {
-		in.parts = make([][2]partial, lanes)
-	}
-	err := cpu.Apportion(m.ctx, m.workers, lanes, func(w, lane int) error {
-		b, err := in.block(m, w)
+	parts := make([][2]partial, lanes)
+	return func() error {
+		err := cpu.Apportion(in.m.ctx, in.m.workers, lanes, func(w, lane int) error {
+			b, err := in.block(w)
+			if err != nil {
+				return err
+			}
+			return in.sumLane(b, x, add, &parts[lane], lane)
+		})
 		if err != nil {
 			return err
 		}
-		return in.sumLane(b, x, lane)
-	})
-	if err != nil {
-		return err
+		return joinParts(in.m, in.v, x, lanes, func(lane int) *[2]partial { return &parts[lane] })
 	}
-	return joinParts(m, in.v, x, lanes, func(lane int) *[2]partial { return &in.parts[lane] })
 }
 
-func (in *instr) sumLane(b *block, x *reducer, lane int) error {
+func (in *task) sumLane(b *block, x *reducer, add adder, parts *[2]partial, lane int) error {
 	s := &runSum{}
 	s.begin(
 		in.v,
 		x,
-		in.add,
+		add,
 		&structure.Runs{Start: in.v.grp.Start},
-		&in.parts[lane],
+		parts,
 		lane*in.lane,
 		min((lane+1)*in.lane, in.rows),
 	)

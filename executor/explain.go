@@ -24,8 +24,9 @@ func (p *Program) Explain() string {
 	}
 	p.explainStructure(&b, st)
 	var steps []*instr
+	var code *tasks
 	if p.sched != nil {
-		steps = p.sched.steps
+		steps, code = p.sched.steps, p.sched.code
 	} else {
 		b.WriteString("the value program is made at each step\n")
 	}
@@ -36,7 +37,7 @@ func (p *Program) Explain() string {
 	if took := median(p.made); took > 0 {
 		fmt.Fprintf(&b, "structure of a step: %.3g ms\n", took.Seconds()*1e3)
 	}
-	explainInstrs(&b, "each step", steps, p.limit)
+	p.explainInstrs(&b, "each step", steps, code.took)
 	if p.sched != nil {
 		kept := 0
 		for _, v := range p.owned {
@@ -87,7 +88,7 @@ func (p *Program) explainOnce(b *strings.Builder) {
 		b.WriteString(p.onceText)
 		return
 	}
-	explainInstrs(b, "once per run", once, p.limit)
+	p.explainInstrs(b, "once per run", once, func(i int) []time.Duration { return p.took[once[i]] })
 }
 
 func (p *Program) explainStructure(b *strings.Builder, st *stage) {
@@ -113,11 +114,11 @@ func (p *Program) explainStructure(b *strings.Builder, st *stage) {
 	}, p.plan.Nodes()...)
 }
 
-func explainInstrs(b *strings.Builder, title string, ins []*instr, l limits) {
+func (p *Program) explainInstrs(b *strings.Builder, title string, ins []*instr, took func(i int) []time.Duration) {
 	fmt.Fprintf(b, "%s:\n", title)
-	n, flops, bytes, took := 0, 0.0, 0.0, time.Duration(0)
-	for _, in := range ins {
-		if d, ok := in.lower.(*distributed); ok {
+	n, flops, bytes, all := 0, 0.0, 0.0, time.Duration(0)
+	for i, in := range ins {
+		if d, ok := in.form.(*distributed); ok {
 			fmt.Fprintf(
 				b,
 				"  %s by parts over %d rows, without %s  [%s, %s]\n",
@@ -127,7 +128,7 @@ func explainInstrs(b *strings.Builder, title string, ins []*instr, l limits) {
 				count(in.flops),
 				size(in.bytes),
 			)
-		} else if f, ok := in.lower.(*fused); ok {
+		} else if f, ok := in.form.(*fused); ok {
 			fmt.Fprintf(b, "  %sone pass over %d rows  [%s, %s]\n", in.otherwise(), in.rows, count(in.flops), size(in.bytes))
 			for _, m := range f.members {
 				fmt.Fprintf(b, "    %s: %s\n", m.v.made(m.how), m.v.body())
@@ -139,15 +140,15 @@ func explainInstrs(b *strings.Builder, title string, ins []*instr, l limits) {
 				fmt.Fprintf(b, "    and %s: %s\n", u.made("of its rows"), u.body())
 			}
 		}
-		if took += in.analyzed(b, l); in.unless == nil || median(in.took) > 0 {
+		if all += in.analyzed(b, took(i), p.limit); in.unless == nil || median(took(i)) > 0 {
 			flops += in.flops
 			bytes += in.bytes
 			n++
 		}
 	}
 	fmt.Fprintf(b, "  total %d instructions, %s, %s moved", n, count(flops), size(bytes))
-	if took > 0 {
-		fmt.Fprintf(b, ", %.3g ms", took.Seconds()*1e3)
+	if all > 0 {
+		fmt.Fprintf(b, ", %.3g ms", all.Seconds()*1e3)
 	}
 	b.WriteString("\n")
 }

@@ -44,8 +44,8 @@ func AnyParts(t *device.Tuning) { t.DistributeReal, t.DistributeDouble = math.In
 
 // ByParts reports how many residuals' sums the last run made by parts, and how many it made with the residual instead.
 func ByParts(p *Program) (parts, residuals int) {
-	for _, in := range p.sched.steps {
-		if d, ok := in.lower.(*distributed); ok && d.done {
+	for i, in := range p.sched.steps {
+		if _, ok := in.form.(*distributed); ok && p.sched.code.needed(i, true) {
 			parts++
 		} else if ok {
 			residuals++

@@ -12,10 +12,7 @@ import (
 // written to memory. Loss and gradients of a regression read their data once.
 
 // fused is the pass: a tree whose results are stored or summed.
-type fused struct {
-	members []*member
-	sums    [][]partials // per lane and member
-}
+type fused struct{ members []*member }
 
 // partials are a lane's sums of one aggregate: by group, those it has met, or where the rows are in group order those
 // that it has not finished.
@@ -30,9 +27,7 @@ type member struct {
 	v    *val
 	how  string          // the lowering, for plans
 	base int             // its first result in the tree
-	add  adder           // a sum's form of its own
-	all  wholes          // that for groups that lie in a block
-	red  *reducer        // of a sum, nil: stored
+	sum  *adding         // how rows are added, nil: those of the result are
 	own  bool            // its cell is no other member's, so that it may lie in the result's memory
 	runs *structure.Runs // of a sum over rows that are in runs of one group, nil: of no such sum
 }
@@ -135,12 +130,12 @@ func (l *lowerer) fuse() [][]*val {
 		last = max(last, stage[v])
 	}
 	l.spare(stage, readers)
-	type pass struct {
+	type place struct {
 		sp    *structure.Space
 		stage int
 		d     *distributed // what may not be computed at all shares with its like
 	}
-	at := map[pass]int{}
+	at := map[place]int{}
 	stages, out := make([][][]*val, last+1), [][]*val(nil)
 	for _, v := range l.order {
 		if !l.mat[v] {
@@ -152,7 +147,7 @@ func (l *lowerer) fuse() [][]*val {
 		}
 		k := stage[v]
 		if l.fusible(v) {
-			p := pass{iteration(v), k, l.distributed[v]}
+			p := place{iteration(v), k, l.distributed[v]}
 			if i, ok := at[p]; ok {
 				stages[k][i] = append(stages[k][i], v)
 				continue
@@ -213,14 +208,12 @@ func (l *lowerer) fused(vs []*val) (*instr, error) {
 		m := &member{v: v, how: v.how(), base: len(c.t.result)}
 		f.members = append(f.members, m)
 		if v.op == vAgg {
-			if m.red = newReducer(v); v.grp.InRuns(l.tune.PassRun) {
+			if v.grp.InRuns(l.tune.PassRun) {
 				m.runs = v.grp.RunsOfGroups()
 			}
-			m.red.mem = l.mem
 			if a := addingOf(l, v, nil); a != nil {
-				m.add, m.all, m.red.parts = a.add, a.whole, a.parts
+				m.sum, m.how = a, a.how
 				flops += a.flops
-				m.how = a.how
 				if err := c.emitSum(v, a); err != nil {
 					return nil, err
 				}
@@ -246,7 +239,7 @@ func (l *lowerer) fused(vs []*val) (*instr, error) {
 		r := c.t.result[m.base]
 		m.own, seen[r] = !seen[r], true
 	}
-	in := &instr{v: vs[0], how: "pass", rows: iteration(vs[0]).N, t: c.t, lower: f}
+	in := &instr{v: vs[0], how: "pass", rows: iteration(vs[0]).N, t: c.t, form: f}
 	l.finish(in)
 	in.flops += flops * float64(in.rows)
 	for _, m := range f.members[1:] {
@@ -258,7 +251,7 @@ func (l *lowerer) fused(vs []*val) (*instr, error) {
 		switch {
 		case m.runs != nil: // a lane holds the sums of its first and its last group
 			most = min(most, passLanes(2*m.v.typ.Size()))
-		case m.red != nil:
+		case m.v.op == vAgg:
 			most = min(most, passLanes(m.v.typ.Size()*m.v.grp.Out.N))
 		}
 	}
@@ -328,8 +321,8 @@ func (v *val) how() string {
 // outs lists the vals that the instruction computes.
 func (in *instr) outs() []*val {
 	var out []*val
-	f, ok := in.lower.(*fused)
-	if d, too := in.lower.(*distributed); too {
+	f, ok := in.form.(*fused)
+	if d, too := in.form.(*distributed); too {
 		for _, t := range d.targets {
 			out = append(out, t.v)
 		}
@@ -344,21 +337,46 @@ func (in *instr) outs() []*val {
 	return out
 }
 
-func (f *fused) run(m *machine, in *instr) error {
-	lanes := in.lanes()
-	if len(f.sums) != lanes {
-		f.sums = make([][]partials, lanes)
-		n := len(f.members)
-		for i, all := 0, make([]partials, lanes*n); i < lanes; i++ {
-			f.sums[i] = all[i*n : (i+1)*n]
+// pass is a pass at work.
+type pass struct {
+	*task
+	members []*summing
+	sums    [][]partials // per lane and member
+}
+
+// summing is a member of a pass at work.
+type summing struct {
+	*member
+	red *reducer // of a sum, nil: stored
+	add adder
+	all wholes // that for groups that lie in a block
+}
+
+func newPass(in *task, f *fused) *pass {
+	n := len(f.members)
+	p := &pass{task: in, members: make([]*summing, n), sums: make([][]partials, in.lanes())}
+	for i, all := 0, make([]partials, len(p.sums)*n); i < len(p.sums); i++ {
+		p.sums[i] = all[i*n : (i+1)*n]
+	}
+	for i, m := range f.members {
+		if p.members[i] = (&summing{member: m}); m.v.op == vAgg {
+			x := newReducer(m.v)
+			x.mem, x.parts = &in.m.sums, m.sum.inParts(m.v)
+			p.members[i].red = x
+			p.members[i].add, p.members[i].all = m.sum.adders(m.v, &in.m.sums)
 		}
 	}
+	return p
+}
+
+func (f *pass) run() error {
+	m, lanes := f.m, len(f.sums)
 	err := cpu.Apportion(m.ctx, m.workers, lanes, func(w, lane int) error {
-		b, err := in.block(m, w)
+		b, err := f.block(w)
 		if err != nil {
 			return err
 		}
-		return f.lane(in, b, lane)
+		return f.sumLane(b, lane)
 	})
 	if err != nil {
 		return err
@@ -385,7 +403,7 @@ func (f *fused) run(m *machine, in *instr) error {
 }
 
 // merge adds the lanes' sums of group g, in their order, to the first.
-func (f *fused) merge(i, g int) {
+func (f *pass) merge(i, g int) {
 	x, sum := f.members[i], (*accum)(nil)
 	for lane := range f.sums {
 		acc := f.sums[lane][i].acc
@@ -405,7 +423,7 @@ func (f *fused) merge(i, g int) {
 }
 
 // of is the lane's sum of group g.
-func (p *partials) of(x *member, g int) *accum {
+func (p *partials) of(x *summing, g int) *accum {
 	if p.acc == nil {
 		p.acc = make([]*accum, x.v.grp.Out.N)
 	}
@@ -417,7 +435,8 @@ func (p *partials) of(x *member, g int) *accum {
 	return p.acc[g]
 }
 
-func (f *fused) lane(in *instr, b *block, lane int) error {
+func (f *pass) sumLane(b *block, lane int) error {
+	in := f.task
 	sums, runs := f.sums[lane], b.runSums(len(f.members))
 	first, hi := lane*in.lane, min((lane+1)*in.lane, in.rows)
 	for i, x := range f.members {
@@ -447,7 +466,7 @@ func (f *fused) lane(in *instr, b *block, lane int) error {
 			case x.runs != nil:
 				runs[i].block(b, lo, n)
 			case x.red != nil:
-				x.sum(b, &sums[i], lo, n)
+				x.block(b, &sums[i], lo, n)
 			case !x.inPlace(in.t):
 				d, uniform := b.result(0)
 				store(x.v.data, lo, n, d, uniform)
@@ -464,12 +483,12 @@ func (f *fused) lane(in *instr, b *block, lane int) error {
 }
 
 // inPlace reports whether the rows are computed where they are stored.
-func (x *member) inPlace(t *tree) bool {
+func (x *summing) inPlace(t *tree) bool {
 	return x.red == nil && x.own && direct(t, t.result[x.base], x.v.data)
 }
 
 // sum adds the n rows of a block from row lo on, runs of one group at a time.
-func (x *member) sum(b *block, p *partials, lo, n int) {
+func (x *summing) block(b *block, p *partials, lo, n int) {
 	code := x.v.grp.Codes
 	for at := 0; at < n; {
 		g, to := 0, n

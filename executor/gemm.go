@@ -149,9 +149,9 @@ func gemmInstr(l *lowerer, v *val, g *gemm) (*instr, error) {
 	for g.rows > leastPanel && products*((g.p.m+g.rows-1)/g.rows)*((g.p.n+panelWidth-1)/panelWidth) < 2 {
 		g.rows /= 2
 	}
-	in := &instr{v: v, how: "GEMM", rows: products, t: t, lower: g}
+	in := &instr{v: v, how: "GEMM", rows: products, t: t, form: g}
 	if s := g.narrowed(products, l.tune); s != nil {
-		in.lower, in.how = s, "narrow GEMM"
+		in.form, in.how = s, "narrow GEMM"
 		operand, result := s.scratch()
 		t.bytes = span((operand + result) * kindOf(v.typ).bytes())
 	}
@@ -177,7 +177,8 @@ func across(results, panels, columns int) (n, width int) {
 	return (columns + width - 1) / width, width
 }
 
-func (g *gemm) run(m *machine, in *instr) error {
+func (g *gemm) run(in *task) error {
+	m := in.m
 	down := (g.p.m + g.rows - 1) / g.rows
 	n, width := across(in.rows, down, g.p.n)
 	if down*n*in.rows < 4 && width >= g.p.n && g.p.n >= 2*leastPanel { // too few for the workers
@@ -204,7 +205,7 @@ func part[T float](v *val, row, size int) []T {
 }
 
 // runPanel computes a panel of the result of one product, from row lo and column left on.
-func runPanel[T float](in *instr, g *gemm, row, lo, left, width int) {
+func runPanel[T float](in *task, g *gemm, row, lo, left, width int) {
 	p := g.p
 	x, y, out := part[T](g.x, row, p.m*p.k), part[T](g.y, row, p.k*p.n), of[T](in.v.data)[row*p.m*p.n:(row+1)*p.m*p.n]
 	n := min(g.rows, p.m-lo)
@@ -261,7 +262,7 @@ func outersInstr(l *lowerer, v *val, o *outers) (*instr, error) {
 		_, _, width := o.tiles()
 		t.bytes = inPartsBytes(kindOf(v.typ), min(outersTile, o.p)*min(width, o.q))
 	}
-	in := &instr{v: v, how: v.fn.String() + " GEMM", rows: v.grp.In.N, t: t, lower: o}
+	in := &instr{v: v, how: v.fn.String() + " GEMM", rows: v.grp.In.N, t: t, form: o}
 	l.finish(in)
 	in.flops = 2 * float64(in.rows) * float64(v.typ.Size())
 	in.bytes += float64(in.rows * (x.typ.Size() + y.typ.Size()) * kindOf(v.typ).bytes())
@@ -277,7 +278,8 @@ func (o *outers) tiles() (down, n, width int) {
 	return down, n, width
 }
 
-func (o *outers) run(m *machine, in *instr) error {
+func (o *outers) run(in *task) error {
+	m := in.m
 	down, n, width := o.tiles()
 	return cpu.Parallel(m.ctx, m.workers, down*n, func(w, task int) error {
 		lo, left := task%down*outersTile, task/down*width
@@ -304,7 +306,7 @@ func inParts[T float](k kind, n int, scratch *tensor.Buffer) (part []T, sum []fl
 func inPartsBytes(k kind, n int) int { return span(n*k.bytes()) + span(n*f64.bytes()) }
 
 // runOuters sums n rows and width columns of the result.
-func runOuters[T float](in *instr, o *outers, lo, n, left, width int, scratch *tensor.Buffer) {
+func runOuters[T float](in *task, o *outers, lo, n, left, width int, scratch *tensor.Buffer) {
 	x, y, out := of[T](o.x.data), of[T](o.y.data), of[T](in.v.data)
 	if in.rows <= productRows {
 		blas.Gemm(true, false, n, width, in.rows, x[lo:], o.p, y[left:], o.q, 0, out[lo*o.q+left:], o.q)

@@ -89,7 +89,8 @@ func (s *narrowProduct) scratch() (operand, result int) {
 	return operand, result
 }
 
-func (s *narrowProduct) run(m *machine, in *instr) error {
+func (s *narrowProduct) run(in *task) error {
+	m := in.m
 	panels := (s.long + s.rows - 1) / s.rows
 	return cpu.Parallel(m.ctx, m.workers, in.rows*panels, func(w, task int) error {
 		operand, result := s.scratch()
@@ -104,7 +105,7 @@ func (s *narrowProduct) run(m *machine, in *instr) error {
 }
 
 // runNarrow computes one product's result from lo on, on its long side.
-func runNarrow[T float](in *instr, s *narrowProduct, row, lo int, scratch []T) {
+func runNarrow[T float](in *task, s *narrowProduct, row, lo int, scratch []T) {
 	n, operand := min(s.rows, s.long-lo), 0
 	wide, narrow := part[T](s.wide, row, s.long*s.inner), part[T](s.narrow, row, s.side*s.inner)
 	out := of[T](in.v.data)[row*s.side*s.long : (row+1)*s.side*s.long]

@@ -114,14 +114,15 @@ func productSumInstr(l *lowerer, v *val, s *productSum) (*instr, error) {
 	if v.grp.Largest() > s.inOwnPrecision() {
 		t.bytes = inPartsBytes(kindOf(v.typ), min(l.tune.SumPanel, s.p.m)*s.p.n)
 	}
-	in := &instr{v: v, how: v.fn.String() + " GEMM", rows: v.grp.In.N, t: t, grp: v.grp, lower: s}
+	in := &instr{v: v, how: v.fn.String() + " GEMM", rows: v.grp.In.N, t: t, grp: v.grp, form: s}
 	l.finish(in)
 	in.flops += s.product.flops() * float64(in.rows)
 	in.bytes += float64(in.rows) * s.bytes(v)
 	return in, nil
 }
 
-func (s *productSum) run(m *machine, in *instr) error {
+func (s *productSum) run(in *task) error {
+	m := in.m
 	return cpu.Parallel(m.ctx, m.workers, in.grp.Out.N*s.down, func(w, task int) error {
 		g, lo := task/s.down, task%s.down*s.panel
 		if in.v.data.kind == f32 {
@@ -144,7 +145,7 @@ func (s *productSum) inOwnPrecision() int { return max(s.long/s.p.k, 1) }
 
 // sumProducts computes the panel of group g's result from row lo on: in the kind of the result over at most longSum
 // numbers, in double precision beyond.
-func sumProducts[T float](in *instr, s *productSum, g, lo int, scratch *tensor.Buffer) {
+func sumProducts[T float](in *task, s *productSum, g, lo int, scratch *tensor.Buffer) {
 	p, first, end := s.p, int(in.grp.Start[g]), int(in.grp.Start[g+1])
 	n := min(s.panel, p.m-lo)
 	out := of[T](in.v.data)[(g*p.m+lo)*p.n : (g*p.m+lo+n)*p.n]

@@ -280,11 +280,11 @@ func layoutInstr(l *lowerer, v *val) (*instr, error) {
 	}
 	t.also = []*val{v.args[0]}
 	in := &instr{
-		v:     v,
-		how:   "re-chunked from " + v.args[0].typ.String(),
-		rows:  v.lay.rows,
-		t:     t,
-		lower: &relayout{v.lay, v.back},
+		v:    v,
+		how:  "re-chunked from " + v.args[0].typ.String(),
+		rows: v.lay.rows,
+		t:    t,
+		form: &relayout{v.lay, v.back},
 	}
 	l.finish(in)
 	in.flops = 0
@@ -295,7 +295,8 @@ func layoutInstr(l *lowerer, v *val) (*instr, error) {
 // layoutLane is the number of elements that a lane copies.
 const layoutLane = 1 << 15
 
-func (x *relayout) run(m *machine, in *instr) error {
+func (x *relayout) run(in *task) error {
+	m := in.m
 	each := max(layoutLane/x.l.cols, 1)
 	return cpu.Parallel(m.ctx, m.workers, (x.l.rows+each-1)/each, func(_, lane int) error {
 		lo, hi := lane*each, min((lane+1)*each, x.l.rows)

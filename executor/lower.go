@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"context"
 	"slices"
 
 	"github.com/relgrad/relgrad/executor/device"
@@ -22,6 +23,7 @@ type schedule struct {
 	kept   []*val   // vals that the program computes once and keeps, first met here
 	once   []*instr // that compute them
 	tmp    int      // scratch per worker
+	code   *tasks   // the steps, ready to run; nil: not yet
 	placed bool
 }
 
@@ -38,10 +40,10 @@ type lowerer struct {
 	isRoot      map[*val]bool
 	conds       map[*val]bool         // see conditional
 	distributed map[*val]*distributed // what is computed without a residual, and on the way to it
-	besides     map[*val]bool         // products that a map by rows makes besides
-	maps        map[*val]bool         // products that only a map by rows reads, and these maps
+	byParts     map[*distributed]*instr
+	besides     map[*val]bool // products that a map by rows makes besides
+	maps        map[*val]bool // products that only a map by rows reads, and these maps
 	s           *schedule
-	mem         *tray
 	tune        *device.Tuning
 	forms       []*form
 
@@ -65,7 +67,7 @@ func lower(p *Program, g *graph, structural bool, roots []root, a *arena) (*sche
 		maps:       map[*val]bool{},
 		besides:    map[*val]bool{},
 		s:          &schedule{},
-		mem:        &p.sums,
+		byParts:    map[*distributed]*instr{},
 		tune:       p.tune,
 		forms:      p.opt.forms,
 	}
@@ -234,7 +236,7 @@ func (l *lowerer) emit(p *Program) error {
 		if err := p.ctxErr(); err != nil {
 			return err
 		}
-		d, err := byPartsOf(l, vs[0])
+		parts, err := byPartsOf(l, vs[0])
 		if err != nil {
 			return err
 		}
@@ -252,7 +254,7 @@ func (l *lowerer) emit(p *Program) error {
 					v.data.kind = f32
 				}
 			}
-			in.unless = d
+			in.unless = parts
 			l.s.steps = append(l.s.steps, in)
 			continue
 		}
@@ -268,7 +270,7 @@ func (l *lowerer) emit(p *Program) error {
 		}
 		if v.vary {
 			for _, in := range ins {
-				in.unless = d
+				in.unless = parts
 			}
 			if v.over == nil {
 				l.inArena(v)
@@ -363,16 +365,23 @@ func (s *schedule) drop() {
 }
 
 // runOnce runs what is computed once and has not been.
-func (p *Program) runOnce(m *machine) error {
-	if err := m.reserve(p.onceTmp); err != nil {
-		return err
-	}
+func (p *Program) runOnce(ctx context.Context) error {
+	var list []*instr
 	for _, in := range p.once {
-		if in.v.done {
-			continue
+		if !in.v.done {
+			list = append(list, in)
 		}
-		if err := in.run(m); err != nil {
+	}
+	if len(list) > 0 {
+		code, err := p.m.prepare(list, p.onceTmp)
+		if err != nil {
 			return err
+		}
+		if err := code.run(ctx, &p.env, p.timed); err != nil {
+			return err
+		}
+		for i, in := range list {
+			p.took[in] = code.took(i)
 		}
 	}
 	for _, in := range p.once {
@@ -381,20 +390,12 @@ func (p *Program) runOnce(m *machine) error {
 	return nil
 }
 
-func (s *schedule) runSteps(m *machine) error {
-	if err := m.reserve(s.tmp); err != nil {
-		return err
-	}
-	for _, in := range s.steps {
-		if err := m.ctx.Err(); err != nil {
-			return err
-		}
-		if in.unless != nil && in.unless.done {
-			continue
-		}
-		if err := in.run(m); err != nil {
+// runSteps runs what each step computes.
+func (p *Program) runSteps(ctx context.Context, s *schedule) (err error) {
+	if s.code == nil {
+		if s.code, err = p.m.prepare(s.steps, s.tmp); err != nil {
 			return err
 		}
 	}
-	return nil
+	return s.code.run(ctx, &p.env, p.timed)
 }

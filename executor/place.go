@@ -74,7 +74,7 @@ func (s *schedule) busy(workers int) (most int) {
 	for _, ins := range [][]*instr{s.once, s.steps} {
 		for _, in := range ins {
 			n := workers
-			if _, pass := in.lower.(*fused); pass || in.lower == nil {
+			if _, pass := in.form.(*fused); pass || in.form == nil {
 				n = min(n, in.lanes())
 			}
 			most = max(most, n)
@@ -161,7 +161,7 @@ func (in *instr) gathers(f func(v *val)) {
 			indexed([]source{x.from}, f)
 		}
 	}
-	switch x := in.lower.(type) {
+	switch x := in.form.(type) {
 	case *spmm:
 		indexed(x.x, f)
 	case *productSum:
@@ -184,13 +184,13 @@ func (s *schedule) partials() int64 {
 	for _, ins := range [][]*instr{s.once, s.steps} {
 		for _, in := range ins {
 			n := 0
-			switch f := in.lower.(type) {
+			switch f := in.form.(type) {
 			case *fused:
 				for _, m := range f.members {
 					switch {
 					case m.runs != nil:
 						n += 2 * 8 * m.v.typ.Size() * in.lanes()
-					case m.red != nil:
+					case m.v.op == vAgg:
 						n += m.v.partials()
 					}
 				}

@@ -48,10 +48,12 @@ type Program struct {
 	tables     map[string]*tableData
 	scans      map[*tableData]*structure.Relation // read once, whatever the seed
 	params     []*Param
-	owned      []*val   // computed once; their data are freed at Close
-	once       []*instr // that compute them, arguments first
+	owned      []*val                     // computed once; their data are freed at Close
+	once       []*instr                   // that compute them, arguments first
+	took       map[*instr][]time.Duration // how long those ran, where that is timed
 	onceTmp    int
 	m          machine
+	timed      bool // instructions note how long they take
 	run        *stage
 	steps      bool // some structure is per step
 	step       *stage
@@ -60,7 +62,6 @@ type Program struct {
 	spare      arena // of structural vals, while they are computed
 	led        ledger
 	stages     *structure.Env // what its stages share
-	sums       tray           // of the step's passes
 	roots      [][]root       // of the last schedule: per root, per column
 	ran        bool
 	released   int                 // times: before the first run, and after what is computed once
@@ -96,6 +97,7 @@ func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (p 
 		tables:  map[string]*tableData{},
 		scans:   map[*tableData]*structure.Relation{},
 		finders: map[*tableData]*structure.Lookup{},
+		took:    map[*instr][]time.Duration{},
 	}
 	defer func() {
 		if err != nil {
@@ -113,7 +115,7 @@ func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (p 
 	if p.tune = opt.Tuning; p.tune == nil {
 		p.tune = device.DefaultTuning()
 	}
-	p.m = machine{ctx: ctx, env: &p.env, workers: p.opt.Workers, tune: p.tune}
+	p.m = machine{workers: p.opt.Workers, tune: p.tune}
 	p.flow = structure.Analyse(plan)
 	p.stages = structure.NewEnv(p.opt.Workers, p, p.flow, p.tune)
 	ra.Walk(func(n *ra.Node) {
@@ -161,7 +163,7 @@ func (p *Program) structure(ctx context.Context) error {
 	return p.schedule(p.run)
 }
 
-func (p *Program) enter(ctx context.Context) { p.ctx, p.m.ctx = ctx, ctx }
+func (p *Program) enter(ctx context.Context) { p.ctx = ctx }
 
 func (p *Program) ctxErr() error { return p.ctx.Err() }
 
@@ -240,13 +242,13 @@ func (p *Program) Run(ctx context.Context, env kernels.Env) (err error) {
 	if err := p.release(false); err != nil {
 		return err
 	}
-	if err := p.runOnce(&p.m); err != nil {
+	if err := p.runOnce(ctx); err != nil {
 		return err
 	}
 	if err := p.release(true); err != nil {
 		return err
 	}
-	if err := p.sched.runSteps(&p.m); err != nil {
+	if err := p.runSteps(ctx, p.sched); err != nil {
 		return err
 	}
 	p.ran = true
@@ -268,13 +270,13 @@ func (p *Program) enterStep(ctx context.Context, env kernels.Env) error {
 		p.run.Ctx = ctx
 		p.dropSchedule()
 		p.stages.Steps.Recycle()
-		p.sums.recycle()
+		p.m.sums.recycle()
 		begin := time.Now()
 		p.step = newStage(ctx, p, p.run)
 		if err := p.schedule(p.step); err != nil {
 			return err
 		}
-		if p.m.timed {
+		if p.timed {
 			p.made = append(p.made, time.Since(begin))
 		}
 	}
@@ -294,7 +296,7 @@ func (p *Program) reset() {
 		v.data.free()
 		v.data = nil
 	}
-	p.sums = tray{}
+	p.m.sums, p.took = tray{}, map[*instr][]time.Duration{}
 	p.owned, p.once, p.run, p.step, p.released, p.onceText = nil, nil, nil, nil, 0, ""
 	for t := range p.gone {
 		delete(p.scans, t)
@@ -352,10 +354,8 @@ func (p *Program) compute(st *stage, v *val, sp *structure.Space, step bool) (*d
 		s.drop()
 		return nil, err
 	}
-	m := &p.m
-	m.ctx = st.Ctx
-	if err = p.runOnce(m); err == nil {
-		err = s.runSteps(m)
+	if err = p.runOnce(st.Ctx); err == nil {
+		err = p.runSteps(st.Ctx, s)
 	}
 	if err != nil {
 		s.drop()

@@ -18,7 +18,7 @@ const releaseBytes = 32 << 20
 // system costs time: a program that runs once or twice keeps all.
 func (p *Program) release(ranOnce bool) error {
 	switch {
-	case !p.opt.Many || p.steps || p.m.timed || p.released > 1 || p.released == 1 && !ranOnce:
+	case !p.opt.Many || p.steps || p.timed || p.released > 1 || p.released == 1 && !ranOnce:
 		return nil
 	case p.released == 0:
 		if err := p.releaseStructure(); err != nil {

@@ -235,7 +235,7 @@ func spmmInstr(l *lowerer, v *val, w *weightedRows) (*instr, error) {
 		s.x = append(s.x, x.in(l.g, v.grp.Order))
 	}
 	s.files = s.filed(l.g.p, v)
-	in := &instr{v: v, how: "SpMM", rows: v.grp.In.N, grp: v.grp, lower: s}
+	in := &instr{v: v, how: "SpMM", rows: v.grp.In.N, grp: v.grp, form: s}
 	if s.files.own != nil {
 		in.how += " from a file"
 	}
@@ -298,29 +298,29 @@ func weightsInOrder(l *lowerer, v *val, scalars []factor) ([]factor, *structure.
 	return out, nil, nil
 }
 
-func (s *spmm) run(m *machine, in *instr) error {
-	return cpu.Apportion(m.ctx, m.workers, len(s.cuts), func(w, lane int) error {
+func (s *spmm) run(in *task) error {
+	return cpu.Apportion(in.m.ctx, in.m.workers, len(s.cuts), func(w, lane int) error {
 		if in.v.data.kind == f32 {
-			return runSpMM[float32](m, in, s, w, lane)
+			return runSpMM[float32](in, s, w, lane)
 		}
-		return runSpMM[float64](m, in, s, w, lane)
+		return runSpMM[float64](in, s, w, lane)
 	})
 }
 
 // trimNumbers is how many numbers are read before pages of files that are too many go.
 const trimNumbers = 1 << 20
 
-func runSpMM[T float](m *machine, in *instr, s *spmm, w, lane int) error {
+func runSpMM[T float](in *task, s *spmm, w, lane int) error {
 	lo, hi := s.cuts[lane][0], s.cuts[lane][1]
 	start, size := in.grp.Start[lo:hi+1], in.v.typ.Size()
 	base, end := int(start[0]), int(start[hi-lo])
-	l := &spmmLane[T]{in: in, s: s, buf: m.scratch[w], at: span(in.t.bytes) + s.buf[lane], base: base}
+	l := &spmmLane[T]{in: in, s: s, buf: in.m.scratch[w], at: span(in.t.bytes) + s.buf[lane], base: base}
 	if len(s.by) > 0 && end > base {
-		b, err := in.block(m, w)
+		b, err := in.block(w)
 		if err != nil {
 			return err
 		}
-		if l.weights, err = blockWeights[T](in, s.by, b, m.scratch[w], base, end-base); err != nil {
+		if l.weights, err = blockWeights[T](in, s.by, b, in.m.scratch[w], base, end-base); err != nil {
 			return err
 		}
 	}
@@ -344,7 +344,7 @@ func runSpMM[T float](m *machine, in *instr, s *spmm, w, lane int) error {
 
 // blockWeights computes the weights of n rows from lo on; where they are a column in memory as they stand,
 // it is used in place.
-func blockWeights[T float](in *instr, by []factor, b *block, buf *tensor.Buffer, lo, n int) ([]T, error) {
+func blockWeights[T float](in *task, by []factor, b *block, buf *tensor.Buffer, lo, n int) ([]T, error) {
 	if c := in.t.cells[in.t.result[0]]; c.view && !c.uniform && in.t.ops[0].out == in.t.result[0] && len(by) == 1 &&
 		!by[0].divide {
 		return of[T](in.t.ops[0].v.data)[lo : lo+n], nil

@@ -16,9 +16,8 @@ type spmmBlocks struct {
 	cuts   [][2]int         // per lane: its groups
 	start  [][]int32        // per lane: where the rows of each block and group of it begin, and their end
 	blocks int
-	sums   []float64 // of all groups
-	most   int       // rows of a lane's block at most
-	wide   int       // groups of a lane at most
+	most   int // rows of a lane's block at most
+	wide   int // groups of a lane at most
 }
 
 var _ = registerForm(form{
@@ -84,7 +83,7 @@ func inBlocksOf(l *lowerer, v *val, scalars []factor, x source) *spmmBlocks {
 // spmmBlocksInstr makes the instruction of such a sum.
 func spmmBlocksInstr(l *lowerer, v *val, s *spmmBlocks) (*instr, error) {
 	g := v.grp
-	in := &instr{v: v, how: "SpMM in blocks", rows: g.In.N, grp: g, lower: s}
+	in := &instr{v: v, how: "SpMM in blocks", rows: g.In.N, grp: g, form: s}
 	var err error
 	if in.t, err = weightsTree(l, s.order, s.by, v.typ); err != nil {
 		return nil, err
@@ -139,34 +138,32 @@ func (s *spmmBlocks) scratch(in *instr) (part, end int) {
 
 // run has each worker take a block of the column after the other, each for all of its lanes: what the weights are
 // computed from is read from memory once, too.
-func (s *spmmBlocks) run(m *machine, in *instr) error {
-	if s.sums == nil {
-		s.sums = make([]float64, in.grp.Out.N*in.v.typ.Size())
-	}
+func (s *spmmBlocks) run(in *task, sums []float64) error {
+	m := in.m
 	tasks := min(m.workers, len(s.cuts))
 	return cpu.Parallel(m.ctx, m.workers, tasks, func(w, task int) error {
 		lo, hi := task*len(s.cuts)/tasks, (task+1)*len(s.cuts)/tasks
 		if in.v.data.kind == f32 {
-			return runSpMMBlocks[float32](m, in, s, w, lo, hi)
+			return runSpMMBlocks[float32](in, s, sums, w, lo, hi)
 		}
-		return runSpMMBlocks[float64](m, in, s, w, lo, hi)
+		return runSpMMBlocks[float64](in, s, sums, w, lo, hi)
 	})
 }
 
-func runSpMMBlocks[T float](m *machine, in *instr, s *spmmBlocks, w, first, end int) error {
-	b, err := in.block(m, w)
+func runSpMMBlocks[T float](in *task, s *spmmBlocks, all []float64, w, first, end int) error {
+	b, err := in.block(w)
 	if err != nil {
 		return err
 	}
 	size, from, to := in.v.typ.Size(), s.cuts[first][0], s.cuts[end-1][1]
-	sums := s.sums[from*size : to*size]
+	sums := all[from*size : to*size]
 	clear(sums)
 	for block := range s.blocks {
-		if err := m.ctx.Err(); err != nil {
+		if err := in.m.ctx.Err(); err != nil {
 			return err
 		}
 		for lane := first; lane < end; lane++ {
-			if err := laneBlock[T](m, in, s, b, w, lane, block); err != nil {
+			if err := laneBlock[T](in, s, all, b, w, lane, block); err != nil {
 				return err
 			}
 			tensor.Trim()
@@ -186,7 +183,7 @@ func runSpMMBlocks[T float](m *machine, in *instr, s *spmmBlocks, w, first, end 
 }
 
 // laneBlock adds what a lane's groups read of a block to their sums.
-func laneBlock[T float](m *machine, in *instr, s *spmmBlocks, b *block, w, lane, block int) error {
+func laneBlock[T float](in *task, s *spmmBlocks, all []float64, b *block, w, lane, block int) error {
 	lo, hi, size := s.cuts[lane][0], s.cuts[lane][1], in.v.typ.Size()
 	n := hi - lo
 	start := s.start[lane][block*n : (block+1)*n+1]
@@ -197,12 +194,12 @@ func laneBlock[T float](m *machine, in *instr, s *spmmBlocks, b *block, w, lane,
 	var weights []T
 	var err error
 	if len(s.by) > 0 {
-		if weights, err = blockWeights[T](in, s.by, b, m.scratch[w], from, to-from); err != nil {
+		if weights, err = blockWeights[T](in, s.by, b, in.m.scratch[w], from, to-from); err != nil {
 			return err
 		}
 	}
-	at, _ := s.scratch(in)
-	d := place(m.scratch[w], at, in.v.data.kind, n*size, 1, false)
+	at, _ := s.scratch(in.instr)
+	d := place(in.m.scratch[w], at, in.v.data.kind, n*size, 1, false)
 	cpu.SpMM(
 		n,
 		start,
@@ -213,6 +210,6 @@ func laneBlock[T float](m *machine, in *instr, s *spmmBlocks, b *block, w, lane,
 		size,
 		of[T](&d),
 	)
-	cpu.AddRows(1, n*size, of[T](&d), s.sums[lo*size:hi*size])
+	cpu.AddRows(1, n*size, of[T](&d), all[lo*size:hi*size])
 	return nil
 }

@@ -40,7 +40,7 @@ func (s *spmm) filed(p *Program, v *val) (f filedRows) {
 
 // spmmLane is a lane at work.
 type spmmLane[T float] struct {
-	in      *instr
+	in      *task
 	s       *spmm
 	buf     *tensor.Buffer // the worker's memory
 	at      int            // where it is free, in bytes

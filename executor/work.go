@@ -15,27 +15,19 @@ type Gather struct {
 	Width        int // bytes
 }
 
-// ran is whether the last step needed the instruction: of sums by parts and those that stand in for them only one is.
-func (in *instr) ran() bool {
-	if d, ok := in.lower.(*distributed); ok {
-		return d.done
-	}
-	return in.unless == nil || !in.unless.done
-}
-
 // Work is that of the last step; where a step has rows of its own, there is none before the first Run.
 func (p *Program) Work() (w Work) {
 	if p.sched == nil {
 		return w
 	}
-	for _, in := range p.sched.steps {
-		if !in.ran() {
+	for i, in := range p.sched.steps {
+		if _, parts := in.form.(*distributed); !p.sched.code.needed(i, parts) {
 			continue
 		}
 		w.Flops += in.flops
 		w.Bytes += in.bytes
 		var rows []source
-		switch s := in.lower.(type) {
+		switch s := in.form.(type) {
 		case *spmm:
 			rows = s.x
 		case *spmmBlocks:

@@ -1,0 +1,134 @@
+package executor
+
+import (
+	"context"
+	"time"
+
+	"github.com/relgrad/relgrad/kernels"
+)
+
+// tasks is a list of instructions that is ready to run.
+type tasks struct {
+	m       *machine
+	list    []*task
+	scratch int // bytes that a worker needs
+}
+
+// task is an instruction at work.
+type task struct {
+	*instr
+	m      *machine
+	run    func() error
+	unless *task // it runs where this one has not been done
+	blocks []*block
+	done   bool // sums by parts: they could be made so
+	took   []time.Duration
+}
+
+// prepare makes the list ready to run, as often as is wanted.
+func (m *machine) prepare(list []*instr, scratch int) (*tasks, error) {
+	out, of := &tasks{m: m, scratch: scratch}, map[*instr]*task{}
+	for _, in := range list {
+		t := &task{instr: in, m: m, unless: of[in.unless]}
+		if t.run = t.loop(); t.run == nil {
+			return nil, internal("the processors have no code for %s (%T)", in.how, in.form)
+		}
+		of[in] = t
+		out.list = append(out.list, t)
+	}
+	return out, nil
+}
+
+// loop is what runs the instruction; nil where there is nothing that does.
+func (t *task) loop() func() error {
+	switch f := t.form.(type) {
+	case nil:
+		if t.grp != nil {
+			return t.runSum()
+		}
+		return t.runStore
+	case *fused:
+		return newPass(t, f).run
+	case *spmm:
+		return func() error { return f.run(t) }
+	case *spmmBlocks:
+		sums := make([]float64, t.grp.Out.N*t.v.typ.Size()) // of all groups
+		return func() error { return f.run(t, sums) }
+	case *gemm:
+		return func() error { return f.run(t) }
+	case *narrowProduct:
+		return func() error { return f.run(t) }
+	case *outers:
+		return func() error { return f.run(t) }
+	case *productSum:
+		return func() error { return f.run(t) }
+	case *relayout:
+		return func() error { return f.run(t) }
+	case *addRows:
+		return func() error { return f.run(t) }
+	case *distributed:
+		return func() (err error) {
+			t.done, err = f.run(t)
+			return err
+		}
+	}
+	return nil
+}
+
+// run runs the list once; timed has it note how long each takes.
+func (x *tasks) run(ctx context.Context, env *kernels.Env, timed bool) error {
+	x.m.ctx, x.m.env = ctx, env
+	if err := x.m.reserve(x.scratch); err != nil {
+		return err
+	}
+	for _, t := range x.list {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if t.unless != nil && t.unless.done {
+			continue
+		}
+		begin := time.Now()
+		if t.blocks = make([]*block, x.m.workers); t.rows > 0 || t.grp != nil {
+			if err := t.run(); err != nil {
+				return err
+			}
+		}
+		if timed {
+			t.took = append(t.took, time.Since(begin))
+		}
+	}
+	return nil
+}
+
+// took is how long the runs of instruction i took that were timed; nil before the first run.
+func (x *tasks) took(i int) []time.Duration {
+	if x == nil {
+		return nil
+	}
+	return x.list[i].took
+}
+
+// needed reports whether the last run needed instruction i: of sums by parts and those that stand in for them only one
+// is.
+func (x *tasks) needed(i int, byParts bool) bool {
+	switch {
+	case x == nil:
+		return !byParts
+	case byParts:
+		return x.list[i].done
+	}
+	return x.list[i].unless == nil || !x.list[i].unless.done
+}
+
+// block returns worker w's block, with the uniform cells computed once per run.
+func (t *task) block(w int) (*block, error) {
+	if t.blocks[w] == nil {
+		b := t.t.newBlock(t.m.env, t.m.scratch[w])
+		if err := b.start(); err != nil {
+			return nil, err
+		}
+		t.blocks[w] = b
+	}
+	return t.blocks[w], nil
+}
