@@ -115,7 +115,7 @@ func TestRandomAdditions(t *testing.T) {
 		if rows += n; n == 0 {
 			continue
 		}
-		p, err := Compile(context.Background(), plan, g.src, Options{Tuning: tune, Env: kernels.Env{Seed: 5, Step: 2}})
+		p, err := CompileOn(context.Background(), plan, g.src, Options{Tuning: tune, Env: kernels.Env{Seed: 5, Step: 2}})
 		if err != nil {
 			t.Fatal(err)
 		}

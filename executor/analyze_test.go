@@ -14,7 +14,7 @@ func TestAnalyze(t *testing.T) {
 	leakCheck(t)
 	src, _, plan := weighted(t)
 	ctx := context.Background()
-	p, err := Compile(ctx, plan, src, Options{Workers: 2})
+	p, err := CompileOn(ctx, plan, src, Options{Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func TestAnalyze(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, in := range p.sched.steps {
-		if n := len(p.sched.code.took(i)); n != 4 {
+		if n := len(p.sched.took(i)); n != 4 {
 			t.Errorf("v%d was timed %d times, want once for warming up and 3 times", in.v.id, n)
 		}
 	}
@@ -37,7 +37,7 @@ func TestAnalyze(t *testing.T) {
 	if err := p.Run(ctx, kernels.Env{}); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(p.sched.code.took(0)); n != 4 {
+	if n := len(p.sched.took(0)); n != 4 {
 		t.Errorf("a run after Analyze is timed: %d times", n)
 	}
 	cancelled, cancel := context.WithCancel(ctx)

@@ -347,10 +347,10 @@ func (p *Program) held() int64 {
 // belongs to all programs together.
 func (p *Program) Holds() int64 {
 	n := p.held() - p.opt.Taken
-	for _, b := range append(p.m.scratch[:len(p.m.scratch):len(p.m.scratch)], p.arena.mem, p.spare.mem) {
+	for _, b := range []*tensor.Buffer{p.arena.mem, p.spare.mem} {
 		n += int64(len(b.Bytes()))
 	}
-	return n
+	return n + p.device.held()
 }
 
 // structureBytes counts the arrays of the structure in memory and the tables in which keys are looked up.

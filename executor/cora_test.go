@@ -106,7 +106,7 @@ func TestCora(t *testing.T) {
 	env := kernels.Env{Seed: 1, Step: 3}
 	var loss []float64
 	for _, wide := range []bool{false, true} {
-		p, err := executor.Compile(ctx, plan, db, executor.Options{Force64: wide})
+		p, err := executor.CompileOn(ctx, plan, db, executor.Options{Force64: wide})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func BenchmarkCora(b *testing.B) {
 	plan := coraPlan(b, db)
 	for _, workers := range []int{1, 2} {
 		b.Run(strconv.Itoa(workers), func(b *testing.B) {
-			p, err := executor.Compile(ctx, plan, db, executor.Options{Workers: workers, Many: workers > 1})
+			p, err := executor.CompileOn(ctx, plan, db, executor.Options{Workers: workers, Many: workers > 1})
 			if err != nil {
 				b.Fatal(err)
 			}

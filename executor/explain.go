@@ -24,9 +24,8 @@ func (p *Program) Explain() string {
 	}
 	p.explainStructure(&b, st)
 	var steps []*instr
-	var code *tasks
 	if p.sched != nil {
-		steps, code = p.sched.steps, p.sched.code
+		steps = p.sched.steps
 	} else {
 		b.WriteString("the value program is made at each step\n")
 	}
@@ -37,7 +36,7 @@ func (p *Program) Explain() string {
 	if took := median(p.made); took > 0 {
 		fmt.Fprintf(&b, "structure of a step: %.3g ms\n", took.Seconds()*1e3)
 	}
-	p.explainInstrs(&b, "each step", steps, code.took)
+	p.explainInstrs(&b, "each step", steps, p.sched.took)
 	if p.sched != nil {
 		kept := 0
 		for _, v := range p.owned {

@@ -2,10 +2,12 @@ package executor
 
 import (
 	"context"
+	"flag"
 	"math"
 
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
 )
 
 // Restructure does what Run does before it computes values.
@@ -45,7 +47,7 @@ func AnyParts(t *device.Tuning) { t.DistributeReal, t.DistributeDouble = math.In
 // ByParts reports how many residuals' sums the last run made by parts, and how many it made with the residual instead.
 func ByParts(p *Program) (parts, residuals int) {
 	for i, in := range p.sched.steps {
-		if _, ok := in.form.(*distributed); ok && p.sched.code.needed(i, true) {
+		if _, ok := in.form.(*distributed); ok && p.sched.needed(i) {
 			parts++
 		} else if ok {
 			residuals++
@@ -73,3 +75,13 @@ func LanesOf(t *device.Tuning, work float64) { t.LaneWork = work }
 
 // SmallLanes makes lanes and blocks of few rows.
 func SmallLanes(t *device.Tuning) { t.LaneWork, t.BlockScratch, t.LaneRows = 20, 200, 3 }
+
+var onDevice = flag.String("device", "", "on which the tests of the executor run: plain, or the processors")
+
+// CompileOn is Compile for the device of these tests.
+func CompileOn(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (*Program, error) {
+	if *onDevice == "plain" {
+		opt.Device = plain{}
+	}
+	return Compile(ctx, plan, src, opt)
+}

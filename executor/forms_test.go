@@ -52,7 +52,7 @@ func TestFormsInAnyOrder(t *testing.T) {
 func explained(t *testing.T, plan *ra.Plan, src *memory, opt Options) (text string, ok bool) {
 	t.Helper()
 	opt.Env = kernels.Env{Seed: 5, Step: 2}
-	p, err := Compile(context.Background(), plan, src, opt)
+	p, err := CompileOn(context.Background(), plan, src, opt)
 	if err != nil {
 		return err.Error(), false
 	}

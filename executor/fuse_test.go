@@ -91,7 +91,7 @@ func TestMaskDrawnAgain(t *testing.T) {
 	)
 	plan, env := &ra.Plan{Roots: []ra.Root{all(first, "first"), all(second, "second")}}, kernels.Env{Seed: 5, Step: 2}
 	check(t, plan, src, env, 1e-5)
-	p, err := Compile(context.Background(), plan, src, Options{})
+	p, err := CompileOn(context.Background(), plan, src, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,7 +110,7 @@ func leakCheck(t testing.TB) {
 func runPlan(t testing.TB, plan *ra.Plan, src ra.Source, opt Options, env kernels.Env) ([][]*ra.Vector, error) {
 	t.Helper()
 	opt.Env = env
-	p, err := Compile(context.Background(), plan, src, opt)
+	p, err := CompileOn(context.Background(), plan, src, opt)
 	if err != nil {
 		return nil, err
 	}

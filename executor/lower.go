@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/structure"
@@ -23,7 +24,7 @@ type schedule struct {
 	kept   []*val   // vals that the program computes once and keeps, first met here
 	once   []*instr // that compute them
 	tmp    int      // scratch per worker
-	code   *tasks   // the steps, ready to run; nil: not yet
+	code   code     // the steps, ready to run; nil: not yet
 	placed bool
 }
 
@@ -373,7 +374,7 @@ func (p *Program) runOnce(ctx context.Context) error {
 		}
 	}
 	if len(list) > 0 {
-		code, err := p.m.prepare(list, p.onceTmp)
+		code, err := p.device.prepare(list, p.onceTmp)
 		if err != nil {
 			return err
 		}
@@ -390,10 +391,27 @@ func (p *Program) runOnce(ctx context.Context) error {
 	return nil
 }
 
+// needed reports whether the last run needed instruction i of the steps.
+func (s *schedule) needed(i int) bool {
+	if s.code == nil {
+		_, parts := s.steps[i].form.(*distributed)
+		return !parts
+	}
+	return s.code.needed(i)
+}
+
+// took is how long the timed runs of instruction i took.
+func (s *schedule) took(i int) []time.Duration {
+	if s.code == nil {
+		return nil
+	}
+	return s.code.took(i)
+}
+
 // runSteps runs what each step computes.
 func (p *Program) runSteps(ctx context.Context, s *schedule) (err error) {
 	if s.code == nil {
-		if s.code, err = p.m.prepare(s.steps, s.tmp); err != nil {
+		if s.code, err = p.device.prepare(s.steps, s.tmp); err != nil {
 			return err
 		}
 	}

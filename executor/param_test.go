@@ -53,7 +53,7 @@ func TestParametersInPlace(t *testing.T) {
 		if c.other && !c.first {
 			add("stored", false)
 		}
-		p, err := Compile(context.Background(), &ra.Plan{Roots: roots}, src, Options{Workers: 2})
+		p, err := CompileOn(context.Background(), &ra.Plan{Roots: roots}, src, Options{Workers: 2})
 		if err != nil {
 			t.Fatal(err)
 		}

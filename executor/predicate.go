@@ -61,7 +61,7 @@ func (f *predicate) run(at [][]int32, n int, keep []int32) ([]int32, error) {
 			x.At = at[s]
 		}
 	}
-	m := &f.st.p.m
+	m := f.st.p.host
 	if err := m.reserve(f.t.bytes); err != nil {
 		return nil, err
 	}

@@ -32,6 +32,7 @@ type Options struct {
 	// comparisons.
 	Residuals bool
 	Tuning    *device.Tuning // of the device; nil: DefaultTuning
+	Device    Device         // nil: the processors
 
 	forms []*form // nil: all, in the order of their names
 }
@@ -52,8 +53,9 @@ type Program struct {
 	once       []*instr                   // that compute them, arguments first
 	took       map[*instr][]time.Duration // how long those ran, where that is timed
 	onceTmp    int
-	m          machine
-	timed      bool // instructions note how long they take
+	device     Device
+	host       *machine // where the structure computes conditions
+	timed      bool     // instructions note how long they take
 	run        *stage
 	steps      bool // some structure is per step
 	step       *stage
@@ -115,7 +117,10 @@ func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (p 
 	if p.tune = opt.Tuning; p.tune == nil {
 		p.tune = device.DefaultTuning()
 	}
-	p.m = machine{workers: p.opt.Workers, tune: p.tune}
+	p.host = &machine{workers: p.opt.Workers, tune: p.tune}
+	if p.device = opt.Device; p.device == nil {
+		p.device = p.host
+	}
 	p.flow = structure.Analyse(plan)
 	p.stages = structure.NewEnv(p.opt.Workers, p, p.flow, p.tune)
 	ra.Walk(func(n *ra.Node) {
@@ -226,6 +231,9 @@ func (p *Program) schedule(st *stage) error {
 
 func (p *Program) dropSchedule() {
 	if p.sched != nil {
+		if p.sched.code != nil {
+			p.sched.code.close()
+		}
 		p.sched.drop()
 		p.sched = nil
 	}
@@ -270,7 +278,6 @@ func (p *Program) enterStep(ctx context.Context, env kernels.Env) error {
 		p.run.Ctx = ctx
 		p.dropSchedule()
 		p.stages.Steps.Recycle()
-		p.m.sums.recycle()
 		begin := time.Now()
 		p.step = newStage(ctx, p, p.run)
 		if err := p.schedule(p.step); err != nil {
@@ -296,7 +303,7 @@ func (p *Program) reset() {
 		v.data.free()
 		v.data = nil
 	}
-	p.m.sums, p.took = tray{}, map[*instr][]time.Duration{}
+	p.took = map[*instr][]time.Duration{}
 	p.owned, p.once, p.run, p.step, p.released, p.onceText = nil, nil, nil, nil, 0, ""
 	for t := range p.gone {
 		delete(p.scans, t)
@@ -335,7 +342,8 @@ func (p *Program) Close() {
 	if p.led.released != nil {
 		p.led.released()
 	}
-	p.m.free()
+	p.device.close()
+	p.host.close()
 }
 
 // compute evaluates a structural val over a space, for the step only where it says so.

@@ -86,7 +86,7 @@ func TestRowsFromFile(t *testing.T) {
 		if tensor.RowReads() == reads {
 			t.Errorf("%s: no rows were read from a file", name)
 		}
-		p, err := executor.Compile(
+		p, err := executor.CompileOn(
 			context.Background(),
 			res.Plan,
 			db,

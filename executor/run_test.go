@@ -60,7 +60,7 @@ func TestTraining(t *testing.T) {
 	leakCheck(t)
 	src, w, plan := weighted(t)
 	ctx := context.Background()
-	p, err := Compile(ctx, plan, src, Options{Workers: 2, Many: true})
+	p, err := CompileOn(ctx, plan, src, Options{Workers: 2, Many: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestPerStep(t *testing.T) {
 		roots = append(roots, all(in, "rows"), all(a, "sum"))
 	}
 	plan := &ra.Plan{Roots: roots}
-	p, err := Compile(context.Background(), plan, src, Options{Workers: 2})
+	p, err := CompileOn(context.Background(), plan, src, Options{Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func TestCancel(t *testing.T) {
 	leakCheck(t)
 	src, _, plan := weighted(t)
 	ctx, cancel := context.WithCancel(context.Background())
-	p, err := Compile(ctx, plan, src, Options{})
+	p, err := CompileOn(ctx, plan, src, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestCancel(t *testing.T) {
 	if err := p.Run(context.Background(), kernels.Env{}); err != nil {
 		t.Fatalf("run after a cancelled one: %v", err)
 	}
-	if _, err := Compile(ctx, plan, src, Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := CompileOn(ctx, plan, src, Options{}); !errors.Is(err, context.Canceled) {
 		t.Fatalf("cancelled compile: %v", err)
 	}
 }
@@ -247,7 +247,7 @@ func TestTooLarge(t *testing.T) {
 		nil,
 		[]ra.OutCol{{Name: "x", X: kernels.Mul(s.Var(0, s.Cols[1].ID), s.Var(1, s.Cols[1].ID))}},
 	)
-	_, err := Compile(context.Background(), &ra.Plan{Roots: []ra.Root{all(cross, "cross")}}, src, Options{})
+	_, err := CompileOn(context.Background(), &ra.Plan{Roots: []ra.Root{all(cross, "cross")}}, src, Options{})
 	if sqlerr.Code(err) != sqlerr.ProgramLimit {
 		t.Errorf("cross join of %d rows with themselves: %v", n, err)
 	}
@@ -265,7 +265,7 @@ func TestTooLarge(t *testing.T) {
 			},
 		},
 	)
-	_, err = Compile(context.Background(), &ra.Plan{Roots: []ra.Root{all(sq, "wide")}}, src, Options{Memory: 1 << 20})
+	_, err = CompileOn(context.Background(), &ra.Plan{Roots: []ra.Root{all(sq, "wide")}}, src, Options{Memory: 1 << 20})
 	if sqlerr.Code(err) != sqlerr.OutOfMemory {
 		t.Errorf("a result of %d bytes in a budget of 1 MB: %v", n*8000, err)
 	}
@@ -289,7 +289,7 @@ func TestErrors(t *testing.T) {
 	leakCheck(t)
 	_, _, plan := weighted(t)
 	for _, src := range []broken{{}, {errors.New("disk on fire")}, {sqlerr.New(sqlerr.IO, "disk on fire")}} {
-		_, err := Compile(context.Background(), plan, src, Options{})
+		_, err := CompileOn(context.Background(), plan, src, Options{})
 		var e *sqlerr.Error
 		if !errors.As(err, &e) {
 			t.Errorf("error %v has no SQLSTATE", err)
@@ -358,7 +358,7 @@ func TestSharedExpressions(t *testing.T) {
 		i = kernels.Build("div", kernels.Build("add", i, i), integer(2))
 	}
 	n := b.Select(s, nil, []ra.OutCol{{Name: "x", X: e}, {Name: "i", X: i}})
-	p, err := Compile(context.Background(), &ra.Plan{Roots: []ra.Root{all(n, "x")}}, src, Options{})
+	p, err := CompileOn(context.Background(), &ra.Plan{Roots: []ra.Root{all(n, "x")}}, src, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

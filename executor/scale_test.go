@@ -65,7 +65,7 @@ func compile(t testing.TB, db *memdb.DB, params []string, opt executor.Options) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := executor.Compile(ctx, res.Plan, db, opt)
+	p, err := executor.CompileOn(ctx, res.Plan, db, opt)
 	if err != nil {
 		t.Fatal(err)
 	}

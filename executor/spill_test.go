@@ -39,7 +39,7 @@ func stepped(
 	t.Helper()
 	told := 0
 	opt.Spills = func(executor.Spilled) { told++ }
-	p, err := executor.Compile(context.Background(), plan, db, opt)
+	p, err := executor.CompileOn(context.Background(), plan, db, opt)
 	if err != nil {
 		return nil, s, err
 	}

@@ -25,8 +25,7 @@ type task struct {
 	took   []time.Duration
 }
 
-// prepare makes the list ready to run, as often as is wanted.
-func (m *machine) prepare(list []*instr, scratch int) (*tasks, error) {
+func (m *machine) prepare(list []*instr, scratch int) (code, error) {
 	out, of := &tasks{m: m, scratch: scratch}, map[*instr]*task{}
 	for _, in := range list {
 		t := &task{instr: in, m: m, unless: of[in.unless]}
@@ -75,7 +74,6 @@ func (t *task) loop() func() error {
 	return nil
 }
 
-// run runs the list once; timed has it note how long each takes.
 func (x *tasks) run(ctx context.Context, env *kernels.Env, timed bool) error {
 	x.m.ctx, x.m.env = ctx, env
 	if err := x.m.reserve(x.scratch); err != nil {
@@ -101,24 +99,14 @@ func (x *tasks) run(ctx context.Context, env *kernels.Env, timed bool) error {
 	return nil
 }
 
-// took is how long the runs of instruction i took that were timed; nil before the first run.
-func (x *tasks) took(i int) []time.Duration {
-	if x == nil {
-		return nil
-	}
-	return x.list[i].took
-}
+func (x *tasks) took(i int) []time.Duration { return x.list[i].took }
 
-// needed reports whether the last run needed instruction i: of sums by parts and those that stand in for them only one
-// is.
-func (x *tasks) needed(i int, byParts bool) bool {
-	switch {
-	case x == nil:
-		return !byParts
-	case byParts:
-		return x.list[i].done
+func (x *tasks) needed(i int) bool {
+	t := x.list[i]
+	if _, parts := t.form.(*distributed); parts {
+		return t.done
 	}
-	return x.list[i].unless == nil || !x.list[i].unless.done
+	return t.unless == nil || !t.unless.done
 }
 
 // block returns worker w's block, with the uniform cells computed once per run.
@@ -131,4 +119,18 @@ func (t *task) block(w int) (*block, error) {
 		t.blocks[w] = b
 	}
 	return t.blocks[w], nil
+}
+
+func (x *tasks) close() { x.m.sums.recycle() }
+
+func (m *machine) held() (bytes int64) {
+	for _, b := range m.scratch {
+		bytes += int64(len(b.Bytes()))
+	}
+	return bytes
+}
+
+func (m *machine) close() {
+	m.free()
+	m.sums = tray{}
 }

@@ -21,7 +21,7 @@ func (p *Program) Work() (w Work) {
 		return w
 	}
 	for i, in := range p.sched.steps {
-		if _, parts := in.form.(*distributed); !p.sched.code.needed(i, parts) {
+		if !p.sched.needed(i) {
 			continue
 		}
 		w.Flops += in.flops
