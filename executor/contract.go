@@ -43,7 +43,7 @@ func (c *contraction) label(n int) int { c.lens = append(c.lens, n); return len(
 // product computes a sum over a grid, whose rows grp groups (nil: the rows are not summed), as a product of matrices;
 // nil for another sum.
 func (g *graph) product(v *val, t kernels.Type, grp *structure.Groups) (*val, error) {
-	if g.p == nil || g.wide && !g.p.opt.Force64 || g.parent != nil || !v.typ.IsFloat() || v.typ.Nullable || t.Nullable ||
+	if g.shared == nil || g.wide && !g.shared.double || g.parent != nil || !v.typ.IsFloat() || v.typ.Nullable || t.Nullable ||
 		len(v.typ.Shape) > 2 ||
 		v.uniform() {
 		return nil, nil
@@ -192,7 +192,7 @@ func (c *contraction) foundGrid(grp *structure.Groups) (dims []int, result *stru
 			to = 1 - to
 		}
 	}
-	table := c.g.p.pairs(by[0], by[1], size[0], size[1])
+	table := c.g.shared.pairs(by[0], by[1], size[0], size[1])
 	if table == nil {
 		return nil, nil, nil
 	}
@@ -233,7 +233,7 @@ func before(a, b []int32) bool {
 
 // pairs lists the row of each pair of a number below n in a and one below m in b; nil where some pair is not in exactly
 // one row.
-func (p *Program) pairs(a, b []int32, n, m int) []int32 {
+func (p *shared) pairs(a, b []int32, n, m int) []int32 {
 	key := [4]int{len(a), n, m, int(structure.SampleHash(a) ^ 3*structure.SampleHash(b))}
 	for _, f := range p.foundPairs[key] {
 		if structure.EqualInts(f.a, a) && structure.EqualInts(f.b, b) {
@@ -248,9 +248,6 @@ func (p *Program) pairs(a, b []int32, n, m int) []int32 {
 			break
 		}
 		table[int(a[r])*m+int(b[r])] = int32(r)
-	}
-	if p.foundPairs == nil {
-		p.foundPairs = map[[4]int][]foundPairs{}
 	}
 	p.foundPairs[key] = append(p.foundPairs[key], foundPairs{a, b, table})
 	return table
@@ -496,7 +493,7 @@ func (m *matrices) layout(stored, size int, p *structure.Projection, inner, rows
 	if p != nil {
 		table = p.Table
 	}
-	return m.g.p.layout(stored, size, table, pick(rows), pick(cols))
+	return m.g.shared.layout(stored, size, table, pick(rows), pick(cols))
 }
 
 func (m *matrices) operandLayout(o *operand, rows, cols []int) *layout {

@@ -56,13 +56,13 @@ type target struct {
 }
 
 // distribute finds the residuals whose sums are computed without them.
-func distribute(l *lowerer, p *Program) error {
-	if l.structural || p.opt.Residuals || p.steps || l.g.p == nil || l.g.parent != nil {
+func distribute(l *lowerer) error {
+	if l.structural || l.residuals || l.g.shared == nil || l.g.parent != nil {
 		return nil
 	}
 	for _, v := range slices.Clone(l.order) {
 		d := residualOf(l, v)
-		if d == nil || !d.pairs(p) || !onlyTargets(l, d, d.r) || !onlyTargets(l, d, d.product) || !d.saves(l.tune) {
+		if d == nil || !d.pairs(l.g.shared) || !onlyTargets(l, d, d.r) || !onlyTargets(l, d, d.product) || !d.saves(l.tune) {
 			continue
 		}
 		wide, err := l.g.cast(d.x, kernels.Float64)
@@ -178,7 +178,7 @@ func untransposeUniform(c *contraction) {
 }
 
 // pairs reports whether each row of A meets each row of B once, and notes where.
-func (d *distributed) pairs(p *Program) bool {
+func (d *distributed) pairs(p *shared) bool {
 	if d.rows {
 		return true
 	}

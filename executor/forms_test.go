@@ -71,7 +71,7 @@ func TestFormsAreTold(t *testing.T) {
 	same := form{name: "c", match: cheap.match, cost: cheap.cost}
 	none := form{name: "d", match: func(*lowerer, *val) (any, error) { return nil, nil }}
 	for _, list := range [][]*form{{&cheap, &dear, &same, &none}, {&none, &same, &dear, &cheap}} {
-		all, err := (&lowerer{forms: list}).formsOf(nil)
+		all, err := (&lowerer{lowering: lowering{forms: list}}).formsOf(nil)
 		var names []string
 		for _, c := range all {
 			names = append(names, c.name)

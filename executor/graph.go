@@ -63,7 +63,7 @@ type graph struct {
 	seen   map[string]*val
 	moved  map[*val]*val // see near
 	unit   *structure.Space
-	p      *Program                     // nil: what is read through indexes of a grid cannot be made
+	shared *shared                      // nil: what is read through indexes of a grid cannot be made
 	rows   func(n int) *structure.Space // the space of n rows
 }
 
@@ -80,7 +80,7 @@ func (g *graph) child(x *structure.Indexer) *graph {
 		seen:    map[string]*val{},
 		moved:   map[*val]*val{},
 		unit:    g.unit,
-		p:       g.p,
+		shared:  g.shared,
 		rows:    g.rows,
 	}
 }
@@ -333,12 +333,12 @@ func (g *graph) gather(v *val, idx *structure.Index) (*val, error) {
 // through is the index that reads through a, then b.
 func (g *graph) through(a, b *structure.Index) (*structure.Index, error) {
 	if !a.Virtual() && !b.Virtual() {
-		if g.wide && g.p != nil && !g.p.opt.Force64 {
+		if g.wide && g.shared != nil && !g.shared.double {
 			return g.Later(a, b), nil
 		}
 		return g.Compose(a, b), nil
 	}
-	if g.p == nil {
+	if g.shared == nil {
 		return nil, internal("rows of a grid outside a program")
 	}
 	if a.Virtual() && b.Virtual() && !b.Projection.Back {
@@ -357,7 +357,7 @@ func (g *graph) through(a, b *structure.Index) (*structure.Index, error) {
 		return n, nil
 	}
 	for _, x := range []*structure.Index{a, b} {
-		if err := x.Realise(g.p.stages); err != nil {
+		if err := x.Realise(g.shared.env); err != nil {
 			return nil, err
 		}
 	}
@@ -365,11 +365,11 @@ func (g *graph) through(a, b *structure.Index) (*structure.Index, error) {
 }
 
 // realise lists what v's rows are read through, down to what is in memory.
-func (v *val) realise(p *Program) error {
-	if err := v.idx.Realise(p.stages); err != nil {
+func (v *val) realise(env *structure.Env) error {
+	if err := v.idx.Realise(env); err != nil {
 		return err
 	}
-	return v.grp.Realise(p.stages)
+	return v.grp.Realise(env)
 }
 
 // turns reports whether v is a transposed matrix.

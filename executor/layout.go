@@ -41,7 +41,7 @@ type layout struct {
 }
 
 // layout returns the layout of a column whose legs are taken as rows and columns of a matrix.
-func (p *Program) layout(stored, size int, table []int32, rows, cols []leg) *layout {
+func (p *shared) layout(stored, size int, table []int32, rows, cols []leg) *layout {
 	table = p.table32(table)
 	var key strings.Builder
 	fmt.Fprintf(&key, "%d×%d", stored, size)
@@ -74,9 +74,6 @@ func (p *Program) layout(stored, size int, table []int32, rows, cols []leg) *lay
 	}
 	l.run = l.neighbours(cols)
 	l.view = table == nil && l.neighbours(slices.Concat(rows, cols)) == l.rows*l.cols
-	if p.layouts == nil {
-		p.layouts = map[string]*layout{}
-	}
 	p.layouts[l.key] = l
 	return l
 }
@@ -95,7 +92,7 @@ func rowsAndColumns(rows, cols int) *layout {
 }
 
 // table32 returns an earlier table with the same numbers, if there is one.
-func (p *Program) table32(t []int32) []int32 {
+func (p *shared) table32(t []int32) []int32 {
 	if t == nil || structure.IsIdentity(t) {
 		return nil
 	}
@@ -104,9 +101,6 @@ func (p *Program) table32(t []int32) []int32 {
 		if structure.EqualInts(s, t) {
 			return s
 		}
-	}
-	if p.rowTables == nil {
-		p.rowTables = map[uint64][][]int32{}
 	}
 	p.rowTables[h] = append(p.rowTables[h], t)
 	return t
@@ -508,7 +502,7 @@ func (g *graph) narrow(v *val) *val {
 // sumOfMatrix sums all rows of a column that has been put into rows from a matrix, or of their elements or squares: it
 // sums the matrix. It returns nil for another sum.
 func (g *graph) sumOfMatrix(v *val, t kernels.Type, grp *structure.Groups) (*val, error) {
-	if rest, by := shared(v); rest != nil {
+	if rest, by := meanOf(v); rest != nil {
 		sum, err := g.sumOfMatrix(rest, rest.typ, grp)
 		if sum == nil || err != nil {
 			return nil, err
@@ -545,8 +539,8 @@ func (g *graph) sumOfMatrix(v *val, t kernels.Type, grp *structure.Groups) (*val
 	return g.agg(ra.GradSum, inner, t, g.All(inner.sp, grp.Out)), nil
 }
 
-// shared takes a number apart that is divided by a constant, as the mean of a chunk is; nil for another.
-func shared(v *val) (x, by *val) {
+// meanOf takes a number apart that is divided by a constant, as the mean of a chunk is; nil for another.
+func meanOf(v *val) (x, by *val) {
 	if v.op != vCall || v.data != nil || v.expr.Def.Name != "div" || v.typ.Kind != kernels.Float64 ||
 		v.args[0].typ.Kind != kernels.Float64 ||
 		v.args[0].typ.Shape != nil {

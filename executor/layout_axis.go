@@ -53,7 +53,7 @@ func (l *layout) along(at, in []int32) (out along) {
 }
 
 // alongIndex is along for what is read through an index, and repeated within chunks from shape to the stored ones.
-func (p *Program) alongIndex(l *layout, idx *structure.Index, shape, stored []int) along {
+func (p *shared) alongIndex(l *layout, idx *structure.Index, shape, stored []int) along {
 	key := fmt.Sprintf("%d %v %v %s", idx.ID, shape, stored, l.key)
 	if a, ok := p.alongs[key]; ok {
 		return a
@@ -61,9 +61,6 @@ func (p *Program) alongIndex(l *layout, idx *structure.Index, shape, stored []in
 	var in []int32
 	if shape != nil {
 		in = broadcastOffsets(shape, stored)
-	}
-	if p.alongs == nil {
-		p.alongs = map[string]along{}
 	}
 	p.alongs[key] = l.along(idx.At, in)
 	return p.alongs[key]
@@ -82,7 +79,7 @@ func (g *graph) repeated(v *val, l *layout, stored, shape []int) *val {
 			return nil
 		}
 	}
-	src, a := v.args[0], g.p.alongIndex(l, v.idx, v.typ.Shape, stored)
+	src, a := v.args[0], g.shared.alongIndex(l, v.idx, v.typ.Shape, stored)
 	key := fmt.Sprintf("axis %d %v %s", v.idx.ID, v.typ.Shape, l.key)
 	var by *layout
 	switch {
@@ -94,12 +91,12 @@ func (g *graph) repeated(v *val, l *layout, stored, shape []int) *val {
 		return nil
 	}
 	by.stored, by.size = src.sp.N, src.typ.Size()
-	if known := g.p.layouts[key]; known != nil {
+	if known := g.shared.layouts[key]; known != nil {
 		by = known
 	} else {
 		by.measure()
 		by.view = by.view && by.rows*by.cols == by.stored*by.size
-		g.p.layouts[key] = by
+		g.shared.layouts[key] = by
 	}
 	if by.rows > 1 || by.cols == 1 {
 		shape = nil
@@ -114,7 +111,7 @@ func (g *graph) sumAlong(v *val, t kernels.Type, grp *structure.Groups) (*val, e
 	if v.op == vCall && v.expr.Def.Name == "sum_to" && v.typ.Shape != nil {
 		m = v.args[0]
 	}
-	if g.p == nil || m.op != vLayout || !m.back || grp.Codes == nil || grp.Varies() || grp.In != v.sp || grp.Out.N < 2 ||
+	if g.shared == nil || m.op != vLayout || !m.back || grp.Codes == nil || grp.Varies() || grp.In != v.sp || grp.Out.N < 2 ||
 		m.lay.stored == 0 {
 		return nil, nil
 	}
@@ -122,13 +119,10 @@ func (g *graph) sumAlong(v *val, t kernels.Type, grp *structure.Groups) (*val, e
 		in = broadcastOffsets(v.typ.Shape, m.typ.Shape)
 	}
 	key := fmt.Sprintf("sum %d %v %s", grp.ID, v.typ.Shape, m.lay.key)
-	a, ok := g.p.alongs[key]
+	a, ok := g.shared.alongs[key]
 	if !ok {
 		a = m.lay.along(grp.Codes, in)
-		if g.p.alongs == nil {
-			g.p.alongs = map[string]along{}
-		}
-		g.p.alongs[key] = a
+		g.shared.alongs[key] = a
 	}
 	inner, size := m.args[0], v.typ.Size()
 	switch {
@@ -154,11 +148,11 @@ func (g *graph) sumAlong(v *val, t kernels.Type, grp *structure.Groups) (*val, e
 		if !to.complete() {
 			return nil, nil // several columns are added
 		}
-		if known := g.p.layouts[key]; known != nil {
+		if known := g.shared.layouts[key]; known != nil {
 			to = known
 		} else {
 			to.measure()
-			g.p.layouts[key] = to
+			g.shared.layouts[key] = to
 		}
 		z, err := g.cast(g.agg(ra.GradSum, inner, inner.typ, g.All(inner.sp, g.unit)), t.Kind)
 		if err != nil {

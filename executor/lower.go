@@ -30,6 +30,7 @@ type schedule struct {
 
 // lowerer chooses what is computed into memory and makes the instructions.
 type lowerer struct {
+	lowering
 	g           *graph
 	order       []*val // arguments first
 	seen        map[*val]bool
@@ -45,60 +46,65 @@ type lowerer struct {
 	besides     map[*val]bool // products that a map by rows makes besides
 	maps        map[*val]bool // products that only a map by rows reads, and these maps
 	s           *schedule
-	tune        *device.Tuning
-	forms       []*form
-
-	structural bool
 }
 
-// lower makes the schedule of the roots. A root that needs other rows than its val has, or that is no
-// val of its own, must have been made one (see Program.want).
-func lower(p *Program, g *graph, structural bool, roots []root, a *arena) (*schedule, error) {
+// lowering is what the lowering of vals depends on besides the vals.
+type lowering struct {
+	ctx        context.Context
+	env        *structure.Env
+	tune       *device.Tuning
+	forms      []*form
+	structural bool // the vals are the structure's
+	residuals  bool // no sum is distributed over a residual
+}
+
+// lower makes the schedule of the roots, whose vals have no memory yet. A root that needs other rows than its val has, or
+// that is no val of its own, must have been made one (see Program.want).
+func lower(o lowering, g *graph, roots []root) (*schedule, error) {
 	l := &lowerer{
-		g:          g,
-		structural: structural,
-		seen:       map[*val]bool{},
-		mat:        map[*val]bool{},
-		owners:     map[*val][]*val{},
-		uses:       map[*val][]*val{},
-		works:      map[*val]float64{},
-		roots:      roots,
-		isRoot:     map[*val]bool{},
-		conds:      map[*val]bool{},
-		maps:       map[*val]bool{},
-		besides:    map[*val]bool{},
-		s:          &schedule{},
-		byParts:    map[*distributed]*instr{},
-		tune:       p.tune,
-		forms:      p.opt.forms,
+		lowering: o,
+		g:        g,
+		seen:     map[*val]bool{},
+		mat:      map[*val]bool{},
+		owners:   map[*val][]*val{},
+		uses:     map[*val][]*val{},
+		works:    map[*val]float64{},
+		roots:    roots,
+		isRoot:   map[*val]bool{},
+		conds:    map[*val]bool{},
+		maps:     map[*val]bool{},
+		besides:  map[*val]bool{},
+		byParts:  map[*distributed]*instr{},
+		s:        &schedule{},
 	}
 	for _, r := range roots {
 		l.visit(r.v)
 		l.isRoot[r.v] = true
 	}
 	for _, v := range l.order {
-		if err := v.realise(p); err != nil {
+		if err := v.realise(l.env); err != nil {
 			return nil, err
 		}
 	}
-	if err := distribute(l, p); err != nil {
-		return nil, err
-	}
-	l.choose()
-	err := l.emit(p)
+	err := distribute(l)
 	if err == nil {
-		err = l.s.place(p, roots, a, structural)
+		l.choose()
+		err = l.emit()
 	}
 	if err != nil {
-		l.s.drop()
-		for _, v := range l.s.kept {
-			v.data.free()
-			v.data = nil
-		}
+		l.s.fail()
 		return nil, err
 	}
-	p.owned, p.once = append(p.owned, l.s.kept...), append(p.once, l.s.once...)
 	return l.s, nil
+}
+
+// fail takes all vals out of a schedule that has come to nothing.
+func (s *schedule) fail() {
+	s.drop()
+	for _, v := range s.kept {
+		v.data.free()
+		v.data = nil
+	}
 }
 
 func (l *lowerer) visit(v *val) {
@@ -232,9 +238,9 @@ func (l *lowerer) work(v *val) float64 {
 }
 
 // emit makes the instructions, arguments first.
-func (l *lowerer) emit(p *Program) error {
+func (l *lowerer) emit() error {
 	for _, vs := range l.fuse() {
-		if err := p.ctxErr(); err != nil {
+		if err := l.ctx.Err(); err != nil {
 			return err
 		}
 		parts, err := byPartsOf(l, vs[0])
@@ -283,7 +289,6 @@ func (l *lowerer) emit(p *Program) error {
 			continue
 		}
 		l.keep(v, ins...)
-		p.onceTmp = max(p.onceTmp, l.s.tmp)
 	}
 	return nil
 }
@@ -365,32 +370,6 @@ func (s *schedule) drop() {
 	s.temps, s.views = nil, nil
 }
 
-// runOnce runs what is computed once and has not been.
-func (p *Program) runOnce(ctx context.Context) error {
-	var list []*instr
-	for _, in := range p.once {
-		if !in.v.done {
-			list = append(list, in)
-		}
-	}
-	if len(list) > 0 {
-		code, err := p.device.prepare(list, p.onceTmp)
-		if err != nil {
-			return err
-		}
-		if err := code.run(ctx, &p.env, p.timed); err != nil {
-			return err
-		}
-		for i, in := range list {
-			p.took[in] = code.took(i)
-		}
-	}
-	for _, in := range p.once {
-		in.v.done = true
-	}
-	return nil
-}
-
 // needed reports whether the last run needed instruction i of the steps.
 func (s *schedule) needed(i int) bool {
 	if s.code == nil {
@@ -406,14 +385,4 @@ func (s *schedule) took(i int) []time.Duration {
 		return nil
 	}
 	return s.code.took(i)
-}
-
-// runSteps runs what each step computes.
-func (p *Program) runSteps(ctx context.Context, s *schedule) (err error) {
-	if s.code == nil {
-		if s.code, err = p.device.prepare(s.steps, s.tmp); err != nil {
-			return err
-		}
-	}
-	return s.code.run(ctx, &p.env, p.timed)
 }

@@ -29,7 +29,7 @@ type item struct {
 // place gives the vals their memory: the kept ones each a buffer, the others a part of the arena, which grows where it
 // is too small. Vals that do not fit into the budget lie in files. Those of the structure alone are not refused: the
 // schedule of the values says what the whole plan needs.
-func (s *schedule) place(p *Program, roots []root, a *arena, structural bool) error {
+func (p *Program) place(s *schedule, roots []root, a *arena, structural bool) error {
 	items, stored := s.items(roots)
 	tmp := int64(max(s.tmp, p.onceTmp)*s.busy(p.opt.Workers)) + s.partials()
 	if err := p.choose(items, stored, len(s.steps), tmp, structural); err != nil {

@@ -39,43 +39,40 @@ type Options struct {
 
 // Program is a compiled plan. It is for one goroutine at a time.
 type Program struct {
-	plan       *ra.Plan
-	src        ra.Source
-	opt        Options
-	env        kernels.Env
-	tune       *device.Tuning
-	ctx        context.Context
-	flow       *structure.Flow
-	tables     map[string]*tableData
-	scans      map[*tableData]*structure.Relation // read once, whatever the seed
-	params     []*Param
-	owned      []*val                     // computed once; their data are freed at Close
-	once       []*instr                   // that compute them, arguments first
-	took       map[*instr][]time.Duration // how long those ran, where that is timed
-	onceTmp    int
-	device     Device
-	host       *machine // where the structure computes conditions
-	timed      bool     // instructions note how long they take
-	run        *stage
-	steps      bool // some structure is per step
-	step       *stage
-	sched      *schedule
-	arena      arena // of the schedule's vals
-	spare      arena // of structural vals, while they are computed
-	led        ledger
-	stages     *structure.Env // what its stages share
-	roots      [][]root       // of the last schedule: per root, per column
-	ran        bool
-	released   int                 // times: before the first run, and after what is computed once
-	gone       map[*tableData]bool // of which columns have been released
-	onceText   string              // what has been computed once, for plans
-	limit      limits              // the machine's, once Analyze has measured them
-	made       []time.Duration     // how long the structure of each step took, where it is timed
-	alongs     map[string]along
-	layouts    map[string]*layout
-	rowTables  map[uint64][][]int32 // of layouts, by a hash
-	foundPairs map[[4]int][]foundPairs
-	finders    map[*tableData]*structure.Lookup // of Match, where a table's rows do not change between steps
+	plan     *ra.Plan
+	src      ra.Source
+	opt      Options
+	env      kernels.Env
+	tune     *device.Tuning
+	ctx      context.Context
+	flow     *structure.Flow
+	tables   map[string]*tableData
+	scans    map[*tableData]*structure.Relation // read once, whatever the seed
+	params   []*Param
+	owned    []*val                     // computed once; their data are freed at Close
+	once     []*instr                   // that compute them, arguments first
+	took     map[*instr][]time.Duration // how long those ran, where that is timed
+	onceTmp  int
+	device   Device
+	host     *machine // where the structure computes conditions
+	timed    bool     // instructions note how long they take
+	run      *stage
+	steps    bool // some structure is per step
+	step     *stage
+	sched    *schedule
+	arena    arena // of the schedule's vals
+	spare    arena // of structural vals, while they are computed
+	led      ledger
+	stages   *structure.Env // what its stages share
+	roots    [][]root       // of the last schedule: per root, per column
+	ran      bool
+	released int                 // times: before the first run, and after what is computed once
+	gone     map[*tableData]bool // of which columns have been released
+	onceText string              // what has been computed once, for plans
+	limit    limits              // the machine's, once Analyze has measured them
+	made     []time.Duration     // how long the structure of each step took, where it is timed
+	shared   *shared
+	finders  map[*tableData]*structure.Lookup // of Match, where a table's rows do not change between steps
 }
 
 // tableData is a table's columns that the plan reads.
@@ -123,6 +120,7 @@ func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (p 
 	}
 	p.flow = structure.Analyse(plan)
 	p.stages = structure.NewEnv(p.opt.Workers, p, p.flow, p.tune)
+	p.shared = newShared(p.stages, p.opt.Force64, p.rowFile)
 	ra.Walk(func(n *ra.Node) {
 		if n.Op == ra.Scan {
 			p.addTable(n)
@@ -169,8 +167,6 @@ func (p *Program) structure(ctx context.Context) error {
 }
 
 func (p *Program) enter(ctx context.Context) { p.ctx = ctx }
-
-func (p *Program) ctxErr() error { return p.ctx.Err() }
 
 func tableKey(t *ra.Table) string { return t.Schema + "\x00" + t.Name }
 
@@ -225,7 +221,7 @@ func (p *Program) schedule(st *stage) error {
 		all = append(all, cols...)
 	}
 	var err error
-	p.sched, err = lower(p, st.main, false, all, &p.arena)
+	p.sched, err = p.lower(st.main, false, all, &p.arena)
 	return err
 }
 
@@ -310,7 +306,7 @@ func (p *Program) reset() {
 	}
 	p.gone = nil
 	p.led.forget()
-	p.layouts, p.alongs, p.rowTables, p.foundPairs = nil, nil, nil, nil
+	p.shared.forget()
 	for _, q := range p.params {
 		q.leaf = nil
 	}
@@ -350,7 +346,7 @@ func (p *Program) Close() {
 func (p *Program) compute(st *stage, v *val, sp *structure.Space, step bool) (*data, error) {
 	g := st.wide
 	r := &val{id: g.NewID(), op: vConcat, sp: sp, typ: v.typ, args: []*val{v}, from: []*structure.Space{sp}, vary: true}
-	s, err := lower(p, g, true, []root{{r, sp}}, &p.spare)
+	s, err := p.lower(g, true, []root{{r, sp}}, &p.spare)
 	if err != nil {
 		return nil, err
 	}

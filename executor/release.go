@@ -67,7 +67,7 @@ func (p *Program) releaseStructure() error {
 		g.seen, g.moved = map[string]*val{}, map[*val]*val{}
 	}
 	st.Forget()
-	p.layouts, p.alongs, p.rowTables, p.foundPairs = nil, nil, nil, nil
+	p.shared.forget()
 	p.spare.free()
 	p.once = slices.DeleteFunc(p.once, func(in *instr) bool { return in.v.structural })
 	used := p.reads()

@@ -18,9 +18,9 @@ type rowFile struct {
 // A shorter row is not worth a system call. Where it is read, its column counts as resident.
 const leastRow = 64
 
-// rowFile returns the file of such a column; nil for others, which are read where they are. A nil program has none.
+// rowFile returns the file of such a column; nil for others, which are read where they are.
 func (p *Program) rowFile(v *val) *rowFile {
-	if p == nil || p.opt.Memory <= 0 || v.data == nil {
+	if p.opt.Memory <= 0 || v.data == nil {
 		return nil
 	}
 	d := v.data

@@ -234,7 +234,7 @@ func spmmInstr(l *lowerer, v *val, w *weightedRows) (*instr, error) {
 		}
 		s.x = append(s.x, x.in(l.g, v.grp.Order))
 	}
-	s.files = s.filed(l.g.p, v)
+	s.files = s.filed(l, v)
 	in := &instr{v: v, how: "SpMM", rows: v.grp.In.N, grp: v.grp, form: s}
 	if s.files.own != nil {
 		in.how += " from a file"
@@ -270,7 +270,7 @@ func spmmInstr(l *lowerer, v *val, w *weightedRows) (*instr, error) {
 // are put in the order of groups once.
 func weightsInOrder(l *lowerer, v *val, scalars []factor) ([]factor, *structure.Index, error) {
 	order := v.grp.Order
-	if order == nil || order.Varies() || !v.vary || l.structural || l.g.p == nil || l.g.parent != nil ||
+	if order == nil || order.Varies() || !v.vary || l.structural || l.g.shared == nil || l.g.parent != nil ||
 		len(scalars) == 0 {
 		return scalars, order, nil
 	}

@@ -15,10 +15,10 @@ type filedRows struct {
 }
 
 // filed chooses what is read from files. Rows of several kilobytes are not: they are mapped.
-func (s *spmm) filed(p *Program, v *val) (f filedRows) {
+func (s *spmm) filed(l *lowerer, v *val) (f filedRows) {
 	const most = 4096 // bytes of a row
 	size, bytes := v.typ.Size(), kindOf(v.typ).bytes()
-	rows := max(p.tune.FiledNumbers/size, chain)
+	rows := max(l.tune.FiledNumbers/size, chain)
 	if size*bytes > most || kindOf(v.typ) == f64 && v.grp.Largest() > rows {
 		return f
 	}
@@ -28,7 +28,7 @@ func (s *spmm) filed(p *Program, v *val) (f filedRows) {
 			continue
 		}
 		f.bytes = len(s.x)*f.piece + span(size*bytes) + span(8*size)
-		if s.x[i].file = p.rowFile(x.v); s.x[i].file != nil {
+		if s.x[i].file = l.g.shared.rowFile(x.v); s.x[i].file != nil {
 			f.own = make([]int32, rows)
 		}
 	}

@@ -48,7 +48,7 @@ func newStage(ctx context.Context, p *Program, parent *stage) *stage {
 	st.Stage = structure.NewStage(ctx, p.stages, st)
 	p.stages.NewID() // so that plans have the numbers that their texts have always had
 	st.main, st.wide = newGraph(p.opt.Force64, st.Indexer, st.Unit), newGraph(true, st.Indexer, st.Unit)
-	st.main.p, st.wide.p, st.main.rows, st.wide.rows = p, p, st.Space, st.Space
+	st.main.shared, st.wide.shared, st.main.rows, st.wide.rows = p.shared, p.shared, st.Space, st.Space
 	st.tables = p.scans
 	return st
 }

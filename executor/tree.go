@@ -254,7 +254,7 @@ func (c *compiler) load(v *val, idx *structure.Index, uniform bool) (int, error)
 	// A filter's candidates (a space of negative id) change their index between runs.
 	c.t.cells[r].view = idx == nil || idx.At == nil && idx.Dst.ID >= 0
 	if idx != nil && idx.At != nil {
-		o.file = c.g.p.rowFile(v)
+		o.file = c.g.shared.rowFile(v)
 	}
 	c.add(o)
 	if stored.Kind != t.Kind {
