@@ -1,15 +1,5 @@
 package executor
 
-import "github.com/relgrad/relgrad/kernels/cpu"
-
-// addRows computes x + y[·] + z[·] in the memory of the sum x, which nothing else reads: rows of x that have a row in
-// neither y nor z, nearly all of them, stay as they are.
-type addRows struct {
-	base *val // the sum
-	from []source
-	rows int // that something is added to
-}
-
 var _ = registerForm(form{
 	name: "rows in place",
 	match: func(l *lowerer, v *val) (any, error) {
@@ -90,30 +80,4 @@ func fewOf(x, v *val) (s source, n int) {
 		}
 	}
 	return source{v: x.args[0], idx: x.idx}, n
-}
-
-func (a *addRows) run(in *task) error {
-	return cpu.Apportion(in.m.ctx, in.m.workers, in.lanes(), func(_, lane int) error {
-		lo, hi := lane*in.lane, min((lane+1)*in.lane, in.rows)
-		if in.v.data.kind == f32 {
-			addFew[float32](a, in.v, lo, hi)
-		} else {
-			addFew[float64](a, in.v, lo, hi)
-		}
-		return nil
-	})
-}
-
-// addFew adds to the rows lo to hi, in the order of the columns.
-func addFew[T float](a *addRows, v *val, lo, hi int) {
-	var to, from []int32
-	for _, s := range a.from {
-		to, from = to[:0], from[:0]
-		for i, at := range s.idx.At[lo:hi] {
-			if at >= 0 {
-				to, from = append(to, int32(lo+i)), append(from, at)
-			}
-		}
-		cpu.AddAt(to, from, v.typ.Size(), of[T](s.v.data), of[T](v.data))
-	}
 }

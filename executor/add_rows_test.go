@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -81,7 +81,7 @@ func (g *generator) additions(t *testing.T) (adds, sums []*ra.Node) {
 // TestRandomAdditions compares random additions of sums by key with the oracle, in lanes of few rows; also those that
 // several read, or that are results themselves.
 func TestRandomAdditions(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	leakCheck(t)
 	SmallLanes(tune)
 	AddRowsInPlace(tune)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/executor"
-	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
 )
@@ -16,7 +16,7 @@ import (
 // TestMapsByRowsBroadcast: chunks of several ranks beside each other. Those with fewer axes have their rows along
 // another axis.
 func TestMapsByRowsBroadcast(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	executor.SmallProducts(tune)
 	for _, c := range []struct {
 		score  string
@@ -56,7 +56,7 @@ func TestMapsByRowsBroadcast(t *testing.T) {
 // TestProductsOfRows: products of a map's rows with narrow matrices that are there before it are made with the map,
 // others after it.
 func TestProductsOfRows(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	executor.SmallProducts(tune)
 	for _, with := range []struct {
 		views   []string
@@ -132,7 +132,7 @@ func (c *patient) Err() error {
 // TestCancelledBeforeOnce: a step that is cancelled at any point, also before what is computed once has been, leaves a
 // program whose next step is right although its rows are others.
 func TestCancelledBeforeOnce(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	executor.SmallProducts(tune)
 	const rows = 5
 	rng, db := rand.New(rand.NewSource(10)), memdb.New()
@@ -178,7 +178,7 @@ func TestCancelledBeforeOnce(t *testing.T) {
 
 // TestWorkByRows: a map does the same work over the rows of its chunks.
 func TestWorkByRows(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	rng, db := rand.New(rand.NewSource(11)), memdb.New()
 	db.Create(
 		"e",

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/executor"
-	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
@@ -110,7 +110,7 @@ func chunkings(rng *rand.Rand, m *gradtest.Chunked) []gradtest.Size {
 // TestChunkings: the chunks in which matrices are stored, the order of rows and the number of workers do not change a
 // result.
 func TestChunkings(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	executor.SmallGrids(tune)
 	rng := rand.New(rand.NewSource(1))
 	models := []*gradtest.Chunked{gradtest.Factors(8, 12, 4), gradtest.Logistic(12, 8), gradtest.Perceptron(12, 8, 4, 6)}
@@ -165,7 +165,7 @@ func TestChunkings(t *testing.T) {
 // TestNoGrid: where some pairs are missing, or met twice, sums are as before, and right (passOf compares with the
 // oracle).
 func TestNoGrid(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	executor.SmallGrids(tune)
 	scalars := gradtest.Size{'i': 1, 'j': 1, 'k': 1}
 	full := passOf(t, gradtest.Factors(8, 12, 4), scalars, kernels.Float64, true, executor.Options{Tuning: tune})
@@ -205,7 +205,7 @@ func TestNoGrid(t *testing.T) {
 
 // TestBatchOfProducts: keys that both relations and the result have make a product for each of them.
 func TestBatchOfProducts(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	executor.SmallGrids(tune)
 	rng := rand.New(rand.NewSource(1))
 	const heads, words, other, size = 3, 4, 5, 6
@@ -305,7 +305,7 @@ func resultsBesideOracle(
 
 // TestGridBesideItself: the rows of a grid that is joined with itself, its keys in another order.
 func TestGridBesideItself(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	executor.SmallGrids(tune)
 	for _, on := range []string{"x.i = y.i AND x.k = y.k AND x.j = y.j", "x.i = y.j AND x.k = y.k AND x.j = y.i", "x.i = y.k AND x.k = y.j AND x.j = y.i"} {
 		db := squares(6)
@@ -318,7 +318,7 @@ func TestGridBesideItself(t *testing.T) {
 // TestSumsByOtherKeys: sums over an axis of a product that are read along it or across, with their keys as they are or
 // permuted.
 func TestSumsByOtherKeys(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	executor.SmallGrids(tune)
 	const n = 6
 	for _, by := range []string{"i", "j"} {
@@ -347,7 +347,7 @@ func TestSumsByOtherKeys(t *testing.T) {
 // TestChunkedInOnePass: the mean of a loss over chunks is a sum over the matrix, and its gradient waits for no check
 // that it is not NULL: the data are read once, however they are stored.
 func TestChunkedInOnePass(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	executor.SmallGrids(tune)
 	for _, n := range []int{1, 4, 8} {
 		m := gradtest.Logistic(64, 16)

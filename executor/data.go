@@ -4,6 +4,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/tensor"
@@ -279,4 +280,33 @@ func (d *data) zeroRow(i int) {
 	default:
 		clear(d.str[lo:hi])
 	}
+}
+
+func outOfMemory(err error) error {
+	return sqlerr.New(sqlerr.OutOfMemory, "out of memory").WithDetail("%v.", err).Wrap(err)
+}
+
+// float is an element type of chunks.
+type float interface{ float32 | float64 }
+
+// of returns the elements of a cell whose kind is T's.
+func of[T float](d *data) []T {
+	var t T
+	if unsafe.Sizeof(t) == 4 {
+		return *(*[]T)(unsafe.Pointer(&d.f32))
+	}
+	return *(*[]T)(unsafe.Pointer(&d.f64))
+}
+
+// bits are whole numbers as what has as many bits.
+func bits(x []int64) []float64 {
+	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
+}
+
+// float is element i of a float column.
+func (d *data) float(i int) float64 {
+	if d.kind == f32 {
+		return float64(d.f32[i])
+	}
+	return d.f64[i]
 }

@@ -3,8 +3,8 @@ package executor
 import (
 	"slices"
 
-	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/structure"
+	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -14,46 +14,6 @@ import (
 // B·Bᵀ⟩. Neither A·B nor R is made then: of three large products two remain. distribute_run.go computes them, and tells
 // when the difference cannot be trusted; the step then makes the residual after all. See
 // docs/adr/0018-sums-by-parts.md.
-
-// distributed is a residual ±(X − A·B) that only sums read which distribute over it.
-type distributed struct {
-	r       *val
-	product *val // A·B
-	x       *val
-	from    source // X in memory, once it is known
-	flip    bool   // the residual is A·B − X
-	rows    bool   // it has a row for each row of A; else a tile for each pair of rows of A and B
-	k       int
-	sides   [2]*tiled // A and B
-	tiles   []int32   // the row of X by the rows of A and B; nil: all rows are one tile
-	targets []*target
-	inner   map[*val]bool // what the targets compute on the way from A·B
-	norm    *val          // |X|²
-	work    *val          // memory that it computes in
-	plan    *distribution
-	done    bool // at this step the targets have been computed so
-}
-
-// tiled is A or B: tiles of n × k numbers.
-type tiled struct {
-	v        *val
-	idx      *structure.Index
-	label    int
-	count, n int
-	turned   bool    // a tile is stored as k × n
-	at       []int32 // the tile of each row of the residual
-	wanted   bool    // some target is its gradient
-}
-
-// target is a sum that is computed.
-type target struct {
-	v       *val
-	side    int // whose gradient it is, -1: the sum of squares
-	turned  bool
-	row     []int32  // its row by the side's tile
-	scalars []factor // by which it is multiplied
-	neg     bool
-}
 
 // distribute finds the residuals whose sums are computed without them.
 func distribute(l *lowerer) error {
@@ -359,7 +319,7 @@ func (d *distributed) lies(t *target, out []int, along, k int) bool {
 }
 
 // saves reports whether the targets take less work without the residual, and notes whose gradients they are.
-func (d *distributed) saves(tune *device.Tuning) bool {
+func (d *distributed) saves(tune *tuning.Sizes) bool {
 	m, n, k := d.size(0), d.size(1), float64(d.k)
 	product, now, then := 2*m*n*k, 2*m*n*k, 0.0
 	for _, t := range d.targets {
@@ -374,9 +334,6 @@ func (d *distributed) saves(tune *device.Tuning) bool {
 	return then > 0 && then < 0.9*now && now >= tune.DistributeFlops &&
 		min(d.sides[0].n, d.sides[1].n) >= tune.DistributeSide
 }
-
-// size is how many rows the factor has in all.
-func (d *distributed) size(side int) float64 { return float64(d.sides[side].count * d.sides[side].n) }
 
 // ready reports whether the operands are in memory, in the kind of the residual.
 func (d *distributed) ready() bool {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/executor"
-	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
@@ -216,7 +216,7 @@ var squareForms = []string{
 // TestByParts: sums over a residual that are made by parts are those that are made with it, for tiles, panels and ranks
 // of any size, and workers change no bit.
 func TestByParts(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	rng := rand.New(rand.NewSource(1))
 	parts := 0
 	for n := range 60 {
@@ -261,7 +261,7 @@ func TestByParts(t *testing.T) {
 
 // TestByPartsInAnyChunks: matrices stored as rows, columns, scalars or blocks.
 func TestByPartsInAnyChunks(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	executor.SmallGrids(tune)
 	executor.SmallParts(tune, 7, 14)
 	m := gradtest.Factors(40, 42, 3)
@@ -290,7 +290,7 @@ func TestByPartsInAnyChunks(t *testing.T) {
 
 // TestByPartsBesideDifferences compares gradients with central differences of the loss, both made by parts.
 func TestByPartsBesideDifferences(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	executor.SmallParts(tune, 6, 12)
 	for _, form := range squareForms[:5] {
 		f := &fit{down: 2, across: 3, p: 13, q: 11, k: 2, noise: 1, kind: kernels.Float64}
@@ -344,7 +344,7 @@ func TestByPartsBesideDifferences(t *testing.T) {
 // TestPartsThatCancel: where the product is near, sums are made with the residual; where they are made by parts, they
 // are exact. With -v it prints the errors, which docs/adr/0018-sums-by-parts.md lists.
 func TestPartsThatCancel(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	executor.SmallParts(tune, 512, 512)
 	for _, kind := range []kernels.Kind{kernels.Float32, kernels.Float64} {
 		for _, plain := range []bool{true, false} {
@@ -403,7 +403,7 @@ func TestPartsThatCancel(t *testing.T) {
 // TestFactorsThatCancel: where columns and rows of the factors are large and opposed, so that their product is not, the
 // errors of ⟨Aᵀ·A, B·Bᵀ⟩ count as well.
 func TestFactorsThatCancel(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	executor.SmallParts(tune, 64, 64)
 	both := [2]int{}
 	for _, big := range []float64{1, 100, 1e3, 3e3, 1e4, 2e4, 1e5} {
@@ -462,7 +462,7 @@ func numbers(t *testing.T, db *memdb.DB, table string, col int) *ra.Vector {
 // TestNotByParts: where pairs are missing, rows are weighted or NULL, or the residual is read by others, sums are as
 // they stand.
 func TestNotByParts(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	executor.SmallParts(tune, 8, 16)
 	squares := "sum(sqnorm(a.v - matmul(w.v, h.v)))"
 	for name, c := range map[string]struct {
@@ -507,7 +507,7 @@ func TestNotByParts(t *testing.T) {
 
 // TestByPartsInABudget: where columns and what is computed lie in files, sums by parts are the same.
 func TestByPartsInABudget(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	if runtime.GOOS != "linux" {
 		t.Skip("spilling exists on Linux only")
 	}
@@ -534,7 +534,7 @@ func TestByPartsInABudget(t *testing.T) {
 
 // TestByPartsExplained: plans name what is made by parts, and what is done where they cancel.
 func TestByPartsExplained(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	executor.SmallParts(tune, 8, 16)
 	f := &fit{down: 3, across: 4, p: 9, q: 10, k: 2, noise: 1, kind: kernels.Float32}
 	got := outcomeOf(

@@ -7,10 +7,6 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-func outOfMemory(err error) error {
-	return sqlerr.New(sqlerr.OutOfMemory, "out of memory").WithDetail("%v.", err).Wrap(err)
-}
-
 func internal(format string, args ...any) error {
 	return sqlerr.Broken("executor", format, args...)
 }

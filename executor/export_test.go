@@ -5,7 +5,7 @@ import (
 	"flag"
 	"math"
 
-	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -20,16 +20,16 @@ func Restructure(p *Program, ctx context.Context, env kernels.Env) (err error) {
 func Kept(p *Program) int { return len(p.owned) }
 
 // SpillFrom sets the size from which columns go to files.
-func SpillFrom(t *device.Tuning, bytes int64) { t.SpillBytes = bytes }
+func SpillFrom(t *tuning.Sizes, bytes int64) { t.SpillBytes = bytes }
 
 // SumInPasses has sums over so many rows per group, or of chunks of so many numbers, share passes.
-func SumInPasses(t *device.Tuning, rows, numbers int) { t.PassRun, t.PassChunk = rows, numbers }
+func SumInPasses(t *tuning.Sizes, rows, numbers int) { t.PassRun, t.PassChunk = rows, numbers }
 
 // SmallGrids makes small joins grids.
-func SmallGrids(t *device.Tuning) { t.GridPairs, t.GridWork = 8, 8 }
+func SmallGrids(t *tuning.Sizes) { t.GridPairs, t.GridWork = 8, 8 }
 
 // SmallProducts treats small matrices as large ones, and adds few numbers at a time in single precision.
-func SmallProducts(t *device.Tuning) {
+func SmallProducts(t *tuning.Sizes) {
 	t.SumProduct, t.SumPanel, t.LongSum, t.NarrowSide, t.NarrowPanel = 8, 2, 6, 4, 2
 	t.RowsOfChunks, t.RowsOfProduct, t.RowsTransposed, t.ShareRows, t.InPlaceMatrix = 8, 4, 2, 1, 8
 	t.LargeFlops = 8
@@ -37,12 +37,12 @@ func SmallProducts(t *device.Tuning) {
 
 // SmallParts lets sums of small matrices be made by parts, in panels of so many rows, of which run are summed in single
 // precision.
-func SmallParts(t *device.Tuning, panel, run int) {
+func SmallParts(t *tuning.Sizes, panel, run int) {
 	t.DistributeFlops, t.DistributeSide, t.DistributePanel, t.DistributeRun = 1, 2, panel, run
 }
 
 // AnyParts lets sums be made by parts however inexact they are.
-func AnyParts(t *device.Tuning) { t.DistributeReal, t.DistributeDouble = math.Inf(1), math.Inf(1) }
+func AnyParts(t *tuning.Sizes) { t.DistributeReal, t.DistributeDouble = math.Inf(1), math.Inf(1) }
 
 // ByParts reports how many residuals' sums the last run made by parts, and how many it made with the residual instead.
 func ByParts(p *Program) (parts, residuals int) {
@@ -57,24 +57,24 @@ func ByParts(p *Program) (parts, residuals int) {
 }
 
 // SmallSums leaves a lane of such sums no room.
-func SmallSums(t *device.Tuning) { t.LaneSums = 0 }
+func SmallSums(t *tuning.Sizes) { t.LaneSums = 0 }
 
 // SmallBlocks reads small columns in blocks, however seldom their rows are read.
-func SmallBlocks(t *device.Tuning) {
+func SmallBlocks(t *tuning.Sizes) {
 	t.SourceBlock, t.SourceReads, t.BlockReads, t.SourceLanes = 40, 1, 1, 1
 }
 
 // SmallPieces reads few rows at once from files.
-func SmallPieces(t *device.Tuning) { t.FiledNumbers = 1 }
+func SmallPieces(t *tuning.Sizes) { t.FiledNumbers = 1 }
 
 // AddRowsInPlace adds rows to sums in place, however many and small they are.
-func AddRowsInPlace(t *device.Tuning) { t.SparseRows, t.SparseSize = 0, 1 }
+func AddRowsInPlace(t *tuning.Sizes) { t.SparseRows, t.SparseSize = 0, 1 }
 
 // LanesOf makes lanes of so many operations.
-func LanesOf(t *device.Tuning, work float64) { t.LaneWork = work }
+func LanesOf(t *tuning.Sizes, work float64) { t.LaneWork = work }
 
 // SmallLanes makes lanes and blocks of few rows.
-func SmallLanes(t *device.Tuning) { t.LaneWork, t.BlockScratch, t.LaneRows = 20, 200, 3 }
+func SmallLanes(t *tuning.Sizes) { t.LaneWork, t.BlockScratch, t.LaneRows = 20, 200, 3 }
 
 var onDevice = flag.String("device", "", "on which the tests of the executor run: plain, or the processors")
 

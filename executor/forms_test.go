@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -32,7 +32,7 @@ func TestFormsInAnyOrder(t *testing.T) {
 		for _, n := range g.nodes[len(g.nodes)-2:] {
 			plan.Roots = append(plan.Roots, all(n, "root"))
 		}
-		tune := device.DefaultTuning()
+		tune := tuning.Default()
 		if seed%2 > 0 {
 			SmallLanes(tune)
 			tune.GroupRows, tune.PassRun, tune.PassChunk = 2, 1<<30, 1<<30

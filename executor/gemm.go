@@ -1,19 +1,8 @@
 package executor
 
 import (
-	"github.com/relgrad/relgrad/kernels/blas"
-	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/tensor"
 )
-
-// gemm lowers a product of few but large matrices: workers take panels of rows of the result.
-type gemm struct {
-	p        product
-	x, y     *val
-	rows     int // of a panel
-	products int // of matrices of their own
-}
 
 // large reports whether v is a product that is worth cutting into panels: both operands are then computed
 // into memory first.
@@ -161,76 +150,6 @@ func gemmInstr(l *lowerer, v *val, g *gemm) (*instr, error) {
 	return in, nil
 }
 
-// leastPanel is the number of rows or columns down to which a product is cut so that workers can share it.
-const leastPanel = 128
-
-// panelWidth is how many columns of a result a panel has, where there are few.
-const panelWidth = 512
-
-// across cuts so many columns of some results with so many rows into panels: wide ones, so that the library lays an
-// operand out for itself as rarely as it may, where there are enough of them for the workers.
-func across(results, panels, columns int) (n, width int) {
-	width = 1024
-	if results*panels*((columns+width-1)/width) < 4 {
-		width = panelWidth
-	}
-	return (columns + width - 1) / width, width
-}
-
-func (g *gemm) run(in *task) error {
-	m := in.m
-	down := (g.p.m + g.rows - 1) / g.rows
-	n, width := across(in.rows, down, g.p.n)
-	if down*n*in.rows < 4 && width >= g.p.n && g.p.n >= 2*leastPanel { // too few for the workers
-		n, width = 2, (g.p.n+1)/2
-	}
-	return cpu.Parallel(m.ctx, m.workers, in.rows*down*n, func(w, task int) error {
-		row, at := task/(down*n), task%(down*n)
-		lo, left := at%down*g.rows, at/down*width
-		if in.v.data.kind == f32 {
-			runPanel[float32](in, g, row, lo, left, min(width, g.p.n-left))
-		} else {
-			runPanel[float64](in, g, row, lo, left, min(width, g.p.n-left))
-		}
-		return nil
-	})
-}
-
-// part are the numbers of v that product row multiplies, or all where it is the same matrix for each.
-func part[T float](v *val, row, size int) []T {
-	if v.uniform() {
-		return of[T](v.data)[:size]
-	}
-	return of[T](v.data)[row*size : (row+1)*size]
-}
-
-// runPanel computes a panel of the result of one product, from row lo and column left on.
-func runPanel[T float](in *task, g *gemm, row, lo, left, width int) {
-	p := g.p
-	x, y, out := part[T](g.x, row, p.m*p.k), part[T](g.y, row, p.k*p.n), of[T](in.v.data)[row*p.m*p.n:(row+1)*p.m*p.n]
-	n := min(g.rows, p.m-lo)
-	lda, ldb := p.k, p.n
-	if p.at {
-		lda = p.m
-		x = x[lo:]
-	} else {
-		x = x[lo*p.k:]
-	}
-	if p.bt {
-		ldb = p.k
-		y = y[left*p.k:]
-	} else {
-		y = y[left:]
-	}
-	blas.Gemm(p.at, p.bt, n, width, p.k, x, lda, y, ldb, 0, out[lo*p.n+left:], p.n)
-}
-
-// outers lowers a large sum of outer products: workers take tiles of the result.
-type outers struct {
-	x, y *val
-	p, q int
-}
-
 var _ = registerForm(form{
 	name: "GEMM of outer products",
 	match: func(l *lowerer, v *val) (any, error) {
@@ -267,74 +186,4 @@ func outersInstr(l *lowerer, v *val, o *outers) (*instr, error) {
 	in.flops = 2 * float64(in.rows) * float64(v.typ.Size())
 	in.bytes += float64(in.rows * (x.typ.Size() + y.typ.Size()) * kindOf(v.typ).bytes())
 	return in, nil
-}
-
-const outersTile = 512 // rows of a tile
-
-// tiles is how many tiles the result is cut into, down and across, and how wide they are.
-func (o *outers) tiles() (down, n, width int) {
-	down = (o.p + outersTile - 1) / outersTile
-	n, width = across(1, down, o.q)
-	return down, n, width
-}
-
-func (o *outers) run(in *task) error {
-	m := in.m
-	down, n, width := o.tiles()
-	return cpu.Parallel(m.ctx, m.workers, down*n, func(w, task int) error {
-		lo, left := task%down*outersTile, task/down*width
-		if in.v.data.kind == f32 {
-			runOuters[float32](in, o, lo, min(outersTile, o.p-lo), left, min(width, o.q-left), m.scratch[w])
-		} else {
-			runOuters[float64](in, o, lo, min(outersTile, o.p-lo), left, min(width, o.q-left), m.scratch[w])
-		}
-		return nil
-	})
-}
-
-// productRows is over how many rows a large sum runs in single precision: as long as the sums are that a product of
-// such matrices makes anyway.
-const productRows = 1024
-
-// inParts is scratch for n sums in double precision that begin at 0, and for parts of them in the result's kind.
-func inParts[T float](k kind, n int, scratch *tensor.Buffer) (part []T, sum []float64) {
-	d, wide := place(scratch, 0, k, n, 1, false), place(scratch, span(n*k.bytes()), f64, n, 1, false)
-	clear(wide.f64)
-	return of[T](&d), wide.f64
-}
-
-func inPartsBytes(k kind, n int) int { return span(n*k.bytes()) + span(n*f64.bytes()) }
-
-// runOuters sums n rows and width columns of the result.
-func runOuters[T float](in *task, o *outers, lo, n, left, width int, scratch *tensor.Buffer) {
-	x, y, out := of[T](o.x.data), of[T](o.y.data), of[T](in.v.data)
-	if in.rows <= productRows {
-		blas.Gemm(true, false, n, width, in.rows, x[lo:], o.p, y[left:], o.q, 0, out[lo*o.q+left:], o.q)
-		return
-	}
-	part, sum := inParts[T](in.v.data.kind, n*width, scratch)
-	for at := 0; at < in.rows; at += productRows {
-		blas.Gemm(
-			true,
-			false,
-			n,
-			width,
-			min(productRows, in.rows-at),
-			x[at*o.p+lo:],
-			o.p,
-			y[at*o.q+left:],
-			o.q,
-			0,
-			part,
-			width,
-		)
-		cpu.AddRows(1, n*width, part, sum)
-		tensor.Trim()
-	}
-	for r := range n {
-		to := out[(lo+r)*o.q+left:]
-		for i, s := range sum[r*width : (r+1)*width] {
-			to[i] = T(s)
-		}
-	}
 }

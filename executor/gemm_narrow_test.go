@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/executor"
-	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/internal/memdb"
 )
 
 // TestTurnedOnce: a matrix that stays the same is turned once for the many narrow products of each step that read it
 // so, and for no others.
 func TestTurnedOnce(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	executor.SmallProducts(tune)
 	for _, with := range []struct {
 		loss    string

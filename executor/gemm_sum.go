@@ -3,23 +3,8 @@ package executor
 import (
 	"slices"
 
-	"github.com/relgrad/relgrad/kernels/blas"
-	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/tensor"
 )
-
-// productSum lowers a sum of products of matrices by group, the sum over blocks of a matrix product in blocks: workers
-// take panels of rows of the groups' results, into which the products of the group's rows are added one after the
-// other. The operands are read in place, through their indexes.
-type productSum struct {
-	product *val
-	p       product
-	x, y    source
-	down    int // panels of a result
-	panel   int // rows of one
-	long    int // Tuning.LongSum
-}
 
 // productsSummed returns the product whose rows v sums, where that is its form; nil for other vals.
 func productsSummed(l *lowerer, v *val) *val {
@@ -119,90 +104,4 @@ func productSumInstr(l *lowerer, v *val, s *productSum) (*instr, error) {
 	in.flops += s.product.flops() * float64(in.rows)
 	in.bytes += float64(in.rows) * s.bytes(v)
 	return in, nil
-}
-
-func (s *productSum) run(in *task) error {
-	m := in.m
-	return cpu.Parallel(m.ctx, m.workers, in.grp.Out.N*s.down, func(w, task int) error {
-		g, lo := task/s.down, task%s.down*s.panel
-		if in.v.data.kind == f32 {
-			sumProducts[float32](in, s, g, lo, m.scratch[w])
-		} else {
-			sumProducts[float64](in, s, g, lo, m.scratch[w])
-		}
-		if valid := in.v.data.valid; valid != nil && lo == 0 {
-			valid[g] = 1
-			if in.grp.Start[g] == in.grp.Start[g+1] {
-				valid[g] = 0
-			}
-		}
-		return nil
-	})
-}
-
-// inOwnPrecision is how many products are added in the kind of the result.
-func (s *productSum) inOwnPrecision() int { return max(s.long/s.p.k, 1) }
-
-// sumProducts computes the panel of group g's result from row lo on: in the kind of the result over at most longSum
-// numbers, in double precision beyond.
-func sumProducts[T float](in *task, s *productSum, g, lo int, scratch *tensor.Buffer) {
-	p, first, end := s.p, int(in.grp.Start[g]), int(in.grp.Start[g+1])
-	n := min(s.panel, p.m-lo)
-	out := of[T](in.v.data)[(g*p.m+lo)*p.n : (g*p.m+lo+n)*p.n]
-	run := s.inOwnPrecision()
-	if end-first <= run {
-		addProducts(s, lo, n, first, end, out)
-		return
-	}
-	part, sum := inParts[T](in.v.data.kind, n*p.n, scratch)
-	for ; first < end; first += run {
-		addProducts(s, lo, n, first, min(first+run, end), part)
-		cpu.AddRows(1, n*p.n, part, sum)
-	}
-	for i, x := range sum {
-		out[i] = T(x)
-	}
-}
-
-// addProducts sets out to the sum of n rows, from row lo on, of the products of the rows first…end.
-func addProducts[T float](s *productSum, lo, n, first, end int, out []T) {
-	p := s.p
-	if first == end {
-		clear(out)
-	}
-	lda, ldb, left := p.k, p.n, lo*p.k
-	if p.at {
-		lda, left = p.m, lo
-	}
-	if p.bt {
-		ldb = p.k
-	}
-	beta := T(0)
-	for r := first; r < end; r++ {
-		x, y := s.x.row(r)*p.m*p.k, s.y.row(r)*p.k*p.n
-		blas.Gemm(
-			p.at,
-			p.bt,
-			n,
-			p.n,
-			p.k,
-			of[T](s.x.v.data)[x+left:x+p.m*p.k],
-			lda,
-			of[T](s.y.v.data)[y:y+p.k*p.n],
-			ldb,
-			beta,
-			out,
-			p.n,
-		)
-		beta = 1
-		tensor.Trim()
-	}
-}
-
-// row is the row of the column that row r reads.
-func (s source) row(r int) int {
-	if s.idx == nil {
-		return r
-	}
-	return int(s.idx.At[r])
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/executor"
-	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/internal/memdb"
 )
 
@@ -181,7 +181,7 @@ func (m *matrixModel) step(i int) {
 // TestRandomMatrices compares losses of random products, transposes and sums of matrices, and their gradients, with the
 // oracle's.
 func TestRandomMatrices(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	executor.SmallGrids(tune)
 	executor.SmallProducts(tune)
 	for seed := range int64(60) {

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/structure"
+	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/ra/interp"
@@ -263,7 +263,7 @@ func check(t testing.TB, plan *ra.Plan, src *memory, env kernels.Env, tol float6
 
 func agree(
 	t testing.TB,
-	tune *device.Tuning,
+	tune *tuning.Sizes,
 	plan *ra.Plan,
 	src *memory,
 	env kernels.Env,

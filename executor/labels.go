@@ -1,7 +1,5 @@
 package executor
 
-import "github.com/relgrad/relgrad/internal/sqlerr"
-
 // labelOf is the column of labels of a column of one-hot vectors, or of these in another kind, that is not in memory;
 // nil for another.
 func labelOf(v *val) *val {
@@ -55,28 +53,4 @@ func (c *compiler) emitMinusLabel(v *val, mask int) (int, error) {
 		return 0, err
 	}
 	return c.strict(opMinusLabel, kindOf(v.typ), v, []int{c.convert(x, kindOf(v.typ)), label}, mask, nil), nil
-}
-
-func runMinusLabel[T float](b *block, o *op) error {
-	x, label, out := of[T](b.arg(o, 0)), b.arg(o, 1).i64, of[T](b.out(o))
-	size, step, each := b.out(o).size, b.step(o, 0), b.step(o, 1)
-	rows := b.rows(o)
-	if step == size {
-		copy(out[:rows*size], x)
-	}
-	for r := range rows {
-		row := out[r*size : (r+1)*size]
-		if step != size {
-			copy(row, x[r*step:])
-		}
-		if b.skip(o, r) {
-			continue
-		}
-		l := label[r*each]
-		if l < 0 || l >= int64(size) {
-			return sqlerr.New(sqlerr.ArraySubscript, "label %d of one_hot is not in 0 to %d", l, size-1)
-		}
-		row[l]--
-	}
-	return nil
 }

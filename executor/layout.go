@@ -8,7 +8,6 @@ import (
 
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -259,12 +258,6 @@ func viewed(d *data, n, size int) data {
 	return v
 }
 
-// relayout is the instruction that copies.
-type relayout struct {
-	l    *layout
-	back bool
-}
-
 // layoutInstr makes the instruction of a layout that is no view.
 func layoutInstr(l *lowerer, v *val) (*instr, error) {
 	v.lay.list()
@@ -284,58 +277,6 @@ func layoutInstr(l *lowerer, v *val) (*instr, error) {
 	in.flops = 0
 	in.bytes *= 2
 	return in, nil
-}
-
-// layoutLane is the number of elements that a lane copies.
-const layoutLane = 1 << 15
-
-func (x *relayout) run(in *task) error {
-	m := in.m
-	each := max(layoutLane/x.l.cols, 1)
-	return cpu.Parallel(m.ctx, m.workers, (x.l.rows+each-1)/each, func(_, lane int) error {
-		lo, hi := lane*each, min((lane+1)*each, x.l.rows)
-		switch src, dst := in.v.args[0].data, in.v.data; {
-		case dst.kind == f32:
-			copyLayout(x.l, x.back, of[float32](src), of[float32](dst), lo, hi)
-		case src.kind == f32: // a stored column of real, computed with in double precision
-			widenLayout(x.l, of[float32](src), of[float64](dst), lo, hi)
-		default:
-			copyLayout(x.l, x.back, of[float64](src), of[float64](dst), lo, hi)
-		}
-		return nil
-	})
-}
-
-// copyLayout copies the rows lo to hi of the matrix from where they are stored, or back.
-func copyLayout[T float](l *layout, back bool, src, dst []T, lo, hi int) {
-	for r := lo; r < hi; r++ {
-		row := r * l.cols
-		for c := 0; c < l.cols; c += l.run {
-			at := l.at(r, c)
-			switch {
-			case l.run == 1 && back:
-				dst[at] = src[row+c]
-			case l.run == 1:
-				dst[row+c] = src[at]
-			case back:
-				copy(dst[at:at+l.run], src[row+c:])
-			default:
-				copy(dst[row+c:row+c+l.run], src[at:])
-			}
-		}
-	}
-}
-
-// widenLayout is copyLayout to double precision.
-func widenLayout(l *layout, src []float32, dst []float64, lo, hi int) {
-	for r := lo; r < hi; r++ {
-		for c := 0; c < l.cols; c += l.run {
-			at := l.at(r, c)
-			for i, x := range src[at : at+l.run] {
-				dst[r*l.cols+c+i] = float64(x)
-			}
-		}
-	}
 }
 
 // elementwise applies an element-wise kernel to columns some of which have been put into rows and chunks from a matrix:
@@ -537,19 +478,6 @@ func (g *graph) sumOfMatrix(v *val, t kernels.Type, grp *structure.Groups) (*val
 		return g.cast(inner, t.Kind)
 	}
 	return g.agg(ra.GradSum, inner, t, g.All(inner.sp, grp.Out)), nil
-}
-
-// meanOf takes a number apart that is divided by a constant, as the mean of a chunk is; nil for another.
-func meanOf(v *val) (x, by *val) {
-	if v.op != vCall || v.data != nil || v.expr.Def.Name != "div" || v.typ.Kind != kernels.Float64 ||
-		v.args[0].typ.Kind != kernels.Float64 ||
-		v.args[0].typ.Shape != nil {
-		return nil, nil
-	}
-	if c := v.args[1]; c.op == vConst && c.typ.Shape == nil && !c.konst.Null && c.konst.Float() != 0 {
-		return v.args[0], c
-	}
-	return nil, nil
 }
 
 // squared is the chunk whose elements v holds the squares of, nil where it does not.

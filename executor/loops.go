@@ -63,8 +63,3 @@ func readied(ops []*op) []ready {
 	}
 	return out
 }
-
-func runConst(b *block, o *op) error {
-	b.out(o).setValue(0, o.v.konst)
-	return nil
-}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/structure"
+	"github.com/relgrad/relgrad/executor/tuning"
 )
 
 // root is a val that is wanted over a space.
@@ -52,7 +52,7 @@ type lowerer struct {
 type lowering struct {
 	ctx        context.Context
 	env        *structure.Env
-	tune       *device.Tuning
+	tune       *tuning.Sizes
 	forms      []*form
 	structural bool // the vals are the structure's
 	residuals  bool // no sum is distributed over a residual
@@ -210,14 +210,6 @@ func (l *lowerer) varies(v *val) bool {
 	return false
 }
 
-// iteration is the space over whose rows v is computed.
-func iteration(v *val) *structure.Space {
-	if v.op == vAgg {
-		return v.grp.In
-	}
-	return v.sp
-}
-
 // cost is the work of recomputing v, in operations per element, down to what is in memory for sure.
 func (l *lowerer) cost(v *val) float64 { return l.work(v) / float64(max(v.typ.Size(), 1)) }
 
@@ -336,27 +328,6 @@ func (l *lowerer) finish(in *instr) *instr {
 	return in
 }
 
-// flops is the work of one call, in operations.
-func (v *val) flops() float64 {
-	if v.op != vCall || v.expr.Def.Flops == nil {
-		return 0
-	}
-	return v.expr.Def.Flops(v.argTypes(), v.expr.Attr, v.typ)
-}
-
-// loads lists the vals in memory that the tree reads.
-func (t *tree) loads() []*val {
-	out := t.also
-	for _, ops := range [][]*op{t.head, t.ops} {
-		for _, o := range ops {
-			if o.code == opLoad {
-				out = append(out, o.v)
-			}
-		}
-	}
-	return out
-}
-
 // drop takes the vals out of the arena.
 func (s *schedule) drop() {
 	for _, v := range s.temps {
@@ -385,4 +356,29 @@ func (s *schedule) took(i int) []time.Duration {
 		return nil
 	}
 	return s.code.took(i)
+}
+
+// conditional reports whether v can fail and is only looked at where some condition holds.
+func (l *lowerer) conditional(v *val) bool {
+	if !canFail(v) || l.isRoot[v] || len(l.uses[v]) == 0 {
+		return false
+	}
+	if c, ok := l.conds[v]; ok {
+		return c
+	}
+	c := true
+	for _, u := range l.uses[v] {
+		c = c && u.op == vCall && (l.looksLazily(u, v) || l.conditional(u))
+	}
+	l.conds[v] = c
+	return c
+}
+
+func (l *lowerer) looksLazily(u, v *val) bool {
+	for i, a := range u.args {
+		if a == v && !lazy(u.expr.Def, i) {
+			return false
+		}
+	}
+	return true
 }

@@ -1,10 +1,6 @@
 package executor
 
 import (
-	"cmp"
-	"math"
-	"strings"
-
 	"github.com/relgrad/relgrad/kernels"
 )
 
@@ -30,46 +26,6 @@ func emitCompare(c *compiler, v *val, mask int) (int, error) {
 	return c.strict(opCompare, k, v, args, -1, comparisons[v.expr.Def.Name]), nil
 }
 
-func runCompare(b *block, o *op) error {
-	holds, out := o.aux.([3]int64), b.out(o).i64[:b.rows(o)]
-	x, y, sx, sy := b.arg(o, 0), b.arg(o, 1), b.step(o, 0), b.step(o, 1)
-	for r := range out {
-		var s int
-		switch o.kind {
-		case i64:
-			s = cmp.Compare(x.i64[r*sx], y.i64[r*sy])
-		case f64:
-			s = compareFloats(x.f64[r*sx], y.f64[r*sy])
-		default:
-			s = strings.Compare(x.str[r*sx], y.str[r*sy])
-		}
-		out[r] = holds[s+1]
-	}
-	return nil
-}
-
-func compareFloats(x, y float64) int {
-	switch {
-	case x < y:
-		return -1
-	case x > y:
-		return 1
-	case x == y:
-		return 0
-	case math.IsNaN(x) && math.IsNaN(y):
-		return 0
-	case math.IsNaN(x):
-		return 1
-	}
-	return -1
-}
-
-// truths are what a condition is for each pair of truth values of its arguments; of one argument, the first.
-type truths struct {
-	table [3][3]tri
-	plain [4]int64 // without NULL: of the second argument times two, plus the first
-}
-
 // boolOp adds an operation that computes one boolean (and its validity) per row from those of the arguments.
 func (c *compiler) boolOp(name string, t kernels.Type, args []int, f func(x [2]tri) tri) int {
 	t.Kind = kernels.Bool
@@ -86,61 +42,6 @@ func (c *compiler) boolOp(name string, t kernels.Type, args []int, f func(x [2]t
 		}
 	}
 	return c.add(&op{code: opTruth, name: name, out: out, args: args, mask: -1, aux: x})
-}
-
-func runTruth(b *block, o *op) error {
-	t, out := o.aux.(*truths), b.out(o)
-	if first, last := b.arg(o, 0), b.arg(o, len(o.args)-1); out.valid == nil && first.valid == nil && last.valid == nil {
-		x, y, sx, sy, two := first.i64, last.i64, b.step(o, 0), b.step(o, len(o.args)-1), len(o.args)-1
-		for r := range b.rows(o) {
-			out.i64[r] = t.plain[x[r*sx]&1|y[r*sy]&1<<two&2]
-		}
-		return nil
-	}
-	for r := range b.rows(o) {
-		var x [2]tri
-		for i := range o.args {
-			x[i] = b.tri(o, i, r)
-		}
-		y := t.table[x[0]][x[1]]
-		out.i64[r] = 0
-		if y == yes {
-			out.i64[r] = 1
-		}
-		if out.valid != nil {
-			out.valid[r] = 1
-			if y == unknown {
-				out.valid[r] = 0
-			}
-		}
-	}
-	return nil
-}
-
-// tri is a truth value of three-valued logic.
-type tri uint8
-
-const (
-	no tri = iota
-	yes
-	unknown
-)
-
-func (b *block) tri(o *op, i, r int) tri {
-	switch {
-	case b.null(o, i, r):
-		return unknown
-	case b.arg(o, i).i64[r*b.step(o, i)] != 0:
-		return yes
-	}
-	return no
-}
-
-func truth(b bool) tri {
-	if b {
-		return yes
-	}
-	return no
 }
 
 // refine makes the mask of rows of mask where cond is true (is = yes) or is not (is = no).
@@ -213,14 +114,6 @@ func (c *compiler) isNull(name string, out, a int, is bool) int {
 	return c.add(&op{code: opIsNull, name: name, out: out, args: []int{a}, mask: -1, aux: is})
 }
 
-func runIsNull(b *block, o *op) error {
-	is, out := o.aux.(bool), b.out(o)
-	for r := range b.rows(o) {
-		out.i64[r] = int64(truth(b.null(o, 0, r) == is))
-	}
-	return nil
-}
-
 // emitCase evaluates all branches, each where it can fail only on the rows that choose it, and copies.
 func emitCase(c *compiler, v *val, mask int) (int, error) {
 	var conds, values []int
@@ -287,61 +180,6 @@ func emitCoalesce(c *compiler, v *val, mask int) (int, error) {
 func (c *compiler) choose(v *val, args []int, conds int) int {
 	out := c.cell(v.typ, c.allUniform(args))
 	return c.add(&op{code: opChoose, name: v.expr.Def.Name, out: out, args: args, mask: -1, v: v, aux: conds})
-}
-
-func runChoose(b *block, o *op) error {
-	conds, out := o.aux.(int), b.out(o)
-	for r := range b.rows(o) {
-		i, from := b.chosen(o, conds, r), r
-		if b.t.cells[o.args[i]].uniform {
-			from = 0
-		}
-		copyRow(out, r, b.arg(o, i), from)
-	}
-	return nil
-}
-
-// chosen is the argument that row r takes.
-func (b *block) chosen(o *op, conds, r int) int {
-	for i := range conds {
-		if b.tri(o, i, r) == yes {
-			return conds + i
-		}
-	}
-	if conds > 0 {
-		return len(o.args) - 1
-	}
-	for i := range o.args {
-		if !b.null(o, i, r) {
-			return i
-		}
-	}
-	return 0
-}
-
-// copyRow copies row s of src to row r of out; a NULL zeroes it.
-func copyRow(out *data, r int, src *data, s int) {
-	if src.valid != nil && src.valid[s] == 0 {
-		out.zeroRow(r)
-		if out.valid != nil {
-			out.valid[r] = 0
-		}
-		return
-	}
-	if out.valid != nil {
-		out.valid[r] = 1
-	}
-	n := out.size
-	switch out.kind {
-	case f64:
-		copy(out.f64[r*n:(r+1)*n], src.f64[s*n:])
-	case f32:
-		copy(out.f32[r*n:(r+1)*n], src.f32[s*n:])
-	case i64:
-		copy(out.i64[r*n:(r+1)*n], src.i64[s*n:])
-	default:
-		copy(out.str[r*n:(r+1)*n], src.str[s*n:])
-	}
 }
 
 // emitCast converts between numbers; other casts run through the reference code.

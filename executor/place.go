@@ -143,40 +143,6 @@ func (s *schedule) items(roots []root) (out []*item, stored []*val) {
 	return out, stored
 }
 
-// gathers calls f for the vals that the instruction reads through an index where they are mapped.
-func (in *instr) gathers(f func(v *val)) {
-	for _, o := range in.t.ops {
-		if o.code == opLoad && o.idx != nil && o.idx.At != nil && o.file == nil {
-			f(o.v)
-		}
-	}
-	for _, v := range in.t.gathers {
-		f(v)
-	}
-	for _, o := range in.t.ops {
-		switch x := o.aux.(type) {
-		case *pairing:
-			indexed(x.from[:], f)
-		case *turned:
-			indexed([]source{x.from}, f)
-		}
-	}
-	switch x := in.form.(type) {
-	case *spmm:
-		indexed(x.x, f)
-	case *productSum:
-		indexed([]source{x.x, x.y}, f)
-	}
-}
-
-func indexed(from []source, f func(v *val)) {
-	for _, s := range from {
-		if s.v != nil && s.idx != nil && s.file == nil {
-			f(s.v)
-		}
-	}
-}
-
 // partials is an upper bound of the partial sums of the largest instruction, and of those that instructions keep, in
 // bytes.
 func (s *schedule) partials() int64 {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/structure"
+	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cpu"
@@ -31,8 +31,8 @@ type Options struct {
 	// Residuals: no sum is distributed over a residual, as it is otherwise where that costs less (distribute.go): for
 	// comparisons.
 	Residuals bool
-	Tuning    *device.Tuning // of the device; nil: DefaultTuning
-	Device    Device         // nil: the processors
+	Tuning    *tuning.Sizes // of the device; nil: DefaultTuning
+	Device    Device        // nil: the processors
 
 	forms []*form // nil: all, in the order of their names
 }
@@ -43,7 +43,7 @@ type Program struct {
 	src      ra.Source
 	opt      Options
 	env      kernels.Env
-	tune     *device.Tuning
+	tune     *tuning.Sizes
 	ctx      context.Context
 	flow     *structure.Flow
 	tables   map[string]*tableData
@@ -112,7 +112,7 @@ func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (p 
 		p.opt.Workers = cpu.Processors()
 	}
 	if p.tune = opt.Tuning; p.tune == nil {
-		p.tune = device.DefaultTuning()
+		p.tune = tuning.Default()
 	}
 	p.host = &machine{workers: p.opt.Workers, tune: p.tune}
 	if p.device = opt.Device; p.device == nil {

@@ -7,7 +7,7 @@ import (
 	"math/rand"
 	"testing"
 
-	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -386,14 +386,14 @@ func TestRandomPlans(t *testing.T) { testPlans(t, nil) }
 
 // TestRandomPlansSmallLanes does so with blocks and lanes of a few rows.
 func TestRandomPlansSmallLanes(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	SmallLanes(tune)
 	tune.GroupRows, tune.SumProduct, tune.SumPanel, tune.PassRun, tune.PassChunk = 2, 8, 2, 2, 4
 	AddRowsInPlace(tune)
 	testPlans(t, tune)
 }
 
-func testPlans(t *testing.T, tune *device.Tuning) {
+func testPlans(t *testing.T, tune *tuning.Sizes) {
 	leakCheck(t)
 	rows := 0
 	for seed := range *plans {
@@ -447,7 +447,7 @@ func (g *generator) pairs(n *ra.Node) int {
 	return rows
 }
 
-func (g *generator) check(t *testing.T, tune *device.Tuning, seed int, plan *ra.Plan) (rows int) {
+func (g *generator) check(t *testing.T, tune *tuning.Sizes, seed int, plan *ra.Plan) (rows int) {
 	env := kernels.Env{Seed: 5, Step: 2}
 	want, err := oracle(plan, g.src, env)
 	if err != nil {

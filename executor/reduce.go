@@ -26,14 +26,6 @@ func (x *reducer) addUniform(a *accum, d *data, n int) {
 	a.seen += int64(n)
 }
 
-// float is element i of a float column.
-func (d *data) float(i int) float64 {
-	if d.kind == f32 {
-		return float64(d.f32[i])
-	}
-	return d.f64[i]
-}
-
 func (x *reducer) addAll(a *accum, d *data, lo, hi int) {
 	switch d.kind {
 	case f64:
@@ -143,5 +135,79 @@ func (x *reducer) finish(out *data, g int, a *accum) {
 		}
 	default:
 		copy(out.f64[g*x.size:(g+1)*x.size], a.f)
+	}
+}
+
+// accum is a sum, count or extreme so far.
+type accum struct {
+	f    []float64
+	i    int64
+	s    string
+	seen int64     // valid rows
+	part []float32 // where the reducer is in parts: the sum of so many rows that is not in f
+	rows int
+	held bool // f holds others
+}
+
+// reducer is the ⊕ of an aggregate.
+type reducer struct {
+	fn   ra.AggFn
+	size int
+	in   kind
+	sign int
+	// parts tells that accumulators hold single precision, and double precision only where there are too many rows for it.
+	parts bool
+	mem   *tray // of the accumulators, nil: Go's heap
+}
+
+func newReducer(v *val) *reducer {
+	x := &reducer{fn: v.fn, size: v.args[0].typ.Size(), in: kindOf(v.args[0].typ), sign: 1}
+	if v.fn == ra.Min {
+		x.sign = -1
+	}
+	return x
+}
+
+// numbers is how many an accumulator holds.
+func (x *reducer) numbers() int {
+	if x.in == i64 || x.in == str || x.fn == ra.Count {
+		return 0
+	}
+	return x.size
+}
+
+func (x *reducer) reset(a *accum) {
+	a.i, a.s, a.seen, a.rows, a.held = 0, "", 0, 0, false
+	if x.parts {
+		return
+	}
+	if n := x.numbers(); len(a.f) != n {
+		a.f = x.mem.take(n)
+	}
+	clear(a.f)
+}
+
+// add reduces rows lo to hi of a block.
+func (x *reducer) add(a *accum, d *data, uniform bool, lo, hi int) {
+	if uniform {
+		x.addUniform(a, d, hi-lo)
+		return
+	}
+	sums := x.fn == ra.Sum || x.fn == ra.GradSum
+	if sums && d.valid == nil {
+		a.seen += int64(hi - lo)
+		x.addAll(a, d, lo, hi)
+		return
+	}
+	for r := lo; r < hi; r++ {
+		if d.valid != nil && d.valid[r] == 0 {
+			continue
+		}
+		if sums {
+			x.addAll(a, d, r, r+1)
+		} else if x.fn != ra.Count {
+			x.extreme(a, d, r)
+		}
+		a.seen++
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/executor"
-	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/optimizer"
@@ -19,7 +19,7 @@ import (
 // TestRowsFromFile: rows that are read through an index from a column in a file, one by one and by SpMM, some of whose
 // groups are larger than a piece, give the bits that they give in memory.
 func TestRowsFromFile(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	if runtime.GOOS != "linux" {
 		t.Skip("spilling exists on Linux only")
 	}

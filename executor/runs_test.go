@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/executor"
-	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
@@ -96,7 +96,7 @@ func planesOf(b testing.TB, n, first, apart int) *memdb.DB {
 // TestRunsInPasses computes steps whose rows are in runs of one group in passes and in instructions of their own, with
 // several numbers of workers, beside the oracle.
 func TestRunsInPasses(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	for name, m := range map[string]struct {
 		make   func(testing.TB, int) *memdb.DB
 		params []string
@@ -123,7 +123,7 @@ func TestRunsInPasses(t *testing.T) {
 
 // TestLanesOfGroups: groups whose rows have one row of a column are summed in several lanes.
 func TestLanesOfGroups(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	executor.LanesOf(tune, 3200)
 	testRuns(t, tune, numbered(t, 40), []string{"entity"}, func(plan string) {
 		if !strings.Contains(plan, "less one row a group") {
@@ -134,7 +134,7 @@ func TestLanesOfGroups(t *testing.T) {
 
 // TestRowsAddedInPlace computes gradients of which a part concerns few of the rows.
 func TestRowsAddedInPlace(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	executor.AddRowsInPlace(tune)
 	executor.SmallLanes(tune)
 	for _, make := range []func(testing.TB, int) *memdb.DB{planes, numbered} {
@@ -146,7 +146,7 @@ func TestRowsAddedInPlace(t *testing.T) {
 	}
 }
 
-func testRuns(t *testing.T, tune *device.Tuning, db *memdb.DB, params []string, check func(plan string)) {
+func testRuns(t *testing.T, tune *tuning.Sizes, db *memdb.DB, params []string, check func(plan string)) {
 	var first [][]*ra.Vector
 	for _, opt := range []executor.Options{{Tuning: tune, Workers: 1}, {Tuning: tune, Workers: 3}, {Tuning: tune, Workers: 2, Force64: true}} {
 		plan, p := compile(t, db, params, opt)
@@ -186,7 +186,7 @@ func testRuns(t *testing.T, tune *device.Tuning, db *memdb.DB, params []string, 
 // again. Their sums, which read chunks in place, share a pass in the order of the rows: large ones always, others where
 // no group comes again.
 func TestRunsOutOfOrder(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	const run, runs, many = 10, 12, 13
 	for _, with := range []struct {
 		groups, numbers int
@@ -211,7 +211,7 @@ func TestRunsOutOfOrder(t *testing.T) {
 
 // TestRunsCut: lanes cut runs of one group, of which each is one; some groups have no rows, some rows no weight.
 func TestRunsCut(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	const runs, groups, many = 12, 20, 13
 	executor.SumInPasses(tune, 2, 8)
 	executor.SmallLanes(tune)
@@ -239,7 +239,7 @@ func TestRunsCut(t *testing.T) {
 // testOutOfOrder computes a loss of a sum by group, and of its rows; groups are those of the rows.
 func testOutOfOrder(
 	t *testing.T,
-	tune *device.Tuning,
+	tune *tuning.Sizes,
 	rng *rand.Rand,
 	groups []int64,
 	many int,

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/executor"
-	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/internal/memdb"
 )
 
@@ -43,7 +43,7 @@ func scores(t testing.TB, loss string) *memdb.DB {
 // TestSoftmaxOfQuotients: softmax and its gradient divide by one number for all rows in a loop of their own, and by
 // others before it, beside the oracle.
 func TestSoftmaxOfQuotients(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	for _, byRows := range []bool{false, true} {
 		if byRows {
 			executor.SmallProducts(tune)

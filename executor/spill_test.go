@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/executor"
-	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -88,7 +88,7 @@ func smallestBudget(t *testing.T, err error) int64 {
 // TestSpilledResults: results do not depend on the budget, down to the smallest that works, nor on the number of
 // workers.
 func TestSpilledResults(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	if runtime.GOOS != "linux" {
 		t.Skip("spilling exists on Linux only")
 	}
@@ -148,7 +148,7 @@ func TestSpilledResults(t *testing.T) {
 // TestSmallestBudget: the budget that an error names works, the next smaller one does not, and each that is too small
 // names it.
 func TestSmallestBudget(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	if runtime.GOOS != "linux" {
 		t.Skip("spilling exists on Linux only")
 	}
@@ -189,7 +189,7 @@ func TestSmallestBudget(t *testing.T) {
 
 // TestFullDisk: a file that the disk has no room for is an error before anything is computed, and nothing is left.
 func TestFullDisk(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	if runtime.GOOS != "linux" {
 		t.Skip("spilling exists on Linux only")
 	}
@@ -249,7 +249,7 @@ func limitFiles(t *testing.T, bytes uint64) (back func()) {
 // TestSpilledProducts: large products, their sums by group and maps by rows whose columns lie in files give the same
 // results, and rows of blocks that are read through an index are counted as such.
 func TestSpilledProducts(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	if runtime.GOOS != "linux" {
 		t.Skip("spilling exists on Linux only")
 	}

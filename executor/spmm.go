@@ -2,38 +2,11 @@ package executor
 
 import (
 	"slices"
-	"sort"
 
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/tensor"
 )
-
-// spmm lowers sum(scalars * chunk[index]) to sparse times dense, or sum(scalars * (chunk[index] - chunk[index])): the
-// chunks are read in place, through the index, and only the weights are computed row by row.
-type spmm struct {
-	x     []source // the chunks; of two, the difference
-	by    []factor // the weights: results of the tree
-	cuts  [][2]int // per lane: its groups
-	buf   []int    // bytes of weights that a lane needs at most
-	files filedRows
-}
-
-// source is a column in memory and the rows of it that are read; nil: row r is row r.
-type source struct {
-	v    *val
-	idx  *structure.Index
-	file *rowFile // that SpMM reads the rows from; nil: from memory
-	held []int32  // SpMM's second rows where those of a group are one: it; idx is nil then
-}
-
-// factor is a scalar by which a chunk is multiplied, or divided.
-type factor struct {
-	v      *val
-	divide bool
-}
 
 // factors splits v into scalars and one chunk: v is the chunk times the scalars.
 func (g *graph) factors(v *val) (scalars []factor, chunk *val) {
@@ -296,67 +269,4 @@ func weightsInOrder(l *lowerer, v *val, scalars []factor) ([]factor, *structure.
 		l.keep(f.v, in)
 	}
 	return out, nil, nil
-}
-
-func (s *spmm) run(in *task) error {
-	return cpu.Apportion(in.m.ctx, in.m.workers, len(s.cuts), func(w, lane int) error {
-		if in.v.data.kind == f32 {
-			return runSpMM[float32](in, s, w, lane)
-		}
-		return runSpMM[float64](in, s, w, lane)
-	})
-}
-
-// trimNumbers is how many numbers are read before pages of files that are too many go.
-const trimNumbers = 1 << 20
-
-func runSpMM[T float](in *task, s *spmm, w, lane int) error {
-	lo, hi := s.cuts[lane][0], s.cuts[lane][1]
-	start, size := in.grp.Start[lo:hi+1], in.v.typ.Size()
-	base, end := int(start[0]), int(start[hi-lo])
-	l := &spmmLane[T]{in: in, s: s, buf: in.m.scratch[w], at: span(in.t.bytes) + s.buf[lane], base: base}
-	if len(s.by) > 0 && end > base {
-		b, err := in.block(w)
-		if err != nil {
-			return err
-		}
-		if l.weights, err = blockWeights[T](in, s.by, b, in.m.scratch[w], base, end-base); err != nil {
-			return err
-		}
-	}
-	out := in.v.data
-	for g, most := lo, l.most(); g < hi; {
-		to := g + 1 + sort.Search(hi-g-1, func(i int) bool { return int(start[g-lo+i+2]-start[g-lo]) > most })
-		if err := l.sum(g, start[g-lo:to-lo+1], of[T](out)[g*size:to*size]); err != nil {
-			return err
-		}
-		tensor.Trim()
-		g = to
-	}
-	for g := lo; out.valid != nil && g < hi; g++ {
-		out.valid[g] = 1
-		if in.v.fn == ra.Sum && in.grp.Start[g] == in.grp.Start[g+1] {
-			out.valid[g] = 0
-		}
-	}
-	return nil
-}
-
-// blockWeights computes the weights of n rows from lo on; where they are a column in memory as they stand,
-// it is used in place.
-func blockWeights[T float](in *task, by []factor, b *block, buf *tensor.Buffer, lo, n int) ([]T, error) {
-	if c := in.t.cells[in.t.result[0]]; c.view && !c.uniform && in.t.ops[0].out == in.t.result[0] && len(by) == 1 &&
-		!by[0].divide {
-		return of[T](in.t.ops[0].v.data)[lo : lo+n], nil
-	}
-	d := place(buf, span(in.t.bytes), in.v.data.kind, n, 1, false)
-	weights := of[T](&d)
-	for at := 0; at < n; at += in.t.rows {
-		k := min(in.t.rows, n-at)
-		if err := b.eval(lo+at, k); err != nil {
-			return nil, err
-		}
-		multiply(b, by, weights[at:at+k], 0)
-	}
-	return weights, nil
 }

@@ -2,23 +2,7 @@ package executor
 
 import (
 	"github.com/relgrad/relgrad/executor/structure"
-	"github.com/relgrad/relgrad/kernels/cpu"
-	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/tensor"
 )
-
-// spmmBlocks is SpMM over groups whose rows read a column that is larger than the second-level cache, each row of it
-// often: lanes of groups take it a block at a time. The structure phase sorts a lane's rows by block, then group.
-type spmmBlocks struct {
-	by     []factor
-	x      source
-	order  *structure.Index // of the rows, as lanes read them
-	cuts   [][2]int         // per lane: its groups
-	start  [][]int32        // per lane: where the rows of each block and group of it begin, and their end
-	blocks int
-	most   int // rows of a lane's block at most
-	wide   int // groups of a lane at most
-}
 
 var _ = registerForm(form{
 	name: "SpMM in blocks",
@@ -127,89 +111,4 @@ func sortBlocks(g *structure.Groups, lane [2]int, at []int32, perBlock, blocks i
 		}
 	}
 	return start
-}
-
-// scratch is where a block's sums lie in a worker's memory, behind the weights, and where they end.
-func (s *spmmBlocks) scratch(in *instr) (part, end int) {
-	bytes := kindOf(in.v.typ).bytes()
-	part = span(in.t.bytes) + span(s.most*bytes)
-	return part, part + span(s.wide*in.v.typ.Size()*bytes)
-}
-
-// run has each worker take a block of the column after the other, each for all of its lanes: what the weights are
-// computed from is read from memory once, too.
-func (s *spmmBlocks) run(in *task, sums []float64) error {
-	m := in.m
-	tasks := min(m.workers, len(s.cuts))
-	return cpu.Parallel(m.ctx, m.workers, tasks, func(w, task int) error {
-		lo, hi := task*len(s.cuts)/tasks, (task+1)*len(s.cuts)/tasks
-		if in.v.data.kind == f32 {
-			return runSpMMBlocks[float32](in, s, sums, w, lo, hi)
-		}
-		return runSpMMBlocks[float64](in, s, sums, w, lo, hi)
-	})
-}
-
-func runSpMMBlocks[T float](in *task, s *spmmBlocks, all []float64, w, first, end int) error {
-	b, err := in.block(w)
-	if err != nil {
-		return err
-	}
-	size, from, to := in.v.typ.Size(), s.cuts[first][0], s.cuts[end-1][1]
-	sums := all[from*size : to*size]
-	clear(sums)
-	for block := range s.blocks {
-		if err := in.m.ctx.Err(); err != nil {
-			return err
-		}
-		for lane := first; lane < end; lane++ {
-			if err := laneBlock[T](in, s, all, b, w, lane, block); err != nil {
-				return err
-			}
-			tensor.Trim()
-		}
-	}
-	out := in.v.data
-	for i, x := range sums {
-		of[T](out)[from*size+i] = T(x)
-	}
-	for g := from; out.valid != nil && g < to; g++ {
-		out.valid[g] = 1
-		if in.v.fn == ra.Sum && in.grp.Start[g] == in.grp.Start[g+1] {
-			out.valid[g] = 0
-		}
-	}
-	return nil
-}
-
-// laneBlock adds what a lane's groups read of a block to their sums.
-func laneBlock[T float](in *task, s *spmmBlocks, all []float64, b *block, w, lane, block int) error {
-	lo, hi, size := s.cuts[lane][0], s.cuts[lane][1], in.v.typ.Size()
-	n := hi - lo
-	start := s.start[lane][block*n : (block+1)*n+1]
-	from, to := int(start[0]), int(start[n])
-	if from == to {
-		return nil
-	}
-	var weights []T
-	var err error
-	if len(s.by) > 0 {
-		if weights, err = blockWeights[T](in, s.by, b, in.m.scratch[w], from, to-from); err != nil {
-			return err
-		}
-	}
-	at, _ := s.scratch(in.instr)
-	d := place(in.m.scratch[w], at, in.v.data.kind, n*size, 1, false)
-	cpu.SpMM(
-		n,
-		start,
-		from,
-		weights,
-		cpu.Rows[T]{X: of[T](s.x.v.data), At: s.x.idx.At[from:to], Near: true},
-		cpu.Rows[T]{},
-		size,
-		of[T](&d),
-	)
-	cpu.AddRows(1, n*size, of[T](&d), all[lo*size:hi*size])
-	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/executor"
-	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
 )
@@ -16,7 +16,7 @@ import (
 // TestSpMMInBlocks: sums of weighted rows of a column that is read a block at a time, some groups of no rows, some rows
 // read never, with one weight, several and none; the same bits for any number of workers.
 func TestSpMMInBlocks(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	executor.SmallBlocks(tune)
 	const users, items, ratings = 13, 7, 400
 	rng := rand.New(rand.NewSource(4))

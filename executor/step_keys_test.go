@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/executor"
-	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -42,7 +42,7 @@ func keyed(key func(i int64) int64, n int, number func(i int) int64) *ra.Vector 
 // TestStepKeys: steps of no rows, of few and of more, whose keys may be any, looked up through each other and grouped,
 // with rows that lack a key.
 func TestStepKeys(t *testing.T) {
-	tune := device.DefaultTuning()
+	tune := tuning.Default()
 	const rows, entities = 99, 23
 	for name, key := range stepKeys {
 		t.Run(name, func(t *testing.T) {

@@ -25,19 +25,6 @@ type task struct {
 	took   []time.Duration
 }
 
-func (m *machine) prepare(list []*instr, scratch int) (code, error) {
-	out, of := &tasks{m: m, scratch: scratch}, map[*instr]*task{}
-	for _, in := range list {
-		t := &task{instr: in, m: m, unless: of[in.unless]}
-		if t.run = t.loop(); t.run == nil {
-			return nil, internal("the processors have no code for %s (%T)", in.how, in.form)
-		}
-		of[in] = t
-		out.list = append(out.list, t)
-	}
-	return out, nil
-}
-
 // loop is what runs the instruction; nil where there is nothing that does.
 func (t *task) loop() func() error {
 	switch f := t.form.(type) {
@@ -122,15 +109,3 @@ func (t *task) block(w int) (*block, error) {
 }
 
 func (x *tasks) close() { x.m.sums.recycle() }
-
-func (m *machine) held() (bytes int64) {
-	for _, b := range m.scratch {
-		bytes += int64(len(b.Bytes()))
-	}
-	return bytes
-}
-
-func (m *machine) close() {
-	m.free()
-	m.sums = tray{}
-}

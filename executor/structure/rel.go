@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
@@ -49,13 +49,13 @@ type Env struct {
 	Workers int
 	Budget  Budget
 	Flow    *Flow
-	Tune    *device.Tuning
+	Tune    *tuning.Sizes
 	ids     int
 	zeros   []int32 // the rows of a relation of one row, in joins
 	Steps   Arrays  // of the arrays of a step
 }
 
-func NewEnv(workers int, b Budget, f *Flow, t *device.Tuning) *Env {
+func NewEnv(workers int, b Budget, f *Flow, t *tuning.Sizes) *Env {
 	e := &Env{Workers: workers, Budget: b, Flow: f, Tune: t}
 	e.Steps.budget, e.Steps.narrow.least, e.Steps.wide.least = b, t.LaneRows/16, t.LaneRows/16
 	return e

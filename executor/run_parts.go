@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/kernels/blas"
 	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/tensor"
@@ -15,66 +14,6 @@ import (
 // How sums over a residual X − A·B are computed by parts. X is read once, panel by panel: while one is in the cache it
 // is multiplied by Bᵀ and by Aᵀ. In a round each panel of A meets another one of B, so that all products of a round may
 // be made at once; the order in which a sum's parts are added is that of the rounds, whoever makes them.
-
-// distribution is the plan: what of the factors is multiplied at once, and where in the work memory things lie, in
-// words of 8 bytes.
-type distribution struct {
-	panels  [2][]panel
-	each    [2]int // rows of a panel at most
-	runs    [2]int // products that are added in single precision, or none
-	gram    [2]int // factorᵀ·factor
-	part    [2]int // the lanes' parts of it
-	pack    [2]int // a factor that is turned, as n × k
-	sum     [2]int // in double precision, panels one after another
-	acc     [2]int // the products of a run
-	dots    [2]int // ⟨sum, factor⟩ by panel
-	sample  int    // the sampled squares, by panel of the longer side: of the residual, and of X
-	words   int
-	scratch int // bytes per worker
-}
-
-// panel is some rows of a factor: n from row from of a tile on; at is where its sum begins.
-type panel struct{ tile, from, n, at int }
-
-const (
-	gramLanes  = 16
-	sampleRows = 64 // of a panel of A
-)
-
-func newDistribution(d *distributed, t *device.Tuning) *distribution {
-	p := &distribution{}
-	take := func(n int) (at int) {
-		at = p.words
-		p.words += (n + 7) &^ 7
-		return at
-	}
-	for i, s := range d.sides {
-		most := min(t.DistributePanel, max(s.count*s.n/8, t.DistributePanel/4, 1))
-		cuts := (s.n + most - 1) / most
-		p.each[i] = (s.n + cuts - 1) / cuts
-		at := 0
-		for tile := range s.count {
-			for from := 0; from < s.n; from += p.each[i] {
-				n := min(p.each[i], s.n-from)
-				p.panels[i] = append(p.panels[i], panel{tile, from, n, at})
-				at += n * d.k
-			}
-		}
-	}
-	k, numbers := d.k, func(n int) int { return (n*kindOf(d.r.typ).bytes() + 7) / 8 } // in words
-	for i, s := range d.sides {
-		p.gram[i], p.part[i] = take(k*k), take(min(gramLanes, len(p.panels[i]))*k*k)
-		if s.turned {
-			p.pack[i] = take(numbers(s.count * s.n * k))
-		}
-		if p.runs[i] = max(t.DistributeRun/p.each[1-i], 1); s.wanted {
-			p.sum[i], p.acc[i], p.dots[i] = take(s.count*s.n*k), take(numbers(s.count*s.n*k)), take(len(p.panels[i]))
-		}
-	}
-	p.sample = take(2 * max(len(p.panels[0]), len(p.panels[1])))
-	p.scratch = 8 * max((k+1)*max(p.each[0], p.each[1]), sampleRows*p.each[1])
-	return p
-}
 
 // run reports whether the targets could be made by parts.
 func (d *distributed) run(in *task) (done bool, err error) {

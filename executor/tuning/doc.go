@@ -15,4 +15,4 @@
 // # Where to add
 //
 // A size by which a form decides: a field of Tuning, with its value in DefaultTuning.
-package device
+package tuning

@@ -78,28 +78,3 @@ func lazy(d *kernels.Def, i int) bool {
 	}
 	return false
 }
-
-// conditional reports whether v can fail and is only looked at where some condition holds.
-func (l *lowerer) conditional(v *val) bool {
-	if !canFail(v) || l.isRoot[v] || len(l.uses[v]) == 0 {
-		return false
-	}
-	if c, ok := l.conds[v]; ok {
-		return c
-	}
-	c := true
-	for _, u := range l.uses[v] {
-		c = c && u.op == vCall && (l.looksLazily(u, v) || l.conditional(u))
-	}
-	l.conds[v] = c
-	return c
-}
-
-func (l *lowerer) looksLazily(u, v *val) bool {
-	for i, a := range u.args {
-		if a == v && !lazy(u.expr.Def, i) {
-			return false
-		}
-	}
-	return true
-}

@@ -1,8 +1,8 @@
-package device
+package tuning
 
-// Tuning are the sizes by which a device decides what is worth it. Results do not depend on them but for rounding.
+// Sizes are the sizes by which a device decides what is worth it. Results do not depend on them but for rounding.
 // Tests make them small, so that small data take every path.
-type Tuning struct {
+type Sizes struct {
 	LaneWork       float64 // operations per lane
 	LaneRows       int     // rows per lane of structure
 	BlockScratch   int     // bytes of a block's cells: they stay in the second-level cache
@@ -60,9 +60,9 @@ type Tuning struct {
 	SparseRows, SparseSize int
 }
 
-// DefaultTuning is that of a processor with a second-level cache of half a megabyte or more.
-func DefaultTuning() *Tuning {
-	return &Tuning{
+// Default is that of a processor with a second-level cache of half a megabyte or more.
+func Default() *Sizes {
+	return &Sizes{
 		LaneWork: 65536, LaneRows: 1 << 13, BlockScratch: 256 << 10, ProductScratch: 5 << 18, GroupRows: 8, SpillBytes: 1 << 20,
 		GridPairs: 32, GridWork: 1 << 16, SumProduct: 1 << 18, SumPanel: 512, RowsOfChunks: 1 << 16, ShareRows: 16,
 		InPlaceMatrix: 1024, RowsTransposed: 32, RowsOfProduct: 128, LargeFlops: 1e8, LargeMatrix: 1 << 16,
