@@ -309,17 +309,6 @@ func copyOut[T any](to, from []T) []T {
 	return to
 }
 
-// numbers are a vector's numbers as bytes.
-func numbers(v *ra.Vector) []byte {
-	switch {
-	case v.F64 != nil:
-		return tensor.AsBytes(v.F64)
-	case v.F32 != nil:
-		return tensor.AsBytes(v.F32)
-	}
-	return tensor.AsBytes(v.Ints)
-}
-
 func vectorBytes(v *ra.Vector) int64 {
 	n := len(numbers(v)) + len(v.Valid)
 	for _, s := range v.Texts {

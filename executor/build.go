@@ -331,22 +331,6 @@ func (st *stage) makeVec(n *ra.Node, r *structure.Relation, i int, step bool) (*
 	return d.shared(v.typ), nil
 }
 
-// shared is a column on the heap as a vector with the same memory.
-func (d *data) shared(t kernels.Type) *ra.Vector {
-	return &ra.Vector{Type: t, N: d.n, Ints: d.i64, F32: d.f32, F64: d.f64, Texts: d.str, Valid: bools(d.valid)}
-}
-
-func bools(b []byte) []bool {
-	if b == nil {
-		return nil
-	}
-	out := make([]bool, len(b))
-	for i, x := range b {
-		out[i] = x != 0
-	}
-	return out
-}
-
 // addKeyVec reads key column i of an Add from the inputs.
 func (st *stage) addKeyVec(n *ra.Node, r *structure.Relation, i int) (*ra.Vector, error) {
 	parts, from, base := make([]*ra.Vector, len(n.Inputs)), make([]int32, r.Space.N), int32(0)

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"github.com/relgrad/relgrad/executor/structure"
+	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 )
 
@@ -102,7 +103,7 @@ func (c *compiler) make(v *val, mask int) (int, error) {
 	case v.op == vCall:
 		return c.call(v, mask)
 	}
-	return 0, internal("val %d of kind %d is not computed before it is read", v.id, v.op)
+	return 0, sqlerr.Broken("executor", "val %d of kind %d is not computed before it is read", v.id, v.op)
 }
 
 func (c *compiler) cell(t kernels.Type, uniform bool) int {
@@ -130,7 +131,7 @@ func (c *compiler) constant(v *val) int {
 // not the val's (a real column in a wide graph) it is converted.
 func (c *compiler) load(v *val, idx *structure.Index, uniform bool) (int, error) {
 	if idx.Virtual() || c.order.Virtual() {
-		return 0, internal("rows of a grid are read that have not been listed")
+		return 0, sqlerr.Broken("executor", "rows of a grid are read that have not been listed")
 	}
 	if !uniform && c.order != nil {
 		if idx == nil {

@@ -310,3 +310,46 @@ func (d *data) float(i int) float64 {
 	}
 	return d.f64[i]
 }
+
+// numbers are a vector's numbers as bytes.
+func numbers(v *ra.Vector) []byte {
+	switch {
+	case v.F64 != nil:
+		return tensor.AsBytes(v.F64)
+	case v.F32 != nil:
+		return tensor.AsBytes(v.F32)
+	}
+	return tensor.AsBytes(v.Ints)
+}
+
+// shared is a column on the heap as a vector with the same memory.
+func (d *data) shared(t kernels.Type) *ra.Vector {
+	return &ra.Vector{Type: t, N: d.n, Ints: d.i64, F32: d.f32, F64: d.f64, Texts: d.str, Valid: bools(d.valid)}
+}
+
+// over reports whether a vector's numbers are the data's.
+func (d *data) over(v *ra.Vector) bool {
+	a, b := d.bytes(), numbers(v)
+	return len(b) > 0 && len(a) >= len(b) && unsafe.SliceData(a) == unsafe.SliceData(b)
+}
+
+func (d *data) fill(v *ra.Vector) {
+	copy(d.f64, v.F64)
+	copy(d.f32, v.F32)
+	if d.f64 != nil {
+		for i, x := range v.F32 {
+			d.f64[i] = float64(x)
+		}
+	}
+}
+
+func bools(b []byte) []bool {
+	if b == nil {
+		return nil
+	}
+	out := make([]bool, len(b))
+	for i, x := range b {
+		out[i] = x != 0
+	}
+	return out
+}

@@ -3,6 +3,8 @@ package executor
 import (
 	"cmp"
 	"slices"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
 // form is a way of computing a val that is in no other pass. Every form is one file, which registers it. Of the forms
@@ -64,7 +66,7 @@ func (l *lowerer) instrs(v *val) ([]*instr, error) {
 		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, internal("val %d of kind %d has no form", v.id, v.op)
+		return nil, sqlerr.Broken("executor", "val %d of kind %d has no form", v.id, v.op)
 	}
 	return all[0].emit(l, v, all[0].found)
 }

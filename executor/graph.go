@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/relgrad/relgrad/executor/structure"
+	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/tensor"
@@ -278,7 +279,7 @@ func commonSpace(g *graph, args []*val) (*structure.Space, error) {
 			continue
 		}
 		if sp.N != 1 && sp != a.sp {
-			return nil, internal("a kernel over two spaces, of %d and %d rows", sp.N, a.sp.N)
+			return nil, sqlerr.Broken("executor", "a kernel over two spaces, of %d and %d rows", sp.N, a.sp.N)
 		}
 		sp = a.sp
 	}
@@ -306,7 +307,7 @@ func (g *graph) gather(v *val, idx *structure.Index) (*val, error) {
 		return v, nil
 	}
 	if v.sp != idx.Src {
-		return nil, internal("a column of %d rows read through an index into %d", v.sp.N, idx.Src.N)
+		return nil, sqlerr.Broken("executor", "a column of %d rows read through an index into %d", v.sp.N, idx.Src.N)
 	}
 	if v.op == vGather {
 		both, err := g.through(idx, v.idx)
@@ -339,7 +340,7 @@ func (g *graph) through(a, b *structure.Index) (*structure.Index, error) {
 		return g.Compose(a, b), nil
 	}
 	if g.shared == nil {
-		return nil, internal("rows of a grid outside a program")
+		return nil, sqlerr.Broken("executor", "rows of a grid outside a program")
 	}
 	if a.Virtual() && b.Virtual() && !b.Projection.Back {
 		if a.Projection.Back {

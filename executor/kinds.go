@@ -184,12 +184,6 @@ type source struct {
 	held []int32  // SpMM's second rows where those of a group are one: it; idx is nil then
 }
 
-// factor is a scalar by which a chunk is multiplied, or divided.
-type factor struct {
-	v      *val
-	divide bool
-}
-
 // spmmBlocks is SpMM over groups whose rows read a column that is larger than the second-level cache, each row of it
 // often: lanes of groups take it a block at a time. The structure phase sorts a lane's rows by block, then group.
 type spmmBlocks struct {

@@ -258,27 +258,6 @@ func viewed(d *data, n, size int) data {
 	return v
 }
 
-// layoutInstr makes the instruction of a layout that is no view.
-func layoutInstr(l *lowerer, v *val) (*instr, error) {
-	v.lay.list()
-	t, err := compile(l.g, nil)
-	if err != nil {
-		return nil, err
-	}
-	t.also = []*val{v.args[0]}
-	in := &instr{
-		v:    v,
-		how:  "re-chunked from " + v.args[0].typ.String(),
-		rows: v.lay.rows,
-		t:    t,
-		form: &relayout{v.lay, v.back},
-	}
-	l.finish(in)
-	in.flops = 0
-	in.bytes *= 2
-	return in, nil
-}
-
 // elementwise applies an element-wise kernel to columns some of which have been put into rows and chunks from a matrix:
 // to the matrix, as a rule larger chunks, so that the copy is not needed. It returns nil where that is not possible.
 func (g *graph) elementwise(d *kernels.Def, at kernels.Attr, args []*val) (*val, error) {
@@ -494,13 +473,3 @@ func squared(v *val) *val {
 	}
 	return x
 }
-
-var _ = registerForm(form{
-	name:  "re-chunked",
-	match: func(_ *lowerer, v *val) (any, error) { return found(v.op == vLayout), nil },
-	cost:  func(l *lowerer, v *val, _ any) float64 { return l.treeCost(v) },
-	emit: func(l *lowerer, v *val, _ any) ([]*instr, error) {
-		in, err := layoutInstr(l, v)
-		return []*instr{in}, err
-	},
-})

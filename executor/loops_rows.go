@@ -3,6 +3,7 @@ package executor
 import (
 	"math"
 
+	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
@@ -144,7 +145,7 @@ func convertCell(b *block, o *op) error {
 			to[i] = float32(x)
 		}
 	default:
-		return internal("no conversion from %d to %d", in.kind, out.kind)
+		return sqlerr.Broken("executor", "no conversion from %d to %d", in.kind, out.kind)
 	}
 	return nil
 }
@@ -171,7 +172,7 @@ func runReference(b *block, o *op) error {
 			return err
 		}
 		if !out.setValue(row, x) {
-			return internal("%s is NULL though its type %v is not nullable", e.Def.Name, o.v.typ)
+			return sqlerr.Broken("executor", "%s is NULL though its type %v is not nullable", e.Def.Name, o.v.typ)
 		}
 	}
 	return nil

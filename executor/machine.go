@@ -4,7 +4,9 @@ import (
 	"context"
 
 	"github.com/relgrad/relgrad/executor/tuning"
+	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -16,6 +18,14 @@ type machine struct {
 	scratch []*tensor.Buffer
 	tune    *tuning.Sizes
 	sums    tray // of passes
+}
+
+// newMachine makes the device of so many workers; 0: of as many as there are processors.
+func newMachine(workers int, t *tuning.Sizes) *machine {
+	if workers <= 0 {
+		workers = cpu.Processors()
+	}
+	return &machine{workers: workers, tune: t}
 }
 
 // reserve gives every worker at least n bytes.
@@ -50,7 +60,7 @@ func (m *machine) prepare(list []*instr, scratch int) (code, error) {
 	for _, in := range list {
 		t := &task{instr: in, m: m, unless: of[in.unless]}
 		if t.run = t.loop(); t.run == nil {
-			return nil, internal("the processors have no code for %s (%T)", in.how, in.form)
+			return nil, sqlerr.Broken("executor", "the processors have no code for %s (%T)", in.how, in.form)
 		}
 		of[in] = t
 		out.list = append(out.list, t)

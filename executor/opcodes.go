@@ -45,3 +45,18 @@ const (
 	opDropMask
 	opRowKey
 )
+
+// unary and binary are the kernels of one and of two arguments that a device computes with opUnary and opBinary.
+var (
+	unary = setOf("neg", "abs", "square", "sqrt", "relu", "sign", "exp", "ln", "tanh", "sigmoid", "softplus", "silu", "sech2",
+		"sigmoid_slope", "gauss", "normal_pdf")
+	binary = setOf("add", "sub", "mul", "div", "maximum", "minimum", "greater", "eq_mask", "bce_slope")
+)
+
+func setOf(names ...string) map[string]bool {
+	s := map[string]bool{}
+	for _, n := range names {
+		s[n] = true
+	}
+	return s
+}

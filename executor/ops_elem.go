@@ -35,8 +35,7 @@ func (c *compiler) elementwise(v *val, mask int) (int, error) {
 	if name == "power" && isTwo(v.args[1]) && v.args[0].typ.Size() == e.size {
 		return c.strict(opUnary, kindOf(v.typ), v, args[:1], -1, &elem{loop: "square"}), nil
 	}
-	_, isUnary := fastUnary[name]
-	_, isBinary := fastBinary[name]
+	isUnary, isBinary := unary[name], binary[name]
 	switch {
 	case isUnary && len(args) == 1:
 		return c.strict(opUnary, kindOf(v.typ), v, args, -1, &elem{loop: name}), nil

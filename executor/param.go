@@ -3,7 +3,6 @@ package executor
 import (
 	"context"
 	"slices"
-	"unsafe"
 
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -59,26 +58,10 @@ func (p *Program) param(t *tableData, col int, v *ra.Vector) (*Param, error) {
 	return q, nil
 }
 
-// over reports whether a vector's numbers are the data's.
-func (d *data) over(v *ra.Vector) bool {
-	a, b := d.bytes(), numbers(v)
-	return len(b) > 0 && len(a) >= len(b) && unsafe.SliceData(a) == unsafe.SliceData(b)
-}
-
 // becomes reports whether a column that has been read is a parameter's memory, or will be: training changes that.
 func (p *Program) becomes(t *tableData, col int, v *ra.Vector) bool {
 	return t.own[col] != nil && t.own[col].over(v) ||
 		slices.ContainsFunc(p.params, func(q *Param) bool { return q.table == t && q.col == col && q.data.over(v) })
-}
-
-func (d *data) fill(v *ra.Vector) {
-	copy(d.f64, v.F64)
-	copy(d.f32, v.F32)
-	if d.f64 != nil {
-		for i, x := range v.F32 {
-			d.f64[i] = float64(x)
-		}
-	}
 }
 
 func (q *Param) validate(v *ra.Vector) {

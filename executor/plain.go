@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/executor/structure"
+	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -98,7 +99,7 @@ func (c *plainCode) set(ctx context.Context, v *val, r int, x *val, from int) er
 	}
 	y, err := c.row(x, from, v, map[*val]kernels.Value{})
 	if err == nil && !v.data.setValue(r, y) {
-		err = internal("row %d of v%d is NULL though its type %v is not nullable", r, v.id, v.typ)
+		err = sqlerr.Broken("executor", "row %d of v%d is NULL though its type %v is not nullable", r, v.id, v.typ)
 	}
 	return err
 }
@@ -117,7 +118,7 @@ func (c *plainCode) row(v *val, r int, making *val, memo map[*val]kernels.Value)
 	case v.op == vGather:
 		return c.through(v, r, making)
 	case v.op != vCall:
-		return x, internal("v%d of kind %d is not computed before it is read", v.id, v.op)
+		return x, sqlerr.Broken("executor", "v%d of kind %d is not computed before it is read", v.id, v.op)
 	}
 	if x, ok := memo[v]; ok {
 		return x, nil
@@ -217,7 +218,7 @@ func (c *plainCode) reduce(ctx context.Context, v *val) error {
 	}
 	for g := range groups {
 		if !v.data.setValue(g, groups[g].result(v)) {
-			return internal("group %d of v%d is NULL though its type %v is not nullable", g, v.id, v.typ)
+			return sqlerr.Broken("executor", "group %d of v%d is NULL though its type %v is not nullable", g, v.id, v.typ)
 		}
 	}
 	return nil

@@ -8,7 +8,6 @@ import (
 	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -108,13 +107,10 @@ func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (p 
 	if p.opt.forms == nil {
 		p.opt.forms = forms
 	}
-	if p.opt.Workers <= 0 {
-		p.opt.Workers = cpu.Processors()
-	}
 	if p.tune = opt.Tuning; p.tune == nil {
 		p.tune = tuning.Default()
 	}
-	p.host = &machine{workers: p.opt.Workers, tune: p.tune}
+	p.host = newMachine(p.opt.Workers, p.tune)
 	if p.device = opt.Device; p.device == nil {
 		p.device = p.host
 	}
