@@ -8,6 +8,8 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/blas"
 	"github.com/relgrad/relgrad/kernels/cpu"
@@ -66,7 +68,7 @@ func measureLimits(ctx context.Context, workers int) (out limits, err error) {
 	const bytes = 64 << 20 // per worker: more than the caches hold
 	buf, err := tensor.NewBuffer(bytes * workers)
 	if err != nil {
-		return out, outOfMemory(err)
+		return out, values.OutOfMemory(err)
 	}
 	defer buf.Free()
 	words := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(buf.Bytes()))), bytes*workers/8)
@@ -96,21 +98,21 @@ func median(took []time.Duration) time.Duration {
 
 // analyzed prints the median of an instruction's runs, and which share of the machine's limit it reaches: of
 // operations or of bytes, whichever binds.
-func (in *instr) analyzed(b *strings.Builder, runs []time.Duration, l limits) time.Duration {
+func analyzed(in *device.Instr, b *strings.Builder, runs []time.Duration, l limits) time.Duration {
 	took := median(runs)
 	if took == 0 || l == (limits{}) {
 		return 0
 	}
-	least, what := in.bytes/l.bytes, "memory"
-	if f := in.flops / l.flops; f > least {
+	least, what := in.Bytes/l.bytes, "memory"
+	if f := in.Flops / l.flops; f > least {
 		least, what = f, "operations"
 	}
 	fmt.Fprintf(
 		b,
 		"        %.3g ms, %.3g Gflop/s, %.3g GB/s: %.0f %% of the machine's %s\n",
 		took.Seconds()*1e3,
-		in.flops/took.Seconds()/1e9,
-		in.bytes/took.Seconds()/1e9,
+		in.Flops/took.Seconds()/1e9,
+		in.Bytes/took.Seconds()/1e9,
 		100*least/took.Seconds(),
 		what,
 	)

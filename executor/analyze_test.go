@@ -22,9 +22,9 @@ func TestAnalyze(t *testing.T) {
 	if err := p.Analyze(ctx, kernels.Env{}, 3); err != nil {
 		t.Fatal(err)
 	}
-	for i, in := range p.sched.steps {
-		if n := len(p.sched.took(i)); n != 4 {
-			t.Errorf("v%d was timed %d times, want once for warming up and 3 times", in.v.id, n)
+	for i, in := range p.sched.Steps {
+		if n := len(p.sched.Took(i)); n != 4 {
+			t.Errorf("v%d was timed %d times, want once for warming up and 3 times", in.V.Id, n)
 		}
 	}
 	text := p.Explain()
@@ -37,7 +37,7 @@ func TestAnalyze(t *testing.T) {
 	if err := p.Run(ctx, kernels.Env{}); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(p.sched.took(0)); n != 4 {
+	if n := len(p.sched.Took(0)); n != 4 {
 		t.Errorf("a run after Analyze is timed: %d times", n)
 	}
 	cancelled, cancel := context.WithCancel(ctx)

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"unsafe"
 
+	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -86,11 +87,11 @@ func (p *Program) arrays() int64 {
 }
 
 // lastingData gives a column of the structure its memory, which is Go's or a file's.
-func (p *Program) lastingData(d *data, nullable bool) error {
-	bytes := need(d.kind, d.n, d.size, nullable)
-	p.led.made = append(p.led.made, spillable(d.kind, bytes))
-	if d.kind == str || !p.InFile(int64(bytes)) {
-		*d = onHeap(d.kind, d.n, d.size, nullable)
+func (p *Program) lastingData(d *values.Column, nullable bool) error {
+	bytes := values.Bytes(d.Kind, d.N, d.Size, nullable)
+	p.led.made = append(p.led.made, spillable(d.Kind, bytes))
+	if d.Kind == values.Str || !p.InFile(int64(bytes)) {
+		*d = values.OnHeap(d.Kind, d.N, d.Size, nullable)
 		p.led.arrays += int64(bytes)
 		return nil
 	}
@@ -99,13 +100,13 @@ func (p *Program) lastingData(d *data, nullable bool) error {
 		return err
 	}
 	p.led.filed = append(p.led.filed, b)
-	*d = place(b, 0, d.kind, d.n, d.size, nullable)
+	*d = values.Place(b, 0, d.Kind, d.N, d.Size, nullable)
 	return nil
 }
 
 // spillable is a size as ledger.made has it.
-func spillable(k kind, bytes int) int64 {
-	if k == str {
+func spillable(k values.Kind, bytes int) int64 {
+	if k == values.Str {
 		return int64(-bytes)
 	}
 	return int64(bytes)
@@ -126,15 +127,15 @@ func (p *Program) Spill(bytes int) (*tensor.Buffer, error) {
 	case errors.Is(err, errors.ErrUnsupported):
 		return nil, sqlerr.New(sqlerr.OutOfMemory,
 			"the plan needs more than the memory budget of %s, and spilling to files exists on Linux only",
-			size(float64(p.opt.Memory))).
+			values.Size(float64(p.opt.Memory))).
 			Wrap(err)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
-		return nil, sqlerr.New(sqlerr.DiskFull, "no room to spill %s to %s", size(float64(bytes)), p.opt.SpillDir).
-			WithDetail("The memory budget is %s.", size(float64(p.opt.Memory))).
+		return nil, sqlerr.New(sqlerr.DiskFull, "no room to spill %s to %s", values.Size(float64(bytes)), p.opt.SpillDir).
+			WithDetail("The memory budget is %s.", values.Size(float64(p.opt.Memory))).
 			WithHint("Free space there, or raise the budget: --memory, or SET relgrad.memory.").
 			Wrap(err)
 	}
-	return nil, sqlerr.New(sqlerr.IO, "could not spill %s to %s", size(float64(bytes)), p.opt.SpillDir).
+	return nil, sqlerr.New(sqlerr.IO, "could not spill %s to %s", values.Size(float64(bytes)), p.opt.SpillDir).
 		WithDetail("%v.", err).
 		WithHint("Files lie in the store's folder. A larger budget needs none: --memory, or SET relgrad.memory.").
 		Wrap(err)
@@ -156,7 +157,7 @@ func (p *Program) columnsByBytes() []stored {
 			if c != ra.RowID {
 				typ = t.t.Cols[c].Type
 			}
-			if b := t.t.Rows * int64(typ.Size()*kindOf(typ).bytes()); b > 0 {
+			if b := t.t.Rows * int64(typ.Size()*values.KindOf(typ).Bytes()); b > 0 {
 				out = append(out, stored{t, i, b})
 			}
 		}
@@ -234,11 +235,11 @@ func (p *Program) read(st *stage, t *tableData) ([]*ra.Vector, error) {
 	}
 	cols = slices.Clone(cols) // the source's own, perhaps
 	for i, v := range cols {
-		if d := t.own[t.cols[i]]; d != nil && !d.over(v) { // it has not been asked for, or was too small
-			d.free()
+		if d := t.own[t.cols[i]]; d != nil && !d.Over(v) { // it has not been asked for, or was too small
+			d.Free()
 			delete(t.own, t.cols[i])
 		}
-		if b := numbers(v); t.spill[i] && len(b) > 0 {
+		if b := values.NumbersOf(v); t.spill[i] && len(b) > 0 {
 			if cols[i], err = p.moveOut(v); err != nil {
 				return nil, err
 			}
@@ -246,7 +247,7 @@ func (p *Program) read(st *stage, t *tableData) ([]*ra.Vector, error) {
 			if t.cols[i] >= 0 {
 				name = t.t.Cols[t.cols[i]].Name
 			}
-			p.led.listed = append(p.led.listed, t.t.Name+"."+name+", "+size(float64(len(b))))
+			p.led.listed = append(p.led.listed, t.t.Name+"."+name+", "+values.Size(float64(len(b))))
 			continue
 		}
 		p.led.columns += vectorBytes(v)
@@ -265,30 +266,30 @@ func (p *Program) roomFor(t *tableData, i int, typ kernels.Type, rows int) (*ra.
 	if t.spill[i] {
 		return p.roomOn(typ, rows)
 	}
-	d, err := newData(kindOf(typ), rows, typ.Size(), t.t.Cols[t.cols[i]].Type.Nullable)
+	d, err := values.NewData(values.KindOf(typ), rows, typ.Size(), t.t.Cols[t.cols[i]].Type.Nullable)
 	if err != nil {
 		return nil, err
 	}
-	t.own[t.cols[i]].free()
+	t.own[t.cols[i]].Free()
 	t.own[t.cols[i]] = d
-	return &ra.Vector{Type: typ, F64: d.f64[:0:len(d.f64)], F32: d.f32[:0:len(d.f32)]}, nil
+	return &ra.Vector{Type: typ, F64: d.F64[:0:len(d.F64)], F32: d.F32[:0:len(d.F32)]}, nil
 }
 
 // roomOn makes an empty vector that has room for so many rows in a file.
 func (p *Program) roomOn(t kernels.Type, rows int) (*ra.Vector, error) {
-	k, n := kindOf(t), rows*t.Size()
-	b, err := p.Spill(n * k.bytes())
+	k, n := values.KindOf(t), rows*t.Size()
+	b, err := p.Spill(n * k.Bytes())
 	if err != nil {
 		return nil, err
 	}
 	p.led.disk = append(p.led.disk, b)
-	d := place(b, 0, k, rows, t.Size(), false)
-	return &ra.Vector{Type: t, F64: d.f64[:0:len(d.f64)], F32: d.f32[:0:len(d.f32)], Ints: d.i64[:0:len(d.i64)]}, nil
+	d := values.Place(b, 0, k, rows, t.Size(), false)
+	return &ra.Vector{Type: t, F64: d.F64[:0:len(d.F64)], F32: d.F32[:0:len(d.F32)], Ints: d.I64[:0:len(d.I64)]}, nil
 }
 
 // moveOut returns a column whose numbers lie in a file.
 func (p *Program) moveOut(v *ra.Vector) (*ra.Vector, error) {
-	if p.bufferOf(unsafe.Pointer(unsafe.SliceData(numbers(v)))) != nil {
+	if p.bufferOf(unsafe.Pointer(unsafe.SliceData(values.NumbersOf(v)))) != nil {
 		return v, nil
 	}
 	to, err := p.roomOn(v.Type, v.N)
@@ -310,7 +311,7 @@ func copyOut[T any](to, from []T) []T {
 }
 
 func vectorBytes(v *ra.Vector) int64 {
-	n := len(numbers(v)) + len(v.Valid)
+	n := len(values.NumbersOf(v)) + len(v.Valid)
 	for _, s := range v.Texts {
 		n += len(s) + int(unsafe.Sizeof(s))
 	}
@@ -322,12 +323,12 @@ func vectorBytes(v *ra.Vector) int64 {
 func (p *Program) held() int64 {
 	n := p.opt.Taken + p.led.columns + p.structureBytes()
 	for _, v := range p.owned {
-		if !v.structural && v.data != nil && v.data.buf != nil && !v.data.buf.Spilled() {
-			n += int64(len(v.data.buf.Bytes()))
+		if !v.Structural && v.Data != nil && v.Data.Buf != nil && !v.Data.Buf.Spilled() {
+			n += int64(len(v.Data.Buf.Bytes()))
 		}
 	}
 	for _, q := range p.params {
-		n += int64(len(q.data.buf.Bytes())) * int64(1+p.opt.Beside)
+		n += int64(len(q.data.Buf.Bytes())) * int64(1+p.opt.Beside)
 	}
 	return n
 }
@@ -339,7 +340,7 @@ func (p *Program) Holds() int64 {
 	for _, b := range []*tensor.Buffer{p.arena.mem, p.spare.mem} {
 		n += int64(len(b.Bytes()))
 	}
-	return n + p.device.held()
+	return n + p.device.Held()
 }
 
 // structureBytes counts the arrays of the structure in memory and the tables in which keys are looked up.
@@ -436,7 +437,7 @@ func (p *Program) smallest(fixed int64, vals []tried) int64 {
 func (p *Program) tooLittle(fixed int64, vals []tried) error {
 	least := p.smallest(fixed, vals)
 	return sqlerr.New(sqlerr.OutOfMemory, "the plan needs %s of memory even where it spills, and the budget is %s",
-		size(float64(least)), size(float64(p.opt.Memory))).
+		values.Size(float64(least)), values.Size(float64(p.opt.Memory))).
 		WithHint("Set --memory, or relgrad.memory, to at least %dMB; or read fewer rows or smaller chunks.", least>>20)
 }
 
@@ -455,12 +456,12 @@ func (p *Program) limitHeap() {
 		limit -= int64(len(b.Bytes()))
 	}
 	for _, v := range p.owned {
-		if v.data != nil && !v.data.buf.Spilled() {
-			limit -= int64(len(v.data.buf.Bytes()))
+		if v.Data != nil && !v.Data.Buf.Spilled() {
+			limit -= int64(len(v.Data.Buf.Bytes()))
 		}
 	}
 	for _, q := range p.params {
-		limit -= int64(len(q.data.buf.Bytes()))
+		limit -= int64(len(q.data.Buf.Bytes()))
 	}
 	setHeapLimit(&p.led, max(limit, p.opt.Memory/windowShare))
 	if p.led.released == nil {

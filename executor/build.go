@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"github.com/relgrad/relgrad/executor/structure"
+	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
 
 // col is the val of a column of n, over the space of n's rel or uniform.
-func (st *stage) col(wide bool, n *ra.Node, i int) (*val, error) {
+func (st *stage) col(wide bool, n *ra.Node, i int) (*values.Val, error) {
 	key := colKey{wide, n, i}
 	for s := st; s != nil; s = s.parent {
 		if v := s.cols[key]; v != nil {
@@ -39,20 +40,20 @@ func (st *stage) col(wide bool, n *ra.Node, i int) (*val, error) {
 	return v, nil
 }
 
-func (st *stage) makeCol(g *graph, n *ra.Node, r *structure.Relation, i int) (*val, error) {
+func (st *stage) makeCol(g *values.Graph, n *ra.Node, r *structure.Relation, i int) (*values.Val, error) {
 	switch n.Op {
 	case ra.Scan:
 		return st.scanCol(g, n, r, i)
 	case ra.Opaque:
-		return g.leaf(n.Cols[i].Name, n.Cols[i].Type, r.Space, fromVector(r.Data[i]), false), nil
+		return g.Leaf(n.Cols[i].Name, n.Cols[i].Type, r.Space, values.FromVector(r.Data[i]), false), nil
 	case ra.Select, ra.Join:
 		return st.expr(g, n, n.Out[i], r.Indexes)
 	case ra.SemiJoin, ra.AntiJoin:
-		v, err := st.col(g.wide, n.Inputs[0], i)
+		v, err := st.col(g.Wide, n.Inputs[0], i)
 		if err != nil {
 			return nil, err
 		}
-		return g.gather(v, r.Indexes[0])
+		return g.Gather(v, r.Indexes[0])
 	case ra.Aggregate:
 		return st.aggregateCol(g, n, r, i)
 	case ra.Union:
@@ -65,21 +66,21 @@ func (st *stage) makeCol(g *graph, n *ra.Node, r *structure.Relation, i int) (*v
 
 // scanCol is a stored column; a parameter's column is shared by all scans of the table, mutable, and the
 // same in both graphs only by value.
-func (st *stage) scanCol(g *graph, n *ra.Node, r *structure.Relation, i int) (*val, error) {
+func (st *stage) scanCol(g *values.Graph, n *ra.Node, r *structure.Relation, i int) (*values.Val, error) {
 	t := st.p.table(n.Table)
 	v := r.Data[t.at[n.TableCols[i]]]
-	if n.Cols[i].Dep && !g.wide || n.Cols[i].Dep && st.p.opt.Force64 {
+	if n.Cols[i].Dep && !g.Wide || n.Cols[i].Dep && st.p.opt.Force64 {
 		p, err := st.p.param(t, n.TableCols[i], v)
 		if err != nil {
 			return nil, err
 		}
 		if p.leaf == nil {
-			p.leaf = st.main.leaf(n.Table.Name+"."+n.Cols[i].Name, n.Cols[i].Type, r.Space, p.data, true)
+			p.leaf = st.main.Leaf(n.Table.Name+"."+n.Cols[i].Name, n.Cols[i].Type, r.Space, p.data, true)
 		}
 		return p.leaf, nil
 	}
-	key := scanKey{g.wide, t, n.TableCols[i]}
-	if st.leaves[key] == nil && !g.wide && v.Type.Kind == kernels.Int {
+	key := scanKey{g.Wide, t, n.TableCols[i]}
+	if st.leaves[key] == nil && !g.Wide && v.Type.Kind == kernels.Int {
 		st.leaves[key] = st.keyLeaf(n.Table.Name+"."+n.Cols[i].Name, r.Space, v)
 	}
 	if st.leaves[key] == nil && st.p.becomes(t, n.TableCols[i], v) { // the stored values, which training does not change
@@ -87,27 +88,27 @@ func (st *stage) scanCol(g *graph, n *ra.Node, r *structure.Relation, i int) (*v
 		c.F32, c.F64 = slices.Clone(v.F32), slices.Clone(v.F64)
 		v, r.Data[t.at[n.TableCols[i]]] = &c, &c
 		if t.own[n.TableCols[i]] == nil { // else it is counted as long as it is no parameter's
-			st.p.led.columns += int64(len(numbers(v)))
+			st.p.led.columns += int64(len(values.NumbersOf(v)))
 		}
 	}
 	if st.leaves[key] == nil {
-		st.leaves[key] = g.leaf(n.Table.Name+"."+n.Cols[i].Name, n.Cols[i].Type, r.Space, fromVector(v), false)
+		st.leaves[key] = g.Leaf(n.Table.Name+"."+n.Cols[i].Name, n.Cols[i].Type, r.Space, values.FromVector(v), false)
 	}
 	return st.leaves[key], nil
 }
 
 // keyLeaf is the leaf of a column of integers in the main graph. Equal columns are one leaf, so that what is
 // computed of equal keys is computed once.
-func (st *stage) keyLeaf(name string, sp *structure.Space, v *ra.Vector) *val {
+func (st *stage) keyLeaf(name string, sp *structure.Space, v *ra.Vector) *values.Val {
 	key := fmt.Sprintf("%x %d", structure.SampleHash(v.Ints), sp.ID)
 	for s := st; s != nil; s = s.parent {
 		for _, l := range s.keys[key] {
-			if structure.EqualInts(l.data.i64, v.Ints) && slices.Equal(l.data.valid, fromVector(v).valid) {
+			if structure.EqualInts(l.Data.I64, v.Ints) && slices.Equal(l.Data.Valid, values.FromVector(v).Valid) {
 				return l
 			}
 		}
 	}
-	l := st.main.leaf(name, v.Type, sp, fromVector(v), false)
+	l := st.main.Leaf(name, v.Type, sp, values.FromVector(v), false)
 	st.keys[key] = append(st.keys[key], l)
 	return l
 }
@@ -121,105 +122,105 @@ type scanKey struct {
 
 // exprsOf names the expressions of a node in a graph.
 type exprsOf struct {
-	g *graph
+	g *values.Graph
 	n *ra.Node
 }
 
 // expr is the val of an expression over n's inputs, read through idx.
-func (st *stage) expr(g *graph, n *ra.Node, e *kernels.Expr, idx []*structure.Index) (*val, error) {
-	if g.wide && st.parent != nil && e.PerStep() {
-		e = settle(e, &st.p.env)
+func (st *stage) expr(g *values.Graph, n *ra.Node, e *kernels.Expr, idx []*structure.Index) (*values.Val, error) {
+	if g.Wide && st.parent != nil && e.PerStep() {
+		e = values.Settle(e, &st.p.env)
 	}
 	of := exprsOf{g, n}
 	if st.exprs[of] == nil {
-		st.exprs[of] = map[*kernels.Expr]*val{}
+		st.exprs[of] = map[*kernels.Expr]*values.Val{}
 	}
-	return fromExpr(g, e, st.exprs[of], func(c kernels.Col) (*val, error) {
+	return values.FromExpr(g, e, st.exprs[of], func(c kernels.Col) (*values.Val, error) {
 		in := n.Inputs[c.Input]
-		v, err := st.col(g.wide, in, in.Index(c.ID))
+		v, err := st.col(g.Wide, in, in.Index(c.ID))
 		if err != nil {
 			return nil, err
 		}
-		return g.gather(v, idx[c.Input])
+		return g.Gather(v, idx[c.Input])
 	})
 }
 
-func (st *stage) aggregateCol(g *graph, n *ra.Node, r *structure.Relation, i int) (*val, error) {
+func (st *stage) aggregateCol(g *values.Graph, n *ra.Node, r *structure.Relation, i int) (*values.Val, error) {
 	in := n.Inputs[0]
 	if i < len(n.Group) {
-		if !g.wide && n.Cols[i].Type.Kind == kernels.Int {
+		if !g.Wide && n.Cols[i].Type.Kind == kernels.Int {
 			x, err := st.Vector(n, i)
 			if err != nil {
 				return nil, err
 			}
 			return st.keyLeaf(n.Cols[i].Name, r.Space, x), nil
 		}
-		v, err := st.col(g.wide, in, in.Index(n.Group[i]))
+		v, err := st.col(g.Wide, in, in.Index(n.Group[i]))
 		if err != nil || r.Groups == nil {
 			return v, err
 		}
-		return g.gather(v, r.Indexes[0])
+		return g.Gather(v, r.Indexes[0])
 	}
 	a := n.Aggs[i-len(n.Group)]
 	if r.Groups == nil {
 		return st.single(g, n, r, a)
 	}
 	if a.Fn == ra.CountRows {
-		return g.leaf("count(*)", n.Cols[i].Type, r.Space, countRows(r.Groups), false), nil
+		return g.Leaf("count(*)", n.Cols[i].Type, r.Space, countRows(r.Groups), false), nil
 	}
-	v, err := st.col(g.wide, in, in.Index(a.Arg))
+	v, err := st.col(g.Wide, in, in.Index(a.Arg))
 	if err != nil {
 		return nil, err
 	}
-	if a.Fn == ra.Count && !v.typ.Nullable { // structure tells how many rows there are, before any values
-		return g.leaf("count", n.Cols[i].Type, r.Space, countRows(r.Groups), false), nil
+	if a.Fn == ra.Count && !v.Type.Nullable { // structure tells how many rows there are, before any values
+		return g.Leaf("count", n.Cols[i].Type, r.Space, countRows(r.Groups), false), nil
 	}
 	t := n.Cols[i].Type
 	t.Nullable = false
 	if a.Fn == ra.Sum || a.Fn == ra.Min || a.Fn == ra.Max {
-		t.Nullable = v.typ.Nullable || r.Groups.HasEmpty()
+		t.Nullable = v.Type.Nullable || r.Groups.HasEmpty()
 	}
-	return g.sum(a.Fn, v, t, r.Groups)
+	return g.Sum(a.Fn, v, t, r.Groups)
 }
 
-func countRows(x *structure.Groups) *data {
-	d := &data{kind: i64, size: 1, n: x.Out.N, i64: make([]int64, x.Out.N)}
-	for g := range d.i64 {
+func countRows(x *structure.Groups) *values.Column {
+	d := &values.Column{Kind: values.I64, Size: 1, N: x.Out.N, I64: make([]int64, x.Out.N)}
+	for g := range d.I64 {
 		if x.Projection != nil {
-			d.i64[g] = int64(x.In.N / x.Out.N)
+			d.I64[g] = int64(x.In.N / x.Out.N)
 			continue
 		}
-		d.i64[g] = int64(x.Start[g+1] - x.Start[g])
+		d.I64[g] = int64(x.Start[g+1] - x.Start[g])
 	}
 	return d
 }
 
 // single is an aggregate over groups of one row each: the row's value.
-func (st *stage) single(g *graph, n *ra.Node, r *structure.Relation, a ra.Agg) (*val, error) {
-	one := g.constant(kernels.IntValue(1))
+func (st *stage) single(g *values.Graph, n *ra.Node, r *structure.Relation, a ra.Agg) (*values.Val, error) {
+	one := g.Constant(kernels.IntValue(1))
 	if a.Fn == ra.CountRows {
 		return one, nil
 	}
-	v, err := st.col(g.wide, n.Inputs[0], n.Inputs[0].Index(a.Arg))
+	v, err := st.col(g.Wide, n.Inputs[0], n.Inputs[0].Index(a.Arg))
 	switch {
 	case err != nil:
 		return nil, err
-	case a.Fn == ra.Count && !v.typ.Nullable:
+	case a.Fn == ra.Count && !v.Type.Nullable:
 		return one, nil
 	case a.Fn == ra.Count:
-		valid, err := g.call(kernels.Lookup("is_not_null"), kernels.Attr{}, v)
+		valid, err := g.Call(kernels.Lookup("is_not_null"), kernels.Attr{}, v)
 		if err != nil {
 			return nil, err
 		}
-		return g.call(kernels.Lookup("case"), kernels.Attr{}, valid, one, g.constant(kernels.IntValue(0)))
-	case a.Fn == ra.GradSum && v.typ.Nullable:
-		return g.call(kernels.Lookup("coalesce"), kernels.Attr{}, v, g.zero(v.typ))
+		return g.Call(kernels.Lookup("case"), kernels.Attr{}, valid, one, g.Constant(kernels.IntValue(0)))
+	case a.Fn == ra.GradSum && v.Type.Nullable:
+		return g.Call(kernels.Lookup("coalesce"), kernels.Attr{}, v, g.Zero(v.Type))
 	}
 	return v, nil
 }
 
-func (st *stage) unionCol(g *graph, n *ra.Node, r *structure.Relation, i int) (*val, error) {
-	args, from := make([]*val, len(n.Inputs)), make([]*structure.Space, len(n.Inputs))
+func (st *stage) unionCol(g *values.Graph, n *ra.Node, r *structure.Relation, i int) (*values.Val, error) {
+	args, from := make([]*values.Val, len(n.Inputs)), make([]*structure.Space, len(n.Inputs))
 	t := n.Cols[i].Type
 	t.Nullable = false
 	for b, in := range n.Inputs {
@@ -227,29 +228,29 @@ func (st *stage) unionCol(g *graph, n *ra.Node, r *structure.Relation, i int) (*
 		if err != nil {
 			return nil, err
 		}
-		if args[b], err = st.col(g.wide, in, i); err != nil {
+		if args[b], err = st.col(g.Wide, in, i); err != nil {
 			return nil, err
 		}
 		from[b] = ir.Space
-		t.Nullable = t.Nullable || args[b].typ.Nullable
+		t.Nullable = t.Nullable || args[b].Type.Nullable
 	}
-	return g.concat(t, r.Space, args, from), nil
+	return g.Concat(t, r.Space, args, from), nil
 }
 
 // addCol sums the inputs' columns, each read where it has the output's key and zero elsewhere. Key columns
 // are read from the first input that has them.
-func (st *stage) addCol(g *graph, n *ra.Node, r *structure.Relation, i int) (*val, error) {
+func (st *stage) addCol(g *values.Graph, n *ra.Node, r *structure.Relation, i int) (*values.Val, error) {
 	if i < len(n.Key) {
 		return st.addKey(g, n, r, i)
 	}
-	var sum *val
+	var sum *values.Val
 	for b, in := range n.Inputs {
-		v, err := st.col(g.wide, in, i)
+		v, err := st.col(g.Wide, in, i)
 		if err != nil {
 			return nil, err
 		}
-		if v.typ.Nullable {
-			if v, err = g.call(kernels.Lookup("coalesce"), kernels.Attr{}, v, g.zero(v.typ)); err != nil {
+		if v.Type.Nullable {
+			if v, err = g.Call(kernels.Lookup("coalesce"), kernels.Attr{}, v, g.Zero(v.Type)); err != nil {
 				return nil, err
 			}
 		}
@@ -258,12 +259,12 @@ func (st *stage) addCol(g *graph, n *ra.Node, r *structure.Relation, i int) (*va
 			return nil, err
 		}
 		if r.Repeats[b] != nil {
-			v, err = g.sum(ra.GradSum, v, v.typ, r.Repeats[b])
+			v, err = g.Sum(ra.GradSum, v, v.Type, r.Repeats[b])
 		} else {
 			if r.Indexes[b] != nil && r.Indexes[b].Missing {
-				v = g.spread(v, ir.Space)
+				v = g.Spread(v, ir.Space)
 			}
-			v, err = g.gather(v, r.Indexes[b])
+			v, err = g.Gather(v, r.Indexes[b])
 		}
 		if err != nil {
 			return nil, err
@@ -272,22 +273,22 @@ func (st *stage) addCol(g *graph, n *ra.Node, r *structure.Relation, i int) (*va
 			sum = v
 			continue
 		}
-		if sum, err = g.call(kernels.Lookup("add"), kernels.Attr{}, sum, v); err != nil {
+		if sum, err = g.Call(kernels.Lookup("add"), kernels.Attr{}, sum, v); err != nil {
 			return nil, err
 		}
 	}
 	return sum, nil
 }
 
-func (st *stage) addKey(g *graph, n *ra.Node, r *structure.Relation, i int) (*val, error) {
+func (st *stage) addKey(g *values.Graph, n *ra.Node, r *structure.Relation, i int) (*values.Val, error) {
 	if r.Repeats[0] == nil && r.Indexes[0] == nil {
-		return st.col(g.wide, n.Inputs[0], i)
+		return st.col(g.Wide, n.Inputs[0], i)
 	}
 	v, err := st.Vector(n, i)
 	if err != nil {
 		return nil, err
 	}
-	return g.leaf(n.Cols[i].Name, v.Type, r.Space, fromVector(v), false), nil
+	return g.Leaf(n.Cols[i].Name, v.Type, r.Space, values.FromVector(v), false), nil
 }
 
 // Vector is a structural column: its values in memory, in double precision.
@@ -321,14 +322,14 @@ func (st *stage) makeVec(n *ra.Node, r *structure.Relation, i int, step bool) (*
 	if err != nil {
 		return nil, err
 	}
-	if v.op == vLeaf && v.sp == r.Space && v.data.buf == nil {
-		return v.data.shared(n.Cols[i].Type), nil
+	if v.Op == values.OpLeaf && v.Space == r.Space && v.Data.Buf == nil {
+		return v.Data.Shared(n.Cols[i].Type), nil
 	}
 	d, err := st.p.compute(st, v, r.Space, step)
 	if err != nil {
 		return nil, err
 	}
-	return d.shared(v.typ), nil
+	return d.Shared(v.Type), nil
 }
 
 // addKeyVec reads key column i of an Add from the inputs.

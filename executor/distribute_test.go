@@ -410,7 +410,7 @@ func TestFactorsThatCancel(t *testing.T) {
 		f := &fit{down: 3, across: 3, p: 16, q: 16, k: 4, noise: 1, kind: kernels.Float64}
 		rng := rand.New(rand.NewSource(1))
 		db := f.db(t, rng, "sum(sqnorm(a.v - matmul(w.v, h.v)))")
-		w, h := numbers(t, db, "w", 1).F64, numbers(t, db, "h", 1).F64
+		w, h := NumbersOf(t, db, "w", 1).F64, NumbersOf(t, db, "h", 1).F64
 		for i := 0; i < len(w); i += 2 {
 			w[i] *= big
 			w[i+1] = w[i] + rng.NormFloat64()
@@ -436,7 +436,7 @@ func TestFactorsThatCancel(t *testing.T) {
 
 // squaresOf is the sum of squares of a.
 func squaresOf(t *testing.T, db *memdb.DB) float64 {
-	v, sum := numbers(t, db, "a", 2), 0.0
+	v, sum := NumbersOf(t, db, "a", 2), 0.0
 	for _, x := range v.F32 {
 		sum += float64(x) * float64(x)
 	}
@@ -446,8 +446,8 @@ func squaresOf(t *testing.T, db *memdb.DB) float64 {
 	return sum
 }
 
-// numbers is a column of a table, as it is stored.
-func numbers(t *testing.T, db *memdb.DB, table string, col int) *ra.Vector {
+// NumbersOf is a column of a table, as it is stored.
+func NumbersOf(t *testing.T, db *memdb.DB, table string, col int) *ra.Vector {
 	rows, err := db.Table(context.Background(), nil, "", table)
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/kernels/blas"
 	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
@@ -23,9 +25,9 @@ func (p *Program) Explain() string {
 		return b.String() + "not compiled\n"
 	}
 	p.explainStructure(&b, st)
-	var steps []*instr
+	var steps []*device.Instr
 	if p.sched != nil {
-		steps = p.sched.steps
+		steps = p.sched.Steps
 	} else {
 		b.WriteString("the value program is made at each step\n")
 	}
@@ -36,20 +38,20 @@ func (p *Program) Explain() string {
 	if took := median(p.made); took > 0 {
 		fmt.Fprintf(&b, "structure of a step: %.3g ms\n", took.Seconds()*1e3)
 	}
-	p.explainInstrs(&b, "each step", steps, p.sched.took)
+	p.explainInstrs(&b, "each step", steps, p.sched.Took)
 	if p.sched != nil {
 		kept := 0
 		for _, v := range p.owned {
-			if !v.data.buf.Spilled() {
-				kept += len(v.data.buf.Bytes())
+			if !v.Data.Buf.Spilled() {
+				kept += len(v.Data.Buf.Bytes())
 			}
 		}
 		fmt.Fprintf(
 			&b,
 			"memory: %s per step, %s kept, %s scratch per worker\n",
-			size(float64(p.sched.bytes)),
-			size(float64(kept)),
-			size(float64(max(p.sched.tmp, p.onceTmp))),
+			values.Size(float64(p.sched.Bytes)),
+			values.Size(float64(kept)),
+			values.Size(float64(max(p.sched.Tmp, p.onceTmp))),
 		)
 		p.explainSpilled(&b)
 	}
@@ -65,10 +67,10 @@ func (p *Program) explainSpilled(b *strings.Builder) {
 	fmt.Fprintf(
 		b,
 		"spilled: the plan needs %s, the budget is %s; in files in %s, of which %s may be resident:\n",
-		size(float64(s.Needs)),
-		size(float64(s.Budget)),
+		values.Size(float64(s.Needs)),
+		values.Size(float64(s.Budget)),
 		s.Dir,
-		size(float64(p.window())),
+		values.Size(float64(p.window())),
 	)
 	for _, what := range append(p.led.listed[:len(p.led.listed):len(p.led.listed)], p.led.vals...) {
 		fmt.Fprintf(b, "  %s\n", what)
@@ -77,9 +79,9 @@ func (p *Program) explainSpilled(b *strings.Builder) {
 
 // explainOnce prints what is computed once.
 func (p *Program) explainOnce(b *strings.Builder) {
-	var once []*instr
+	var once []*device.Instr
 	for _, in := range p.once {
-		if !in.v.structural {
+		if !in.V.Structural {
 			once = append(once, in)
 		}
 	}
@@ -113,39 +115,39 @@ func (p *Program) explainStructure(b *strings.Builder, st *stage) {
 	}, p.plan.Nodes()...)
 }
 
-func (p *Program) explainInstrs(b *strings.Builder, title string, ins []*instr, took func(i int) []time.Duration) {
+func (p *Program) explainInstrs(b *strings.Builder, title string, ins []*device.Instr, took func(i int) []time.Duration) {
 	fmt.Fprintf(b, "%s:\n", title)
 	n, flops, bytes, all := 0, 0.0, 0.0, time.Duration(0)
 	for i, in := range ins {
-		if d, ok := in.form.(*distributed); ok {
+		if d, ok := in.Form.(*device.Distributed); ok {
 			fmt.Fprintf(
 				b,
 				"  %s by parts over %d rows, without %s  [%s, %s]\n",
-				d.names(),
-				in.rows,
-				d.r.text(true, 0),
-				count(in.flops),
-				size(in.bytes),
+				d.Names(),
+				in.Rows,
+				d.R.Text(true, 0),
+				values.Count(in.Flops),
+				values.Size(in.Bytes),
 			)
-		} else if f, ok := in.form.(*fused); ok {
-			fmt.Fprintf(b, "  %sone pass over %d rows  [%s, %s]\n", in.otherwise(), in.rows, count(in.flops), size(in.bytes))
-			for _, m := range f.members {
-				fmt.Fprintf(b, "    %s: %s\n", m.v.made(m.how), m.v.body())
+		} else if f, ok := in.Form.(*device.Fused); ok {
+			fmt.Fprintf(b, "  %sone pass over %d rows  [%s, %s]\n", in.Otherwise(), in.Rows, values.Count(in.Flops), values.Size(in.Bytes))
+			for _, m := range f.Members {
+				fmt.Fprintf(b, "    %s: %s\n", m.V.Made(m.How), m.V.Body())
 			}
 		} else {
-			fmt.Fprintf(b, "  %s%s over %d rows: %s  [%s, %s]\n", in.otherwise(), in.v.made(in.how), in.rows, in.expr(),
-				count(in.flops), size(in.bytes))
-			for _, u := range in.besides {
-				fmt.Fprintf(b, "    and %s: %s\n", u.made("of its rows"), u.body())
+			fmt.Fprintf(b, "  %s%s over %d rows: %s  [%s, %s]\n", in.Otherwise(), in.V.Made(in.How), in.Rows, in.Expr(),
+				values.Count(in.Flops), values.Size(in.Bytes))
+			for _, u := range in.Besides {
+				fmt.Fprintf(b, "    and %s: %s\n", u.Made("of its rows"), u.Body())
 			}
 		}
-		if all += in.analyzed(b, took(i), p.limit); in.unless == nil || median(took(i)) > 0 {
-			flops += in.flops
-			bytes += in.bytes
+		if all += analyzed(in, b, took(i), p.limit); in.Unless == nil || median(took(i)) > 0 {
+			flops += in.Flops
+			bytes += in.Bytes
 			n++
 		}
 	}
-	fmt.Fprintf(b, "  total %d instructions, %s, %s moved", n, count(flops), size(bytes))
+	fmt.Fprintf(b, "  total %d instructions, %s, %s moved", n, values.Count(flops), values.Size(bytes))
 	if all > 0 {
 		fmt.Fprintf(b, ", %.3g ms", all.Seconds()*1e3)
 	}

@@ -5,6 +5,8 @@ import (
 	"flag"
 	"math"
 
+	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/device/plain"
 	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -46,8 +48,8 @@ func AnyParts(t *tuning.Sizes) { t.DistributeReal, t.DistributeDouble = math.Inf
 
 // ByParts reports how many residuals' sums the last run made by parts, and how many it made with the residual instead.
 func ByParts(p *Program) (parts, residuals int) {
-	for i, in := range p.sched.steps {
-		if _, ok := in.form.(*distributed); ok && p.sched.needed(i) {
+	for i, in := range p.sched.Steps {
+		if _, ok := in.Form.(*device.Distributed); ok && p.sched.Needed(i) {
 			parts++
 		} else if ok {
 			residuals++
@@ -81,7 +83,7 @@ var onDevice = flag.String("device", "", "on which the tests of the executor run
 // CompileOn is Compile for the device of these tests.
 func CompileOn(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (*Program, error) {
 	if *onDevice == "plain" {
-		opt.Device = plain{}
+		opt.Device = plain.Plain{}
 	}
 	return Compile(ctx, plan, src, opt)
 }

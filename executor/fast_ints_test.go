@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/relgrad/relgrad/executor/device/cpu"
 	"github.com/relgrad/relgrad/kernels"
 )
 
@@ -25,7 +26,7 @@ func TestFastInts(t *testing.T) {
 		math.MinInt64,
 		math.MaxInt64 - 1,
 	}
-	for name, fast := range fastInts {
+	for name, fast := range cpu.FastInts {
 		slow := kernels.Lookup(name).Ints
 		for _, x := range borders {
 			for _, y := range borders {

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/executor/forms"
 	"github.com/relgrad/relgrad/executor/tuning"
+	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -39,7 +41,7 @@ func TestFormsInAnyOrder(t *testing.T) {
 		}
 		want, _ := explained(t, plan, g.src, Options{Tuning: tune})
 		for range 3 {
-			mixed := slices.Clone(forms)
+			mixed := slices.Clone(forms.Forms)
 			g.rng.Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
 			if got, _ := explained(t, plan, g.src, Options{Tuning: tune, forms: mixed}); got != want {
 				t.Fatalf("plan %d in another order of forms:\n%s\nand\n%s", seed, want, got)
@@ -62,19 +64,19 @@ func explained(t *testing.T, plan *ra.Plan, src *memory, opt Options) (text stri
 
 // TestFormsAreTold: a form has a name of its own, and a val that has several is computed by the cheapest.
 func TestFormsAreTold(t *testing.T) {
-	cheap := form{
-		name:  "a",
-		match: func(*lowerer, *val) (any, error) { return 1, nil },
-		cost:  func(*lowerer, *val, any) float64 { return 2 },
+	cheap := forms.Form{
+		Name:  "a",
+		Match: func(*forms.Lowerer, *values.Val) (any, error) { return 1, nil },
+		Cost:  func(*forms.Lowerer, *values.Val, any) float64 { return 2 },
 	}
-	dear := form{name: "b", match: cheap.match, cost: func(*lowerer, *val, any) float64 { return 3 }}
-	same := form{name: "c", match: cheap.match, cost: cheap.cost}
-	none := form{name: "d", match: func(*lowerer, *val) (any, error) { return nil, nil }}
-	for _, list := range [][]*form{{&cheap, &dear, &same, &none}, {&none, &same, &dear, &cheap}} {
-		all, err := (&lowerer{lowering: lowering{forms: list}}).formsOf(nil)
+	dear := forms.Form{Name: "b", Match: cheap.Match, Cost: func(*forms.Lowerer, *values.Val, any) float64 { return 3 }}
+	same := forms.Form{Name: "c", Match: cheap.Match, Cost: cheap.Cost}
+	none := forms.Form{Name: "d", Match: func(*forms.Lowerer, *values.Val) (any, error) { return nil, nil }}
+	for _, list := range [][]*forms.Form{{&cheap, &dear, &same, &none}, {&none, &same, &dear, &cheap}} {
+		all, err := (&forms.Lowerer{Lowering: forms.Lowering{Forms: list}}).FormsOf(nil)
 		var names []string
 		for _, c := range all {
-			names = append(names, c.name)
+			names = append(names, c.Name)
 		}
 		if got := strings.Join(names, " "); err != nil || got != "a c b" {
 			t.Errorf("%s, %v", got, err)

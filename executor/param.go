@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/relgrad/relgrad/executor/structure"
+	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -18,8 +19,8 @@ type Param struct {
 	Valid      []byte // 0: NULL; nil: none is
 	table      *tableData
 	col        int
-	data       *data
-	leaf       *val
+	data       *values.Column
+	leaf       *values.Val
 }
 
 // param returns the buffer of a table's column, made of v on the first call.
@@ -29,30 +30,30 @@ func (p *Program) param(t *tableData, col int, v *ra.Vector) (*Param, error) {
 			return q, nil
 		}
 	}
-	k := kindOf(v.Type)
+	k := values.KindOf(v.Type)
 	if p.opt.Force64 {
-		k = f64
+		k = values.F64
 	}
 	d := t.own[col]
-	if d != nil && d.n == v.N {
+	if d != nil && d.N == v.N {
 		delete(t.own, col)
-		if d.over(v) { // not where a copy has taken the column's place
-			p.led.columns -= int64(len(numbers(v)))
+		if d.Over(v) { // not where a copy has taken the column's place
+			p.led.columns -= int64(len(values.NumbersOf(v)))
 		}
 		switch { // the rows decide, not what was known of them
 		case v.Valid == nil:
-			d.valid = nil
-		case d.valid == nil:
-			d.valid = make([]byte, v.N)
+			d.Valid = nil
+		case d.Valid == nil:
+			d.Valid = make([]byte, v.N)
 		}
 	} else { // what has been read stays where it is
 		var err error
-		if d, err = newData(k, v.N, v.Type.Size(), v.Valid != nil); err != nil {
+		if d, err = values.NewData(k, v.N, v.Type.Size(), v.Valid != nil); err != nil {
 			return nil, err
 		}
-		d.fill(v)
+		d.Fill(v)
 	}
-	q := &Param{Rows: v.N, Size: d.size, F32: d.f32, F64: d.f64, Valid: d.valid, table: t, col: col, data: d}
+	q := &Param{Rows: v.N, Size: d.Size, F32: d.F32, F64: d.F64, Valid: d.Valid, table: t, col: col, data: d}
 	q.validate(v)
 	p.params = append(p.params, q)
 	return q, nil
@@ -60,8 +61,8 @@ func (p *Program) param(t *tableData, col int, v *ra.Vector) (*Param, error) {
 
 // becomes reports whether a column that has been read is a parameter's memory, or will be: training changes that.
 func (p *Program) becomes(t *tableData, col int, v *ra.Vector) bool {
-	return t.own[col] != nil && t.own[col].over(v) ||
-		slices.ContainsFunc(p.params, func(q *Param) bool { return q.table == t && q.col == col && q.data.over(v) })
+	return t.own[col] != nil && t.own[col].Over(v) ||
+		slices.ContainsFunc(p.params, func(q *Param) bool { return q.table == t && q.col == col && q.data.Over(v) })
 }
 
 func (q *Param) validate(v *ra.Vector) {
@@ -90,11 +91,11 @@ func (p *Program) Grad(i, col int) *Param {
 		return nil
 	}
 	r := p.roots[i][col]
-	d := r.v.data
-	if d.kind != f32 && d.kind != f64 {
+	d := r.V.Data
+	if d.Kind != values.F32 && d.Kind != values.F64 {
 		return nil
 	}
-	return &Param{Rows: d.n, Size: d.size, F32: d.f32, F64: d.f64, Valid: d.valid, data: d}
+	return &Param{Rows: d.N, Size: d.Size, F32: d.F32, F64: d.F64, Valid: d.Valid, data: d}
 }
 
 // Match returns, for each row of root i, its row in t's Param buffers, -1 where t has no such row. key holds, for each
@@ -209,7 +210,7 @@ func (p *Program) Reload(ctx context.Context, t *ra.Table, col int) (err error) 
 		at[i] = row[c]
 	}
 	v = structure.GatherVector(v, at)
-	q.data.fill(v)
+	q.data.Fill(v)
 	q.validate(v)
 	return nil
 }

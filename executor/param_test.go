@@ -59,7 +59,7 @@ func TestParametersInPlace(t *testing.T) {
 		}
 		defer p.Close()
 		w, at := p.Param(tab, 1), p.table(tab).at[1]
-		if over := w.data.over(p.scans[p.table(tab)].Data[at]); over == c.other {
+		if over := w.data.Over(p.scans[p.table(tab)].Data[at]); over == c.other {
 			t.Fatalf("%+v: the parameter is the column that was read: %v", c, over)
 		}
 		columns := int64(8 * n)

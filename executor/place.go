@@ -5,6 +5,9 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/forms"
+	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -19,8 +22,8 @@ func (a *arena) free() {
 
 // item is a val that needs memory from one instruction to another.
 type item struct {
-	extent
-	v        *val
+	device.Extent
+	v        *values.Val
 	own      bool // it outlives the schedule
 	gathered bool // some instruction reads its rows through an index
 	spilled  bool
@@ -29,13 +32,13 @@ type item struct {
 // place gives the vals their memory: the kept ones each a buffer, the others a part of the arena, which grows where it
 // is too small. Vals that do not fit into the budget lie in files. Those of the structure alone are not refused: the
 // schedule of the values says what the whole plan needs.
-func (p *Program) place(s *schedule, roots []root, a *arena, structural bool) error {
-	items, stored := s.items(roots)
-	tmp := int64(max(s.tmp, p.onceTmp)*s.busy(p.opt.Workers)) + s.partials()
-	if err := p.choose(items, stored, len(s.steps), tmp, structural); err != nil {
+func (p *Program) place(s *forms.Schedule, roots []forms.Root, a *arena, structural bool) error {
+	items, stored := itemsOf(s, roots)
+	tmp := int64(max(s.Tmp, p.onceTmp)*busy(s, p.opt.Workers)) + partialSums(s)
+	if err := p.choose(items, stored, len(s.Steps), tmp, structural); err != nil {
 		return err
 	}
-	var in, out []*extent
+	var in, out []*device.Extent
 	for _, x := range items {
 		switch {
 		case x.own:
@@ -43,39 +46,39 @@ func (p *Program) place(s *schedule, roots []root, a *arena, structural bool) er
 				return err
 			}
 		case x.spilled:
-			out = append(out, &x.extent)
+			out = append(out, &x.Extent)
 		default:
-			in = append(in, &x.extent)
+			in = append(in, &x.Extent)
 		}
 	}
-	s.bytes = int64(planMemory(in))
-	if err := a.grow(p, int(s.bytes), planMemory(out)); err != nil {
+	s.Bytes = int64(device.PlanMemory(in))
+	if err := a.grow(p, int(s.Bytes), device.PlanMemory(out)); err != nil {
 		return err
 	}
 	for _, x := range items {
-		if d := x.v.data; !x.own && x.spilled {
-			*d = place(a.disk, x.off, d.kind, d.n, d.size, x.v.typ.Nullable)
+		if d := x.v.Data; !x.own && x.spilled {
+			*d = values.Place(a.disk, x.Off, d.Kind, d.N, d.Size, x.v.Type.Nullable)
 		} else if !x.own {
-			*d = place(a.mem, x.off, d.kind, d.n, d.size, x.v.typ.Nullable)
+			*d = values.Place(a.mem, x.Off, d.Kind, d.N, d.Size, x.v.Type.Nullable)
 		}
 	}
-	for _, v := range s.views {
-		*v.data = viewed(v.base().data, v.data.n, v.data.size)
+	for _, v := range s.Views {
+		*v.Data = values.Viewed(v.Base().Data, v.Data.N, v.Data.Size)
 	}
-	s.placed = true
-	if p.onceTmp = max(p.onceTmp, s.onceTmp()); !structural {
+	s.Placed = true
+	if p.onceTmp = max(p.onceTmp, onceScratch(s)); !structural {
 		p.tell(items)
 	}
 	return nil
 }
 
 // busy is how many workers' scratch is used: an instruction of few lanes leaves the others alone.
-func (s *schedule) busy(workers int) (most int) {
-	for _, ins := range [][]*instr{s.once, s.steps} {
+func busy(s *forms.Schedule, workers int) (most int) {
+	for _, ins := range [][]*device.Instr{s.Once, s.Steps} {
 		for _, in := range ins {
 			n := workers
-			if _, pass := in.form.(*fused); pass || in.form == nil {
-				n = min(n, in.lanes())
+			if _, pass := in.Form.(*device.Fused); pass || in.Form == nil {
+				n = min(n, in.Lanes())
 			}
 			most = max(most, n)
 		}
@@ -83,40 +86,40 @@ func (s *schedule) busy(workers int) (most int) {
 	return most
 }
 
-// onceTmp is the scratch of what is computed once.
-func (s *schedule) onceTmp() int {
-	if len(s.once) == 0 {
+// onceScratch is the scratch of what is computed once.
+func onceScratch(s *forms.Schedule) int {
+	if len(s.Once) == 0 {
 		return 0
 	}
-	return s.tmp
+	return s.Tmp
 }
 
-// items lists the vals that need memory, with the instructions from and to which they do, and the stored columns that
+// itemsOf lists the vals that need memory, with the instructions from and to which they do, and the stored columns that
 // are read through an index.
-func (s *schedule) items(roots []root) (out []*item, stored []*val) {
-	at := map[*val]*item{}
-	add := func(v *val, own bool) {
+func itemsOf(s *forms.Schedule, roots []forms.Root) (out []*item, stored []*values.Val) {
+	at := map[*values.Val]*item{}
+	add := func(v *values.Val, own bool) {
 		x := &item{
 			v:      v,
 			own:    own,
-			extent: extent{bytes: need(v.data.kind, v.data.n, v.data.size, v.typ.Nullable), from: len(s.steps), to: -1},
+			Extent: device.Extent{Bytes: values.Bytes(v.Data.Kind, v.Data.N, v.Data.Size, v.Type.Nullable), From: len(s.Steps), To: -1},
 		}
 		if own {
-			x.from, x.to = 0, len(s.steps)
+			x.From, x.To = 0, len(s.Steps)
 		}
 		at[v] = x
 		out = append(out, x)
 	}
-	for _, v := range s.kept {
+	for _, v := range s.Kept {
 		add(v, true)
 	}
-	for _, v := range s.temps {
+	for _, v := range s.Temps {
 		add(v, false)
 	}
-	for _, ins := range [][]*instr{s.once, s.steps} {
+	for _, ins := range [][]*device.Instr{s.Once, s.Steps} {
 		for _, in := range ins {
-			in.gathers(func(v *val) {
-				if x := at[v.base()]; x != nil {
+			in.Gathers(func(v *values.Val) {
+				if x := at[v.Base()]; x != nil {
 					x.gathered = true
 				} else {
 					stored = append(stored, v)
@@ -124,47 +127,47 @@ func (s *schedule) items(roots []root) (out []*item, stored []*val) {
 			})
 		}
 	}
-	for i, in := range s.steps {
-		for _, v := range in.outs() {
-			x := at[v.base()]
-			x.from, x.to = min(x.from, i), max(x.to, i)
+	for i, in := range s.Steps {
+		for _, v := range in.Outs() {
+			x := at[v.Base()]
+			x.From, x.To = min(x.From, i), max(x.To, i)
 		}
-		for _, v := range in.t.loads() {
-			if x := at[v.base()]; x != nil && !x.own {
-				x.to = i
+		for _, v := range in.T.Loads() {
+			if x := at[v.Base()]; x != nil && !x.own {
+				x.To = i
 			}
 		}
 	}
 	for _, r := range roots {
-		if x := at[r.v.base()]; x != nil {
-			x.to = len(s.steps)
+		if x := at[r.V.Base()]; x != nil {
+			x.To = len(s.Steps)
 		}
 	}
 	return out, stored
 }
 
-// partials is an upper bound of the partial sums of the largest instruction, and of those that instructions keep, in
+// partialSums is an upper bound of the partial sums of the largest instruction, and of those that instructions keep, in
 // bytes.
-func (s *schedule) partials() int64 {
+func partialSums(s *forms.Schedule) int64 {
 	most, kept := int64(0), int64(0)
-	for _, ins := range [][]*instr{s.once, s.steps} {
+	for _, ins := range [][]*device.Instr{s.Once, s.Steps} {
 		for _, in := range ins {
 			n := 0
-			switch f := in.form.(type) {
-			case *fused:
-				for _, m := range f.members {
+			switch f := in.Form.(type) {
+			case *device.Fused:
+				for _, m := range f.Members {
 					switch {
-					case m.runs != nil:
-						n += 2 * 8 * m.v.typ.Size() * in.lanes()
-					case m.v.op == vAgg:
-						n += m.v.partials()
+					case m.Runs != nil:
+						n += 2 * 8 * m.V.Type.Size() * in.Lanes()
+					case m.V.Op == values.OpAgg:
+						n += device.Partials(m.V)
 					}
 				}
-			case *spmmBlocks: // they keep theirs
-				kept += int64(8 * in.grp.Out.N * in.v.typ.Size())
+			case *device.SpmmBlocks: // they keep theirs
+				kept += int64(8 * in.Grp.Out.N * in.V.Type.Size())
 			case nil:
-				if in.grp != nil && in.rows > 0 {
-					n = 2 * 8 * in.v.typ.Size() * in.lanes()
+				if in.Grp != nil && in.Rows > 0 {
+					n = 2 * 8 * in.V.Type.Size() * in.Lanes()
 				}
 			}
 			most = max(most, int64(n))
@@ -175,17 +178,17 @@ func (s *schedule) partials() int64 {
 
 // choose marks the vals that lie in files: as few as let the rest fit into the budget. Where the most is in memory at
 // once one goes: before others one whose rows are only read in their order, and the largest.
-func (p *Program) choose(items []*item, stored []*val, steps int, tmp int64, structural bool) error {
+func (p *Program) choose(items []*item, stored []*values.Val, steps int, tmp int64, structural bool) error {
 	if p.opt.Memory <= 0 {
 		return nil
 	}
 	if structural {
 		for _, x := range items {
 			if x.own {
-				p.led.made = append(p.led.made, spillable(x.v.data.kind, x.bytes))
+				p.led.made = append(p.led.made, spillable(x.v.Data.Kind, x.Bytes))
 			}
-			if x.spilled = x.own && x.v.data.kind != str && p.InFile(int64(x.bytes)); x.own && !x.spilled {
-				p.led.arrays += int64(x.bytes)
+			if x.spilled = x.own && x.v.Data.Kind != values.Str && p.InFile(int64(x.Bytes)); x.own && !x.spilled {
+				p.led.arrays += int64(x.Bytes)
 			}
 		}
 	}
@@ -220,15 +223,15 @@ func (p *Program) choose(items []*item, stored []*val, steps int, tmp int64, str
 }
 
 // gathered is the size of the largest column in a file whose rows are read through an index.
-func (p *Program) gathered(items []*item, stored []*val) (most int64) {
+func (p *Program) gathered(items []*item, stored []*values.Val) (most int64) {
 	for _, x := range items {
 		if x.spilled && x.gathered {
-			most = max(most, int64(x.bytes))
+			most = max(most, int64(x.Bytes))
 		}
 	}
 	for _, v := range stored {
-		d := v.data
-		if b := d.bytes(); len(b) > 0 && (d.buf.Spilled() || p.bufferOf(unsafe.Pointer(unsafe.SliceData(b))) != nil) {
+		d := v.Data
+		if b := d.Bytes(); len(b) > 0 && (d.Buf.Spilled() || p.bufferOf(unsafe.Pointer(unsafe.SliceData(b))) != nil) {
 			most = max(most, int64(len(b)))
 		}
 	}
@@ -238,17 +241,17 @@ func (p *Program) gathered(items []*item, stored []*val) (most int64) {
 // inMemoryOf is the memory of the items that do not lie in files.
 func inMemoryOf(items []*item) int64 {
 	n := 0
-	var ext []*extent
+	var ext []*device.Extent
 	for _, x := range items {
 		switch {
 		case x.spilled:
 		case x.own:
-			n += x.bytes
+			n += x.Bytes
 		default:
-			ext = append(ext, &x.extent)
+			ext = append(ext, &x.Extent)
 		}
 	}
-	return int64(n + planMemory(ext))
+	return int64(n + device.PlanMemory(ext))
 }
 
 // largestAtPeak is the next item to spill, nil where all that are left are small.
@@ -259,11 +262,11 @@ func largestAtPeak(items []*item, steps int, least int64) *item {
 		if x.spilled {
 			continue
 		}
-		if x.from <= x.to {
-			live[x.from] += x.bytes
-			live[x.to+1] -= x.bytes
+		if x.From <= x.To {
+			live[x.From] += x.Bytes
+			live[x.To+1] -= x.Bytes
 		}
-		if int64(x.bytes) >= least && x.v.data.kind != str {
+		if int64(x.Bytes) >= least && x.v.Data.Kind != values.Str {
 			open = append(open, x)
 		}
 	}
@@ -273,7 +276,7 @@ func largestAtPeak(items []*item, steps int, least int64) *item {
 			peak, most = i, now
 		}
 	}
-	if there := slices.DeleteFunc(slices.Clone(open), func(x *item) bool { return x.from > peak || x.to < peak }); len(
+	if there := slices.DeleteFunc(slices.Clone(open), func(x *item) bool { return x.From > peak || x.To < peak }); len(
 		there,
 	) > 0 {
 		open = there
@@ -287,29 +290,29 @@ func largestAtPeak(items []*item, steps int, least int64) *item {
 			return 1
 		case a.gathered != b.gathered:
 			return -1
-		case a.bytes != b.bytes:
-			return a.bytes - b.bytes
+		case a.Bytes != b.Bytes:
+			return a.Bytes - b.Bytes
 		}
-		return b.v.id - a.v.id
+		return b.v.Id - a.v.Id
 	})
 }
 
 // keep gives a val that outlives the schedule its buffer.
 func (p *Program) keep(x *item) error {
-	d := x.v.data
+	d := x.v.Data
 	if !x.spilled {
-		own, err := newData(d.kind, d.n, d.size, x.v.typ.Nullable)
+		own, err := values.NewData(d.Kind, d.N, d.Size, x.v.Type.Nullable)
 		if err == nil {
 			*d = *own
 		}
 		return err
 	}
-	b, err := p.Spill(x.bytes)
+	b, err := p.Spill(x.Bytes)
 	if err != nil {
 		return err
 	}
-	*d = place(b, 0, d.kind, d.n, d.size, x.v.typ.Nullable)
-	d.buf = b
+	*d = values.Place(b, 0, d.Kind, d.N, d.Size, x.v.Type.Nullable)
+	d.Buf = b
 	return nil
 }
 
@@ -321,7 +324,7 @@ func (a *arena) grow(p *Program, mem, disk int) error {
 		a.mem = nil
 		b, err := tensor.NewBuffer(tensor.WholePages(mem))
 		if err != nil {
-			return outOfMemory(err)
+			return values.OutOfMemory(err)
 		}
 		a.mem = b
 	}
@@ -342,7 +345,7 @@ func (p *Program) tell(items []*item) {
 	p.led.vals = nil
 	for _, x := range items {
 		if x.spilled {
-			p.led.vals = append(p.led.vals, fmt.Sprintf("v%d, %s", x.v.id, size(float64(x.bytes))))
+			p.led.vals = append(p.led.vals, fmt.Sprintf("v%d, %s", x.v.Id, values.Size(float64(x.Bytes))))
 		}
 	}
 	if !p.spills() {
@@ -368,8 +371,8 @@ func (p *Program) Spilled() Spilled {
 		s.Bytes += int64(len(b.Bytes()))
 	}
 	for _, v := range p.owned {
-		if v.data != nil && v.data.buf.Spilled() {
-			s.Bytes += int64(len(v.data.buf.Bytes()))
+		if v.Data != nil && v.Data.Buf.Spilled() {
+			s.Bytes += int64(len(v.Data.Buf.Bytes()))
 		}
 	}
 	for _, a := range []arena{p.arena, p.spare} {

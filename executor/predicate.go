@@ -1,7 +1,9 @@
 package executor
 
 import (
+	"github.com/relgrad/relgrad/executor/forms"
 	"github.com/relgrad/relgrad/executor/structure"
+	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -11,9 +13,9 @@ func (st *stage) Filter(n *ra.Node, inputs []*structure.Relation, p *kernels.Exp
 	idx := make([]*structure.Index, len(inputs))
 	slot := make([]bool, len(inputs))
 	x := structure.NewIndexer(nil, &structure.Env{Workers: 1, Tune: st.p.tune}, nil)
-	g := newGraph(true, x, x.Space(1, false))
+	g := values.NewGraph(true, x, x.Space(1, false))
 	candidates := &structure.Space{ID: -1, N: 0}
-	leaves := map[kernels.Col]*val{}
+	leaves := map[kernels.Col]*values.Val{}
 	var err error
 	p.Cols(func(c kernels.Col) {
 		if err != nil || leaves[c] != nil {
@@ -29,21 +31,21 @@ func (st *stage) Filter(n *ra.Node, inputs []*structure.Relation, p *kernels.Exp
 		if idx[c.Input] == nil {
 			idx[c.Input] = &structure.Index{ID: g.NewID(), Dst: candidates, Src: src}
 		}
-		leaf := g.leaf("", v.Type, idx[c.Input].Src, fromVector(v), false)
-		leaves[c] = &val{id: g.NewID(), op: vGather, sp: candidates, typ: leaf.typ, args: []*val{leaf}, idx: idx[c.Input]}
+		leaf := g.Leaf("", v.Type, idx[c.Input].Src, values.FromVector(v), false)
+		leaves[c] = &values.Val{Id: g.NewID(), Op: values.OpGather, Space: candidates, Type: leaf.Type, Args: []*values.Val{leaf}, Index: idx[c.Input]}
 	})
 	if err != nil {
 		return nil, err
 	}
-	root, err := fromExpr(g, p, map[*kernels.Expr]*val{}, func(c kernels.Col) (*val, error) { return leaves[c], nil })
+	root, err := values.FromExpr(g, p, map[*kernels.Expr]*values.Val{}, func(c kernels.Col) (*values.Val, error) { return leaves[c], nil })
 	if err != nil {
 		return nil, err
 	}
-	t, err := compile(g, nil, root)
+	t, err := forms.Compile(g, nil, root)
 	if err != nil {
 		return nil, err
 	}
-	f := st.p.host.newFilter(t, idx, &st.p.env)
-	run := func(at [][]int32, n int, keep []int32) ([]int32, error) { return f.run(st.Ctx, at, n, keep) }
+	f := st.p.host.NewFilter(t, idx, &st.p.env)
+	run := func(at [][]int32, n int, keep []int32) ([]int32, error) { return f.Run(st.Ctx, at, n, keep) }
 	return &structure.Filter{Slots: slot, Run: run}, nil
 }

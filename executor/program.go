@@ -4,8 +4,12 @@ import (
 	"context"
 	"time"
 
+	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/device/cpu"
+	"github.com/relgrad/relgrad/executor/forms"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/tuning"
+	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -31,9 +35,9 @@ type Options struct {
 	// comparisons.
 	Residuals bool
 	Tuning    *tuning.Sizes // of the device; nil: DefaultTuning
-	Device    Device        // nil: the processors
+	Device    device.Device // nil: the processors
 
-	forms []*form // nil: all, in the order of their names
+	forms []*forms.Form // nil: all, in the order of their names
 }
 
 // Program is a compiled plan. It is for one goroutine at a time.
@@ -48,29 +52,29 @@ type Program struct {
 	tables   map[string]*tableData
 	scans    map[*tableData]*structure.Relation // read once, whatever the seed
 	params   []*Param
-	owned    []*val                     // computed once; their data are freed at Close
-	once     []*instr                   // that compute them, arguments first
-	took     map[*instr][]time.Duration // how long those ran, where that is timed
+	owned    []*values.Val                     // computed once; their data are freed at Close
+	once     []*device.Instr                   // that compute them, arguments first
+	took     map[*device.Instr][]time.Duration // how long those ran, where that is timed
 	onceTmp  int
-	device   Device
-	host     *machine // where the structure computes conditions
-	timed    bool     // instructions note how long they take
+	device   device.Device
+	host     *cpu.Machine // where the structure computes conditions
+	timed    bool         // instructions note how long they take
 	run      *stage
 	steps    bool // some structure is per step
 	step     *stage
-	sched    *schedule
+	sched    *forms.Schedule
 	arena    arena // of the schedule's vals
 	spare    arena // of structural vals, while they are computed
 	led      ledger
 	stages   *structure.Env // what its stages share
-	roots    [][]root       // of the last schedule: per root, per column
+	roots    [][]forms.Root // of the last schedule: per root, per column
 	ran      bool
 	released int                 // times: before the first run, and after what is computed once
 	gone     map[*tableData]bool // of which columns have been released
 	onceText string              // what has been computed once, for plans
 	limit    limits              // the machine's, once Analyze has measured them
 	made     []time.Duration     // how long the structure of each step took, where it is timed
-	shared   *shared
+	shared   *values.Shared
 	finders  map[*tableData]*structure.Lookup // of Match, where a table's rows do not change between steps
 }
 
@@ -80,9 +84,9 @@ type tableData struct {
 	cols []int       // columns of the table, in the order of the read
 	at   map[int]int // their positions in cols
 
-	spill map[int]bool  // positions of the columns that are read into files
-	dep   map[int]bool  // the columns that become parameters
-	own   map[int]*data // the memory of parameters to be, that columns have been read into
+	spill map[int]bool           // positions of the columns that are read into files
+	dep   map[int]bool           // the columns that become parameters
+	own   map[int]*values.Column // the memory of parameters to be, that columns have been read into
 }
 
 // Compile runs the structure phase of the run and makes the value program. src stays in use until Close.
@@ -95,7 +99,7 @@ func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (p 
 		tables:  map[string]*tableData{},
 		scans:   map[*tableData]*structure.Relation{},
 		finders: map[*tableData]*structure.Lookup{},
-		took:    map[*instr][]time.Duration{},
+		took:    map[*device.Instr][]time.Duration{},
 	}
 	defer func() {
 		if err != nil {
@@ -105,18 +109,18 @@ func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (p 
 	}()
 	defer guard(&err)
 	if p.opt.forms == nil {
-		p.opt.forms = forms
+		p.opt.forms = forms.Forms
 	}
 	if p.tune = opt.Tuning; p.tune == nil {
 		p.tune = tuning.Default()
 	}
-	p.host = newMachine(p.opt.Workers, p.tune)
+	p.host = cpu.NewMachine(p.opt.Workers, p.tune)
 	if p.device = opt.Device; p.device == nil {
 		p.device = p.host
 	}
 	p.flow = structure.Analyse(plan)
 	p.stages = structure.NewEnv(p.opt.Workers, p, p.flow, p.tune)
-	p.shared = newShared(p.stages, p.opt.Force64, p.rowFile)
+	p.shared = values.NewShared(p.stages, p.opt.Force64, p.rowFile)
 	ra.Walk(func(n *ra.Node) {
 		if n.Op == ra.Scan {
 			p.addTable(n)
@@ -172,7 +176,7 @@ func (p *Program) table(t *ra.Table) *tableData { return p.tables[tableKey(t)] }
 func (p *Program) addTable(n *ra.Node) {
 	t := p.table(n.Table)
 	if t == nil {
-		t = &tableData{t: n.Table, at: map[int]int{}, dep: map[int]bool{}, own: map[int]*data{}}
+		t = &tableData{t: n.Table, at: map[int]int{}, dep: map[int]bool{}, own: map[int]*values.Column{}}
 		p.tables[tableKey(n.Table)] = t
 	}
 	for i, c := range n.TableCols {
@@ -191,14 +195,14 @@ func (p *Program) addTable(n *ra.Node) {
 // schedule makes the vals of all roots and lowers them.
 func (p *Program) schedule(st *stage) error {
 	p.dropSchedule()
-	var all []root
+	var all []forms.Root
 	p.roots = nil
 	for _, r := range p.plan.Roots {
 		rel, err := st.Relation(r.Node)
 		if err != nil {
 			return err
 		}
-		var cols []root
+		var cols []forms.Root
 		for _, id := range r.Cols {
 			i := r.Node.Index(id)
 			if i < 0 {
@@ -208,10 +212,10 @@ func (p *Program) schedule(st *stage) error {
 			if err != nil {
 				return err
 			}
-			if v.sp != rel.Space && !(v.uniform() && rel.Space.N == 1) {
-				v = st.main.spread(v, rel.Space)
+			if v.Space != rel.Space && !(v.Uniform() && rel.Space.N == 1) {
+				v = st.main.Spread(v, rel.Space)
 			}
-			cols = append(cols, root{v, rel.Space})
+			cols = append(cols, forms.Root{V: v, Sp: rel.Space})
 		}
 		p.roots = append(p.roots, cols)
 		all = append(all, cols...)
@@ -223,10 +227,10 @@ func (p *Program) schedule(st *stage) error {
 
 func (p *Program) dropSchedule() {
 	if p.sched != nil {
-		if p.sched.code != nil {
-			p.sched.code.close()
+		if p.sched.Code != nil {
+			p.sched.Code.Close()
 		}
-		p.sched.drop()
+		p.sched.Drop()
 		p.sched = nil
 	}
 }
@@ -292,17 +296,17 @@ func (p *Program) PerStep() bool { return p.steps }
 func (p *Program) reset() {
 	p.dropSchedule()
 	for _, v := range p.owned {
-		v.data.free()
-		v.data = nil
+		v.Data.Free()
+		v.Data = nil
 	}
-	p.took = map[*instr][]time.Duration{}
+	p.took = map[*device.Instr][]time.Duration{}
 	p.owned, p.once, p.run, p.step, p.released, p.onceText = nil, nil, nil, nil, 0, ""
 	for t := range p.gone {
 		delete(p.scans, t)
 	}
 	p.gone = nil
 	p.led.forget()
-	p.shared.forget()
+	p.shared.Forget()
 	for _, q := range p.params {
 		q.leaf = nil
 	}
@@ -315,12 +319,12 @@ func (p *Program) Close() {
 	}
 	p.reset()
 	for _, q := range p.params {
-		q.data.free()
+		q.data.Free()
 	}
 	p.params = nil
 	for _, t := range p.tables {
 		for _, d := range t.own {
-			d.free()
+			d.Free()
 		}
 	}
 	p.arena.free()
@@ -334,64 +338,64 @@ func (p *Program) Close() {
 	if p.led.released != nil {
 		p.led.released()
 	}
-	p.device.close()
-	p.host.close()
+	p.device.Close()
+	p.host.Close()
 }
 
 // compute evaluates a structural val over a space, for the step only where it says so.
-func (p *Program) compute(st *stage, v *val, sp *structure.Space, step bool) (*data, error) {
+func (p *Program) compute(st *stage, v *values.Val, sp *structure.Space, step bool) (*values.Column, error) {
 	g := st.wide
-	r := &val{id: g.NewID(), op: vConcat, sp: sp, typ: v.typ, args: []*val{v}, from: []*structure.Space{sp}, vary: true}
-	s, err := p.lower(g, true, []root{{r, sp}}, &p.spare)
+	r := &values.Val{Id: g.NewID(), Op: values.OpConcat, Space: sp, Type: v.Type, Args: []*values.Val{v}, From: []*structure.Space{sp}, Vary: true}
+	s, err := p.lower(g, true, []forms.Root{{V: r, Sp: sp}}, &p.spare)
 	if err != nil {
 		return nil, err
 	}
-	if step && r.data.kind == i64 && !v.typ.Nullable { // it outlives the schedule's memory
-		*r.data = data{kind: i64, n: r.data.n, size: r.data.size, i64: p.stages.Steps.Longs(r.data.n * r.data.size)}
+	if step && r.Data.Kind == values.I64 && !v.Type.Nullable { // it outlives the schedule's memory
+		*r.Data = values.Column{Kind: values.I64, N: r.Data.N, Size: r.Data.Size, I64: p.stages.Steps.Longs(r.Data.N * r.Data.Size)}
 	} else if step {
-		*r.data = onHeap(r.data.kind, r.data.n, r.data.size, v.typ.Nullable)
-	} else if err := p.lastingData(r.data, v.typ.Nullable); err != nil {
-		s.drop()
+		*r.Data = values.OnHeap(r.Data.Kind, r.Data.N, r.Data.Size, v.Type.Nullable)
+	} else if err := p.lastingData(r.Data, v.Type.Nullable); err != nil {
+		s.Drop()
 		return nil, err
 	}
 	if err = p.runOnce(st.Ctx); err == nil {
 		err = p.runSteps(st.Ctx, s)
 	}
 	if err != nil {
-		s.drop()
+		s.Drop()
 		return nil, err
 	}
-	out := *r.data
-	s.drop()
+	out := *r.Data
+	s.Drop()
 	return &out, nil
 }
 
 // Result copies root i's columns out. Under Force64 real comes as double precision.
 func (p *Program) Result(i int) (out []*ra.Vector, err error) {
-	return p.columns(i, (*data).vector)
+	return p.columns(i, (*values.Column).Vector)
 }
 
 // View is Result without copying: the columns are valid until the program runs again or is closed, and must not be
 // changed.
 func (p *Program) View(i int) (out []*ra.Vector, err error) {
-	return p.columns(i, (*data).asVector)
+	return p.columns(i, (*values.Column).AsVector)
 }
 
-func (p *Program) columns(i int, vector func(*data, kernels.Type) *ra.Vector) (out []*ra.Vector, err error) {
+func (p *Program) columns(i int, vector func(*values.Column, kernels.Type) *ra.Vector) (out []*ra.Vector, err error) {
 	defer guard(&err)
 	if !p.ran {
 		return nil, internal("Result before a successful Run")
 	}
 	for c, r := range p.roots[i] {
-		d := r.v.data
-		if r.sp.N != d.n {
-			return nil, internal("root %d has %d rows, its column %d has %d", i, r.sp.N, c, d.n)
+		d := r.V.Data
+		if r.Sp.N != d.N {
+			return nil, internal("root %d has %d rows, its column %d has %d", i, r.Sp.N, c, d.N)
 		}
-		t := r.v.typ
-		if d.kind == f32 {
+		t := r.V.Type
+		if d.Kind == values.F32 {
 			t.Kind = kernels.Float32
 		}
-		if d.kind == i64 && p.plan.Roots[i].Node.Col(p.plan.Roots[i].Cols[c]).Type.Kind == kernels.Bool {
+		if d.Kind == values.I64 && p.plan.Roots[i].Node.Col(p.plan.Roots[i].Cols[c]).Type.Kind == kernels.Bool {
 			t.Kind = kernels.Bool
 		}
 		out = append(out, vector(d, t))
@@ -405,16 +409,16 @@ func (p *Program) Scalar(i int) (x float64, null bool, err error) {
 	if !p.ran {
 		return 0, false, internal("Scalar before a successful Run")
 	}
-	if len(p.roots[i]) != 1 || p.roots[i][0].sp.N != 1 || p.roots[i][0].v.typ.Size() != 1 {
-		return 0, false, sqlerr.New(sqlerr.Cardinality, "the %s has %d rows, not one", p.plan.Roots[i].Name, p.roots[i][0].sp.N).
+	if len(p.roots[i]) != 1 || p.roots[i][0].Sp.N != 1 || p.roots[i][0].V.Type.Size() != 1 {
+		return 0, false, sqlerr.New(sqlerr.Cardinality, "the %s has %d rows, not one", p.plan.Roots[i].Name, p.roots[i][0].Sp.N).
 			WithHint("It yields one row with one number: an aggregate without GROUP BY, such as sum(…).")
 	}
-	d := p.roots[i][0].v.data
-	if d.valid != nil && d.valid[0] == 0 {
+	d := p.roots[i][0].V.Data
+	if d.Valid != nil && d.Valid[0] == 0 {
 		return 0, true, nil
 	}
-	if d.kind == i64 {
-		return float64(d.i64[0]), false, nil
+	if d.Kind == values.I64 {
+		return float64(d.I64[0]), false, nil
 	}
-	return d.float(0), false, nil
+	return d.Float(0), false, nil
 }

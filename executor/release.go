@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/structure"
+	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -31,7 +33,7 @@ func (p *Program) release(ranOnce bool) error {
 		p.explainOnce(&b)
 		p.once, p.onceText, p.released = nil, b.String(), 2
 		for _, v := range p.owned {
-			v.args, v.grp, v.idx = nil, nil, nil
+			v.Args, v.Groups, v.Index = nil, nil, nil
 		}
 	}
 	if p.releaseColumns() >= releaseBytes {
@@ -62,19 +64,19 @@ func (p *Program) releaseStructure() error {
 		kept.Pruned = n.Op != ra.Scan || !p.trained(p.table(n.Table))
 		st.Rels[n] = kept
 	}
-	st.cols, st.keys = map[colKey]*val{}, map[string][]*val{}
-	for _, g := range []*graph{st.main, st.wide} {
-		g.seen, g.moved = map[string]*val{}, map[*val]*val{}
+	st.cols, st.keys = map[colKey]*values.Val{}, map[string][]*values.Val{}
+	for _, g := range []*values.Graph{st.main, st.wide} {
+		g.Seen, g.Moved = map[string]*values.Val{}, map[*values.Val]*values.Val{}
 	}
 	st.Forget()
-	p.shared.forget()
+	p.shared.Forget()
 	p.spare.free()
-	p.once = slices.DeleteFunc(p.once, func(in *instr) bool { return in.v.structural })
+	p.once = slices.DeleteFunc(p.once, func(in *device.Instr) bool { return in.V.Structural })
 	used := p.reads()
-	p.owned = slices.DeleteFunc(p.owned, func(v *val) bool {
-		over := v.structural && !used[v]
+	p.owned = slices.DeleteFunc(p.owned, func(v *values.Val) bool {
+		over := v.Structural && !used[v]
 		if over {
-			v.data.free()
+			v.Data.Free()
 		}
 		return over
 	})
@@ -131,7 +133,7 @@ func (p *Program) releaseColumns() (bytes int64) {
 			}
 			for _, k := range keys {
 				if l := st.leaves[k]; l != nil && chunk { // vals that are not read may still hold it
-					l.data.f32, l.data.f64 = nil, nil
+					l.Data.F32, l.Data.F64 = nil, nil
 				}
 				delete(st.leaves, k)
 			}
@@ -145,16 +147,16 @@ func (p *Program) releaseColumns() (bytes int64) {
 }
 
 // reads lists the vals in memory that an instruction reads, or that are results.
-func (p *Program) reads() map[*val]bool {
-	used := map[*val]bool{}
-	for _, in := range append(p.once[:len(p.once):len(p.once)], p.sched.steps...) {
-		for _, v := range in.t.loads() {
-			used[v.base()] = true
+func (p *Program) reads() map[*values.Val]bool {
+	used := map[*values.Val]bool{}
+	for _, in := range append(p.once[:len(p.once):len(p.once)], p.sched.Steps...) {
+		for _, v := range in.T.Loads() {
+			used[v.Base()] = true
 		}
 	}
 	for _, cols := range p.roots {
 		for _, r := range cols {
-			used[r.v.base()] = true
+			used[r.V.Base()] = true
 		}
 	}
 	delete(used, nil)

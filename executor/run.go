@@ -2,61 +2,65 @@ package executor
 
 import (
 	"context"
+
+	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/forms"
+	"github.com/relgrad/relgrad/executor/values"
 )
 
 // lower makes the schedule of the roots and gives it its memory.
-func (p *Program) lower(g *graph, structural bool, roots []root, a *arena) (*schedule, error) {
-	s, err := lower(lowering{
-		ctx:        p.ctx,
-		env:        p.stages,
-		tune:       p.tune,
-		forms:      p.opt.forms,
-		structural: structural,
-		residuals:  p.opt.Residuals || p.steps,
+func (p *Program) lower(g *values.Graph, structural bool, roots []forms.Root, a *arena) (*forms.Schedule, error) {
+	s, err := forms.Lower(forms.Lowering{
+		Ctx:        p.ctx,
+		Env:        p.stages,
+		Tune:       p.tune,
+		Forms:      p.opt.forms,
+		Structural: structural,
+		Residuals:  p.opt.Residuals || p.steps,
 	}, g, roots)
 	if err != nil {
 		return nil, err
 	}
 	if err := p.place(s, roots, a, structural); err != nil {
-		s.fail()
+		s.Fail()
 		return nil, err
 	}
-	p.owned, p.once = append(p.owned, s.kept...), append(p.once, s.once...)
+	p.owned, p.once = append(p.owned, s.Kept...), append(p.once, s.Once...)
 	return s, nil
 }
 
 // runOnce runs what is computed once and has not been.
 func (p *Program) runOnce(ctx context.Context) error {
-	var list []*instr
+	var list []*device.Instr
 	for _, in := range p.once {
-		if !in.v.done {
+		if !in.V.Done {
 			list = append(list, in)
 		}
 	}
 	if len(list) > 0 {
-		code, err := p.device.prepare(list, p.onceTmp)
+		code, err := p.device.Prepare(list, p.onceTmp)
 		if err != nil {
 			return err
 		}
-		if err := code.run(ctx, &p.env, p.timed); err != nil {
+		if err := code.Run(ctx, &p.env, p.timed); err != nil {
 			return err
 		}
 		for i, in := range list {
-			p.took[in] = code.took(i)
+			p.took[in] = code.Took(i)
 		}
 	}
 	for _, in := range p.once {
-		in.v.done = true
+		in.V.Done = true
 	}
 	return nil
 }
 
 // runSteps runs what each step computes.
-func (p *Program) runSteps(ctx context.Context, s *schedule) (err error) {
-	if s.code == nil {
-		if s.code, err = p.device.prepare(s.steps, s.tmp); err != nil {
+func (p *Program) runSteps(ctx context.Context, s *forms.Schedule) (err error) {
+	if s.Code == nil {
+		if s.Code, err = p.device.Prepare(s.Steps, s.Tmp); err != nil {
 			return err
 		}
 	}
-	return s.code.run(ctx, &p.env, p.timed)
+	return s.Code.Run(ctx, &p.env, p.timed)
 }

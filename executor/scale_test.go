@@ -50,7 +50,7 @@ type model struct {
 }
 
 var models = map[string]model{
-	"graph":      {make: graph, params: []string{"w0", "w1"}, bench: 16934},
+	"graph":      {make: Graph, params: []string{"w0", "w1"}, bench: 16934},
 	"logistic":   {make: logistic, params: []string{"model"}, bench: 100000},
 	"factors":    {make: factors, params: []string{"taste", "trait"}, bench: 80000},
 	"transe":     {make: transE, params: []string{"entity", "relation"}, bench: 30000},
@@ -119,8 +119,8 @@ func BenchmarkModel(b *testing.B) {
 	}
 }
 
-// graph is a GCN; with 169,343 nodes it is of the size of ogbn-arxiv.
-func graph(b testing.TB, nodes int) *memdb.DB {
+// Graph is a GCN; with 169,343 nodes it is of the size of ogbn-arxiv.
+func Graph(b testing.TB, nodes int) *memdb.DB {
 	edges := 15 * nodes
 	rng := rand.New(rand.NewSource(1))
 	db := memdb.New()

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/relgrad/relgrad/executor/structure"
+	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -15,13 +16,13 @@ type stage struct {
 	*structure.Stage
 	p      *Program
 	parent *stage
-	main   *graph // values
-	wide   *graph // what structure reads, in double precision
-	cols   map[colKey]*val
+	main   *values.Graph // values
+	wide   *values.Graph // what structure reads, in double precision
+	cols   map[colKey]*values.Val
 	tables map[*tableData]*structure.Relation
-	leaves map[scanKey]*val
-	keys   map[string][]*val // leaves of keys, by a hash of their content
-	exprs  map[exprsOf]map[*kernels.Expr]*val
+	leaves map[scanKey]*values.Val
+	keys   map[string][]*values.Val // leaves of keys, by a hash of their content
+	exprs  map[exprsOf]map[*kernels.Expr]*values.Val
 }
 
 type colKey struct {
@@ -34,21 +35,21 @@ func newStage(ctx context.Context, p *Program, parent *stage) *stage {
 	st := &stage{
 		p:      p,
 		parent: parent,
-		cols:   map[colKey]*val{},
+		cols:   map[colKey]*values.Val{},
 		tables: map[*tableData]*structure.Relation{},
-		leaves: map[scanKey]*val{},
-		keys:   map[string][]*val{},
-		exprs:  map[exprsOf]map[*kernels.Expr]*val{},
+		leaves: map[scanKey]*values.Val{},
+		keys:   map[string][]*values.Val{},
+		exprs:  map[exprsOf]map[*kernels.Expr]*values.Val{},
 	}
 	if parent != nil {
 		st.Stage = parent.Step(ctx, st)
-		st.main, st.wide = parent.main.child(st.Indexer), parent.wide.child(st.Indexer)
+		st.main, st.wide = parent.main.Child(st.Indexer), parent.wide.Child(st.Indexer)
 		return st
 	}
 	st.Stage = structure.NewStage(ctx, p.stages, st)
 	p.stages.NewID() // so that plans have the numbers that their texts have always had
-	st.main, st.wide = newGraph(p.opt.Force64, st.Indexer, st.Unit), newGraph(true, st.Indexer, st.Unit)
-	st.main.shared, st.wide.shared, st.main.rows, st.wide.rows = p.shared, p.shared, st.Space, st.Space
+	st.main, st.wide = values.NewGraph(p.opt.Force64, st.Indexer, st.Unit), values.NewGraph(true, st.Indexer, st.Unit)
+	st.main.Shared, st.wide.Shared, st.main.Rows, st.wide.Rows = p.shared, p.shared, st.Space, st.Space
 	st.tables = p.scans
 	return st
 }
@@ -67,7 +68,7 @@ func (st *stage) Name(n *ra.Node, i int) (structure.ColumnName, error) {
 	if err != nil {
 		return structure.ColumnName{}, err
 	}
-	return structure.ColumnName{ID: v.id, Nullable: v.typ.Nullable}, nil
+	return structure.ColumnName{ID: v.Id, Nullable: v.Type.Nullable}, nil
 }
 
 // scan shares one space among all scans of a table.
@@ -154,10 +155,10 @@ func (st *stage) Probe(n *ra.Node, i int) (structure.Probe, error) {
 		if err != nil {
 			return structure.Probe{}, err
 		}
-		if v.op == vGather && v.sp == r.Space && (v.idx.At != nil || v.idx.Late != nil) && !v.idx.Missing &&
-			v.args[0].op == vLeaf &&
-			v.args[0].data.i64 != nil {
-			return structure.Probe{Vector: v.args[0].data.shared(n.Cols[i].Type), At: v.idx.At, Index: v.idx}, nil
+		if v.Op == values.OpGather && v.Space == r.Space && (v.Index.At != nil || v.Index.Late != nil) && !v.Index.Missing &&
+			v.Args[0].Op == values.OpLeaf &&
+			v.Args[0].Data.I64 != nil {
+			return structure.Probe{Vector: v.Args[0].Data.Shared(n.Cols[i].Type), At: v.Index.At, Index: v.Index}, nil
 		}
 	}
 	v, err := st.Vector(n, i)

@@ -1,5 +1,7 @@
 package executor
 
+import "github.com/relgrad/relgrad/executor/device"
+
 // Work is what the instructions of a step do, by the estimates of Explain.
 type Work struct {
 	Flops   float64  // operations
@@ -20,25 +22,25 @@ func (p *Program) Work() (w Work) {
 	if p.sched == nil {
 		return w
 	}
-	for i, in := range p.sched.steps {
-		if !p.sched.needed(i) {
+	for i, in := range p.sched.Steps {
+		if !p.sched.Needed(i) {
 			continue
 		}
-		w.Flops += in.flops
-		w.Bytes += in.bytes
-		var rows []source
-		switch s := in.form.(type) {
-		case *spmm:
-			rows = s.x
-		case *spmmBlocks:
-			rows = []source{s.x}
+		w.Flops += in.Flops
+		w.Bytes += in.Bytes
+		var rows []device.Source
+		switch s := in.Form.(type) {
+		case *device.Spmm:
+			rows = s.X
+		case *device.SpmmBlocks:
+			rows = []device.Source{s.X}
 		}
 		for _, x := range rows {
-			if x.idx != nil {
-				d := x.v.data
+			if x.Idx != nil {
+				d := x.V.Data
 				w.Gathers = append(
 					w.Gathers,
-					Gather{Rows: in.rows, Groups: in.grp.Out.N, Table: d.n, Width: d.size * d.kind.bytes()},
+					Gather{Rows: in.Rows, Groups: in.Grp.Out.N, Table: d.N, Width: d.Size * d.Kind.Bytes()},
 				)
 			}
 		}

@@ -1,0 +1,178 @@
+package cpu
+
+import (
+	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/values"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// partial returns the block's space for n elements of the kind; the sums of a pass may be of both.
+func (b *block) partial(k values.Kind, n int) *values.Column {
+	if k == values.F32 && len(b.tmp.F32) < n {
+		b.tmp.F32 = make([]float32, n)
+	}
+	if k == values.F64 && len(b.tmp.F64) < n {
+		b.tmp.F64 = make([]float64, n)
+	}
+	return &b.tmp
+}
+
+// runSums are the block's sums of n members of a pass: those of its last lane have ended.
+func (b *block) runSums(n int) []runSum {
+	if b.runs == nil {
+		b.runs = make([]runSum, n)
+	}
+	return b.runs
+}
+
+// strictValid sets the result's validity to that of all arguments.
+func (b *block) strictValid(o *device.Op) {
+	out := b.out(o).Valid
+	if out == nil {
+		return
+	}
+	n := b.rows(o)
+	for i := range n {
+		out[i] = 1
+	}
+	for i, a := range o.Args {
+		v := b.arg(o, i).Valid
+		switch {
+		case v == nil:
+		case b.t.Cells[a].Uniform:
+			if v[0] == 0 {
+				clear(out[:n])
+			}
+		default:
+			for r, x := range v[:n] {
+				out[r] &= x
+			}
+		}
+	}
+}
+
+// skip reports whether row r needs no value: it does not count, or the result is NULL already.
+func (b *block) skip(o *device.Op, r int) bool {
+	if !b.active(o, r) {
+		return true
+	}
+	out := b.out(o)
+	return out.Valid != nil && out.Valid[r] == 0
+}
+
+// evalReference evaluates a call whose argument i has the value args[i].
+func (b *block) evalReference(e *kernels.Expr, args []kernels.Value) (kernels.Value, error) {
+	if e.Def.Lazy == nil {
+		return e.EvalWith(b.env, args)
+	}
+	return e.Eval(b.env, func(c kernels.Col) kernels.Value { return args[c.ID] })
+}
+
+// block is a worker's state.
+type block struct {
+	t     *device.Tree
+	cells []values.Column
+	head  []ready
+	ops   []ready
+	lo, n int
+	env   *kernels.Env
+	buf   *tensor.Buffer
+	tmp   values.Column // a partial sum, for adders
+	keys  []uint64
+	draws []float64
+	base  int // the tree's result that is result 0, where several instructions share the tree
+	runs  []runSum
+}
+
+// rows is how many rows the operation has in this block.
+func (b *block) rows(o *device.Op) int {
+	if b.t.Cells[o.Out].Uniform {
+		return 1
+	}
+	return b.n
+}
+
+// step is how far argument i advances per row: its size, or 0 where it is uniform.
+func (b *block) step(o *device.Op, i int) int {
+	c := &b.t.Cells[o.Args[i]]
+	if c.Uniform {
+		return 0
+	}
+	return c.Size
+}
+
+func (b *block) arg(o *device.Op, i int) *values.Column { return &b.cells[o.Args[i]] }
+
+func (b *block) out(o *device.Op) *values.Column { return &b.cells[o.Out] }
+
+// active reports whether row r counts for an operation that can fail.
+func (b *block) active(o *device.Op, r int) bool {
+	if o.Mask < 0 {
+		return true
+	}
+	if b.t.Cells[o.Mask].Uniform {
+		r = 0
+	}
+	return b.cells[o.Mask].I64[r] != 0
+}
+
+// null reports whether argument i is NULL in row r.
+func (b *block) null(o *device.Op, i, r int) bool {
+	d := b.arg(o, i)
+	if d.Valid == nil {
+		return false
+	}
+	if b.t.Cells[o.Args[i]].Uniform {
+		r = 0
+	}
+	return d.Valid[r] == 0
+}
+
+// newBlock makes a worker's state for the tree in a buffer of at least t.bytes.
+func newBlock(t *device.Tree, env *kernels.Env, buf *tensor.Buffer) *block {
+	b := &block{t: t, cells: make([]values.Column, len(t.Cells)), head: readied(t.Head), ops: readied(t.Ops), env: env, buf: buf}
+	for i := range t.Cells {
+		c := &t.Cells[i]
+		if c.View {
+			continue
+		}
+		n := t.Rows
+		if c.Uniform {
+			n = 1
+		}
+		b.cells[i] = values.Place(buf, c.Off, c.Kind, n, c.Size, c.Nullable)
+	}
+	return b
+}
+
+// start computes the uniform cells.
+func (b *block) start() error {
+	b.lo, b.n = 0, 1
+	return b.run(b.head)
+}
+
+// eval computes the rows lo to lo+n.
+func (b *block) eval(lo, n int) error {
+	tensor.Trim()
+	b.lo, b.n = lo, n
+	return b.run(b.ops)
+}
+
+func (b *block) run(ops []ready) error {
+	for _, o := range ops {
+		if o.Strict {
+			b.strictValid(o.Op)
+		}
+		if err := o.loop(b, o.Op); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// result is the i-th result's cell for the current block.
+func (b *block) result(i int) (d *values.Column, uniform bool) {
+	r := b.t.Result[b.base+i]
+	return &b.cells[r], b.t.Cells[r].Uniform
+}

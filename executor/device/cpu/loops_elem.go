@@ -1,0 +1,192 @@
+package cpu
+
+import (
+	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/values"
+	"github.com/relgrad/relgrad/kernels/cpu"
+)
+
+// runBroadcast is runBinary and runSelect for such arguments, one chunk at a time.
+func runBroadcast[T values.Float](b *block, o *device.Op) error {
+	e, out, step := o.Aux.(*device.Elem), values.Numbers[T](b.out(o)), b.steps(o)
+	row, each := make([]int, len(e.Sides)), make([]int, len(e.Sides))
+	for i, s := range e.Sides {
+		row[i], each[i] = s.Strides(e.N)
+	}
+	for r := range b.rows(o) {
+		arg := func(i int) []T { return values.Numbers[T](b.arg(o, i))[r*step[i]:] }
+		to := out[r*e.Size : (r+1)*e.Size]
+		if len(o.Args) == 3 {
+			cpu.Select(e.M, e.N, arg(0), row[0], each[0], arg(1), row[1], each[1], arg(2), row[2], each[2], to)
+			continue
+		}
+		cpu.Binary(fastBinary[e.Loop], e.M, e.N, arg(0), row[0], each[0], arg(1), row[1], each[1], to)
+	}
+	return nil
+}
+
+func runReduce[T values.Float](b *block, o *device.Op) error {
+	f, x, out := o.Aux.(device.Reduction), values.Numbers[T](b.arg(o, 0)), values.Numbers[T](b.out(o))
+	size := b.out(o).Size
+	sum := make([]float64, size)
+	for r := range b.rows(o) {
+		clear(sum)
+		in := x[r*f.M*f.N : (r+1)*f.M*f.N]
+		if f.To == device.Line {
+			cpu.AddRows(f.M, f.N, in, sum)
+		} else {
+			for i := range sum {
+				cpu.AddRows(f.N, 1, in[i*f.N:(i+1)*f.N], sum[i:i+1])
+			}
+		}
+		for i, s := range sum {
+			out[r*size+i] = T(s)
+		}
+	}
+	return nil
+}
+
+func runSumAll[T values.Float](b *block, o *device.Op) error {
+	n, size, x, out := b.rows(o), o.Aux.(int), values.Numbers[T](b.arg(o, 0)), b.out(o).F64
+	for r := range n {
+		out[r] = 0
+		cpu.AddRows(size, 1, x[r*size:(r+1)*size], out[r:r+1])
+	}
+	return nil
+}
+
+func runSumTo[T values.Float](b *block, o *device.Op) error {
+	at, x, out := o.Aux.([]int32), values.Numbers[T](b.arg(o, 0)), values.Numbers[T](b.out(o))
+	size := b.out(o).Size
+	sum := make([]float64, size)
+	for r := range b.rows(o) {
+		clear(sum)
+		for i, v := range x[r*len(at) : (r+1)*len(at)] {
+			sum[at[i]] += float64(v)
+		}
+		for i, s := range sum {
+			out[r*size+i] = T(s)
+		}
+	}
+	return nil
+}
+
+func runPermute[T values.Float](b *block, o *device.Op) error {
+	at, x, out, step := o.Aux.([]int32), values.Numbers[T](b.arg(o, 0)), values.Numbers[T](b.out(o)), b.step(o, 0)
+	for r := range b.rows(o) {
+		dst, src := out[r*len(at):(r+1)*len(at)], x[r*step:]
+		for i, k := range at {
+			if k < 0 {
+				dst[i] = 0
+				continue
+			}
+			dst[i] = src[k]
+		}
+	}
+	return nil
+}
+
+func runSubscript[T values.Float](b *block, o *device.Op) error {
+	x, out, step := values.Numbers[T](b.arg(o, 0)), values.Numbers[T](b.out(o)), b.step(o, 0)
+	at := o.Aux.(int)
+	for r := range b.rows(o) {
+		out[r] = x[at]
+		at += step
+	}
+	return nil
+}
+
+// fastUnary and fastBinary are the loops of element-wise kernels that have one of their own.
+var (
+	fastUnary = map[string]cpu.Op{"neg": cpu.Neg, "abs": cpu.Abs, "square": cpu.Square, "sqrt": cpu.Sqrt, "relu": cpu.Relu,
+		"sign": cpu.Sign, "exp": cpu.Exp, "ln": cpu.Ln, "tanh": cpu.Tanh,
+		"sigmoid": cpu.Sigmoid, "softplus": cpu.Softplus, "silu": cpu.Silu,
+		"sech2":         cpu.Sech2,
+		"sigmoid_slope": cpu.SigmoidSlope, "gauss": cpu.Gauss, "normal_pdf": cpu.NormalPDF}
+	fastBinary = map[string]cpu.Op{"add": cpu.Add, "sub": cpu.Sub, "mul": cpu.Mul, "div": cpu.Div, "maximum": cpu.Maximum,
+		"minimum": cpu.Minimum, "greater": cpu.Greater, "eq_mask": cpu.EqMask, "bce_slope": cpu.BCESlope, device.Ratio: cpu.Ratio}
+)
+
+func runUnary[T values.Float](b *block, o *device.Op) error {
+	n := b.rows(o) * b.out(o).Size
+	cpu.Unary(fastUnary[o.Aux.(*device.Elem).Loop], values.Numbers[T](b.arg(o, 0))[:n], values.Numbers[T](b.out(o))[:n])
+	return nil
+}
+
+// flatten makes one long row of many where the strides allow it: for scalars, and where every operand is
+// either whole or one number for all rows.
+func flatten(e *device.Elem, rows int, step []int) (r, size int, row, each []int) {
+	each = append([]int(nil), e.Each...)
+	if e.Size == 1 {
+		for i := range each {
+			each[i] = step[i]
+		}
+		return 1, rows, make([]int, len(step)), each
+	}
+	for i, s := range step {
+		if !(s == e.Size && each[i] == 1 || s == 0 && each[i] == 0) {
+			return rows, e.Size, step, each
+		}
+	}
+	return 1, rows * e.Size, make([]int, len(step)), each
+}
+
+func (b *block) steps(o *device.Op) []int {
+	s := make([]int, len(o.Args))
+	for i := range s {
+		s[i] = b.step(o, i)
+	}
+	return s
+}
+
+func runBinary[T values.Float](b *block, o *device.Op) error {
+	e := o.Aux.(*device.Elem)
+	rows, size, row, each := flatten(e, b.rows(o), b.steps(o))
+	cpu.Binary(fastBinary[e.Loop], rows, size, values.Numbers[T](b.arg(o, 0)), row[0], each[0], values.Numbers[T](b.arg(o, 1)), row[1], each[1], values.Numbers[T](b.out(o)))
+	return nil
+}
+
+func runSelect[T values.Float](b *block, o *device.Op) error {
+	e := o.Aux.(*device.Elem)
+	rows, size, row, each := flatten(e, b.rows(o), b.steps(o))
+	cpu.Select(rows, size, values.Numbers[T](b.arg(o, 0)), row[0], each[0], values.Numbers[T](b.arg(o, 1)), row[1], each[1],
+		values.Numbers[T](b.arg(o, 2)), row[2], each[2], values.Numbers[T](b.out(o)))
+	return nil
+}
+
+func runElem[T values.Float](b *block, o *device.Op) error {
+	e, out, step, f := o.Aux.(*device.Elem), values.Numbers[T](b.out(o)), b.steps(o), o.V.Expr.Def.Elem
+	x := make([]float64, len(o.Args))
+	for r := range b.rows(o) {
+		for j := range e.Size {
+			for i := range x {
+				x[i] = float64(values.Numbers[T](b.arg(o, i))[r*step[i]+int(e.At[i][j])])
+			}
+			out[r*e.Size+j] = T(f(x))
+		}
+	}
+	return nil
+}
+
+func runLanes[T values.Float](b *block, o *device.Op) error {
+	s := o.V.Args[0].Type.Shape
+	n, out, f := s[len(s)-1], values.Numbers[T](b.out(o)), o.V.Expr.Def.Lane
+	each := s.Size() / n // lanes of a row
+	y, x := make([]float64, b.out(o).Size/each), make([][]float64, len(o.Args))
+	for i := range x {
+		x[i] = make([]float64, n)
+	}
+	for l := range b.rows(o) * each {
+		r, lane := l/each, l%each
+		for i := range x {
+			for k, v := range values.Numbers[T](b.arg(o, i))[r*b.step(o, i)+lane*n:][:n] {
+				x[i][k] = float64(v)
+			}
+		}
+		f(x, y)
+		for k, v := range y {
+			out[l*len(y)+k] = T(v)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package cpu
+
+import (
+	"context"
+
+	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/tuning"
+	"github.com/relgrad/relgrad/executor/values"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/kernels/cpu"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// Machine is the device of the processors: workers with scratch memory.
+type Machine struct {
+	ctx     context.Context
+	env     *kernels.Env
+	workers int
+	scratch []*tensor.Buffer
+	tune    *tuning.Sizes
+	sums    tray // of passes
+}
+
+// NewMachine makes the device of so many workers; 0: of as many as there are processors.
+func NewMachine(workers int, t *tuning.Sizes) *Machine {
+	if workers <= 0 {
+		workers = cpu.Processors()
+	}
+	return &Machine{workers: workers, tune: t}
+}
+
+// reserve gives every worker at least n bytes.
+func (m *Machine) reserve(n int) error {
+	for len(m.scratch) < m.workers {
+		m.scratch = append(m.scratch, nil)
+	}
+	for i, b := range m.scratch {
+		if b != nil && len(b.Bytes()) >= n {
+			continue
+		}
+		b.Free()
+		m.scratch[i] = nil
+		nb, err := tensor.NewBuffer(n)
+		if err != nil {
+			return values.OutOfMemory(err)
+		}
+		m.scratch[i] = nb
+	}
+	return nil
+}
+
+func (m *Machine) free() {
+	for _, b := range m.scratch {
+		b.Free()
+	}
+	m.scratch = nil
+}
+
+func (m *Machine) Prepare(list []*device.Instr, scratch int) (device.Code, error) {
+	out, of := &tasks{m: m, scratch: scratch}, map[*device.Instr]*task{}
+	for _, in := range list {
+		t := &task{Instr: in, m: m, unless: of[in.Unless]}
+		if t.run = t.loop(); t.run == nil {
+			return nil, sqlerr.Broken("executor", "the processors have no code for %s (%T)", in.How, in.Form)
+		}
+		of[in] = t
+		out.list = append(out.list, t)
+	}
+	return out, nil
+}
+
+func (m *Machine) Held() (bytes int64) {
+	for _, b := range m.scratch {
+		bytes += int64(len(b.Bytes()))
+	}
+	return bytes
+}
+
+func (m *Machine) Close() {
+	m.free()
+	m.sums = tray{}
+}

@@ -1,0 +1,228 @@
+package cpu
+
+import (
+	"sort"
+
+	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/values"
+	"github.com/relgrad/relgrad/kernels/cpu"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+func runSparse(s *device.Spmm, in *task) error {
+	return cpu.Apportion(in.m.ctx, in.m.workers, len(s.Cuts), func(w, lane int) error {
+		if in.V.Data.Kind == values.F32 {
+			return runSpMM[float32](in, s, w, lane)
+		}
+		return runSpMM[float64](in, s, w, lane)
+	})
+}
+
+// trimNumbers is how many numbers are read before pages of files that are too many go.
+const trimNumbers = 1 << 20
+
+func runSpMM[T values.Float](in *task, s *device.Spmm, w, lane int) error {
+	lo, hi := s.Cuts[lane][0], s.Cuts[lane][1]
+	start, size := in.Grp.Start[lo:hi+1], in.V.Type.Size()
+	base, end := int(start[0]), int(start[hi-lo])
+	l := &spmmLane[T]{in: in, s: s, buf: in.m.scratch[w], at: values.Aligned(in.T.Bytes) + s.Buf[lane], base: base}
+	if len(s.By) > 0 && end > base {
+		b, err := in.block(w)
+		if err != nil {
+			return err
+		}
+		if l.weights, err = blockWeights[T](in, s.By, b, in.m.scratch[w], base, end-base); err != nil {
+			return err
+		}
+	}
+	out := in.V.Data
+	for g, most := lo, l.most(); g < hi; {
+		to := g + 1 + sort.Search(hi-g-1, func(i int) bool { return int(start[g-lo+i+2]-start[g-lo]) > most })
+		if err := l.sum(g, start[g-lo:to-lo+1], values.Numbers[T](out)[g*size:to*size]); err != nil {
+			return err
+		}
+		tensor.Trim()
+		g = to
+	}
+	for g := lo; out.Valid != nil && g < hi; g++ {
+		out.Valid[g] = 1
+		if in.V.Fn == ra.Sum && in.Grp.Start[g] == in.Grp.Start[g+1] {
+			out.Valid[g] = 0
+		}
+	}
+	return nil
+}
+
+// blockWeights computes the weights of n rows from lo on; where they are a column in memory as they stand,
+// it is used in place.
+func blockWeights[T values.Float](in *task, by []values.Factor, b *block, buf *tensor.Buffer, lo, n int) ([]T, error) {
+	if c := in.T.Cells[in.T.Result[0]]; c.View && !c.Uniform && in.T.Ops[0].Out == in.T.Result[0] && len(by) == 1 &&
+		!by[0].Divide {
+		return values.Numbers[T](in.T.Ops[0].V.Data)[lo : lo+n], nil
+	}
+	d := values.Place(buf, values.Aligned(in.T.Bytes), in.V.Data.Kind, n, 1, false)
+	weights := values.Numbers[T](&d)
+	for at := 0; at < n; at += in.T.Rows {
+		k := min(in.T.Rows, n-at)
+		if err := b.eval(lo+at, k); err != nil {
+			return nil, err
+		}
+		multiply(b, by, weights[at:at+k], 0)
+	}
+	return weights, nil
+}
+
+// runSparseBlocks has each worker take a block of the column after the other, each for all of its lanes: what the weights are
+// computed from is read from memory once, too.
+func runSparseBlocks(s *device.SpmmBlocks, in *task, sums []float64) error {
+	m := in.m
+	tasks := min(m.workers, len(s.Cuts))
+	return cpu.Parallel(m.ctx, m.workers, tasks, func(w, task int) error {
+		lo, hi := task*len(s.Cuts)/tasks, (task+1)*len(s.Cuts)/tasks
+		if in.V.Data.Kind == values.F32 {
+			return runSpMMBlocks[float32](in, s, sums, w, lo, hi)
+		}
+		return runSpMMBlocks[float64](in, s, sums, w, lo, hi)
+	})
+}
+
+func runSpMMBlocks[T values.Float](in *task, s *device.SpmmBlocks, all []float64, w, first, end int) error {
+	b, err := in.block(w)
+	if err != nil {
+		return err
+	}
+	size, from, to := in.V.Type.Size(), s.Cuts[first][0], s.Cuts[end-1][1]
+	sums := all[from*size : to*size]
+	clear(sums)
+	for block := range s.Blocks {
+		if err := in.m.ctx.Err(); err != nil {
+			return err
+		}
+		for lane := first; lane < end; lane++ {
+			if err := laneBlock[T](in, s, all, b, w, lane, block); err != nil {
+				return err
+			}
+			tensor.Trim()
+		}
+	}
+	out := in.V.Data
+	for i, x := range sums {
+		values.Numbers[T](out)[from*size+i] = T(x)
+	}
+	for g := from; out.Valid != nil && g < to; g++ {
+		out.Valid[g] = 1
+		if in.V.Fn == ra.Sum && in.Grp.Start[g] == in.Grp.Start[g+1] {
+			out.Valid[g] = 0
+		}
+	}
+	return nil
+}
+
+// laneBlock adds what a lane's groups read of a block to their sums.
+func laneBlock[T values.Float](in *task, s *device.SpmmBlocks, all []float64, b *block, w, lane, block int) error {
+	lo, hi, size := s.Cuts[lane][0], s.Cuts[lane][1], in.V.Type.Size()
+	n := hi - lo
+	start := s.Start[lane][block*n : (block+1)*n+1]
+	from, to := int(start[0]), int(start[n])
+	if from == to {
+		return nil
+	}
+	var weights []T
+	var err error
+	if len(s.By) > 0 {
+		if weights, err = blockWeights[T](in, s.By, b, in.m.scratch[w], from, to-from); err != nil {
+			return err
+		}
+	}
+	at, _ := s.Scratch(in.Instr)
+	d := values.Place(in.m.scratch[w], at, in.V.Data.Kind, n*size, 1, false)
+	cpu.SpMM(
+		n,
+		start,
+		from,
+		weights,
+		cpu.Rows[T]{X: values.Numbers[T](s.X.V.Data), At: s.X.Idx.At[from:to], Near: true},
+		cpu.Rows[T]{},
+		size,
+		values.Numbers[T](&d),
+	)
+	cpu.AddRows(1, n*size, values.Numbers[T](&d), all[lo*size:hi*size])
+	return nil
+}
+
+// spmmLane is a lane at work.
+type spmmLane[T values.Float] struct {
+	in      *task
+	s       *device.Spmm
+	buf     *tensor.Buffer // the worker's memory
+	at      int            // where it is free, in bytes
+	base    int            // the first row that has a weight
+	weights []T            // nil: they are all one
+}
+
+// most is how many rows are read before pages of files that are too many go.
+func (l *spmmLane[T]) most() int {
+	if l.s.Files.Own != nil {
+		return len(l.s.Files.Own)
+	}
+	return trimNumbers / l.in.V.Type.Size()
+}
+
+// sum makes the sums of groups from g on, whose rows begin and end at start. They are at most most together, or one
+// group.
+func (l *spmmLane[T]) sum(g int, start []int32, out []T) error {
+	size, from, to := l.in.V.Type.Size(), int(start[0]), int(start[len(start)-1])
+	if l.s.Files.Own != nil && to-from > len(l.s.Files.Own) {
+		return l.long(g, from, to, out)
+	}
+	x, err := l.rows(from, to, g)
+	if err != nil {
+		return err
+	}
+	var by []T
+	if l.weights != nil {
+		by = l.weights[from-l.base:]
+	}
+	cpu.SpMM(len(start)-1, start, from, by, x[0], x[1], size, out)
+	return nil
+}
+
+// long makes the sum of one group of more rows than a piece, as SpMM does: chains of rows, added up in double.
+func (l *spmmLane[T]) long(g, from, to int, out []T) error {
+	kind, size := l.in.V.Data.Kind, len(out)
+	at := l.at + len(l.s.X)*l.s.Files.Piece
+	d, e := values.Place(l.buf, at, kind, size, 1, false), values.Place(l.buf, at+values.Aligned(size*kind.Bytes()), values.F64, size, 1, false)
+	clear(e.F64)
+	for lo := from; lo < to; lo += device.Chain {
+		if err := l.sum(g, []int32{int32(lo), int32(min(lo+device.Chain, to))}, values.Numbers[T](&d)); err != nil {
+			return err
+		}
+		cpu.AddRows(1, size, values.Numbers[T](&d), e.F64)
+	}
+	for i, x := range e.F64 {
+		out[i] = T(x)
+	}
+	return nil
+}
+
+// rows are the chunks of rows from lo to hi, which belong to the groups from g on.
+func (l *spmmLane[T]) rows(lo, hi, g int) (x [2]cpu.Rows[T], err error) {
+	for i, from := range l.s.X {
+		switch {
+		case from.File != nil:
+			d := values.Place(l.buf, l.at+i*l.s.Files.Piece, l.in.V.Data.Kind, hi-lo, l.in.V.Type.Size(), false)
+			x[i] = cpu.Rows[T]{X: values.Numbers[T](&d), At: l.s.Files.Own[:hi-lo]}
+			if err := from.File.Read(d.Bytes(), from.Idx.At[lo:hi]); err != nil {
+				return x, err
+			}
+		case from.Held != nil:
+			x[i] = cpu.Rows[T]{X: values.Numbers[T](from.V.Data), At: from.Held[g:], Held: true}
+		case from.Idx != nil:
+			x[i] = cpu.Rows[T]{X: values.Numbers[T](from.V.Data), At: from.Idx.At[lo:hi]}
+		default:
+			x[i] = cpu.Rows[T]{X: values.Numbers[T](from.V.Data)}
+		}
+	}
+	return x, nil
+}

@@ -1,0 +1,85 @@
+package cpu
+
+import (
+	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/values"
+	"github.com/relgrad/relgrad/kernels/cpu"
+)
+
+func (in *task) runStore() error {
+	return cpu.Apportion(in.m.ctx, in.m.workers, in.Lanes(), func(w, lane int) error {
+		b, err := in.block(w)
+		if err != nil {
+			return err
+		}
+		outs := storedOf(in.Instr)
+		for lo, hi := lane*in.Lane, min((lane+1)*in.Lane, in.Rows); lo < hi; lo += in.T.Rows {
+			n := min(in.T.Rows, hi-lo)
+			for i := range outs {
+				if r := in.T.Result[i]; direct(in.T, r, &outs[i]) {
+					b.cells[r] = outs[i].Rows(in.Off+lo, in.Off+lo+n)
+				}
+			}
+			if err := b.eval(lo, n); err != nil {
+				return err
+			}
+			for i := range outs {
+				if !direct(in.T, in.T.Result[i], &outs[i]) {
+					d, uniform := b.result(i)
+					store(&outs[i], in.Off+lo, n, d, uniform)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// storedOf is the memory of the results, over the rows.
+func storedOf(in *device.Instr) (outs []values.Column) {
+	for _, v := range append([]*values.Val{in.V}, in.Besides...) {
+		if out := *v.Data; in.By > 0 {
+			outs = append(outs, values.Viewed(&out, out.N*in.By, out.Size/in.By))
+		} else {
+			outs = append(outs, out)
+		}
+	}
+	return outs
+}
+
+// direct reports whether cell r, a result, can lie in the result's own memory, so that nothing is copied.
+// Columns with NULL are copied: their invalid rows are zeroed.
+func direct(t *device.Tree, r int, out *values.Column) bool {
+	c := t.Cells[r]
+	return !c.View && !c.Uniform && !c.Nullable && out.Valid == nil && t.Rows > 1 && c.Kind == out.Kind
+}
+
+// store copies a block's result to the rows from lo on.
+func store(out *values.Column, lo, n int, d *values.Column, uniform bool) {
+	if uniform && out.Kind == values.I64 && d.Kind == values.I64 && out.Size == 1 && out.Valid == nil && d.Valid == nil {
+		x := d.I64[0]
+		for r := range out.I64[lo : lo+n] {
+			out.I64[lo+r] = x
+		}
+		return
+	}
+	if uniform {
+		for r := range n {
+			copyRow(out, lo+r, d, 0)
+		}
+		return
+	}
+	dst := out.Rows(lo, lo+n)
+	src := d.Rows(0, n)
+	copy(dst.F64, src.F64)
+	copy(dst.F32, src.F32)
+	copy(dst.I64, src.I64)
+	copy(dst.Texts, src.Texts)
+	if dst.Valid != nil {
+		setValid(dst.Valid, src.Valid)
+		for r, v := range dst.Valid {
+			if v == 0 {
+				dst.ZeroRow(r)
+			}
+		}
+	}
+}

@@ -1,0 +1,294 @@
+package plain
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/structure"
+	"github.com/relgrad/relgrad/executor/values"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// Plain is a device that computes every value by its definition, row by row, with the kernels' reference code and
+// nothing else. It knows no form of an instruction. Tests run on it, so that the border of a device stays one.
+type Plain struct{}
+
+func (Plain) Prepare(list []*device.Instr, _ int) (device.Code, error) {
+	return &plainCode{list: list}, nil
+}
+
+func (Plain) Held() int64 { return 0 }
+
+func (Plain) Close() {}
+
+type plainCode struct {
+	list  []*device.Instr
+	times [][]time.Duration
+	env   *kernels.Env
+	err   error // the first one of an argument
+}
+
+func (c *plainCode) Run(ctx context.Context, env *kernels.Env, timed bool) error {
+	if c.env = env; c.times == nil {
+		c.times = make([][]time.Duration, len(c.list))
+	}
+	for i, in := range c.list {
+		begin := time.Now()
+		if _, parts := in.Form.(*device.Distributed); parts { // those that stand in for it are computed
+			continue
+		}
+		for _, v := range in.Outs() {
+			if err := c.compute(ctx, v); err != nil {
+				return err
+			}
+		}
+		if timed {
+			c.times[i] = append(c.times[i], time.Since(begin))
+		}
+	}
+	return nil
+}
+
+func (c *plainCode) Took(i int) []time.Duration {
+	if c.times == nil {
+		return nil
+	}
+	return c.times[i]
+}
+
+func (c *plainCode) Close() {}
+
+func (c *plainCode) Needed(i int) bool {
+	_, parts := c.list[i].Form.(*device.Distributed)
+	return !parts
+}
+
+// compute makes all rows of v.
+func (c *plainCode) compute(ctx context.Context, v *values.Val) error {
+	switch v.Op {
+	case values.OpAgg:
+		return c.reduce(ctx, v)
+	case values.OpLayout:
+		return c.lay(v)
+	case values.OpConcat:
+		at := 0
+		for i, a := range v.Args {
+			for r := range v.From[i].N {
+				if err := c.set(ctx, v, at+r, a, r); err != nil {
+					return err
+				}
+			}
+			at += v.From[i].N
+		}
+		return nil
+	}
+	for r := range v.Data.N {
+		if err := c.set(ctx, v, r, v, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// set puts row from of x into row r of v.
+func (c *plainCode) set(ctx context.Context, v *values.Val, r int, x *values.Val, from int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	y, err := c.row(x, from, v, map[*values.Val]kernels.Value{})
+	if err == nil && !v.Data.SetValue(r, y) {
+		err = sqlerr.Broken("executor", "row %d of v%d is NULL though its type %v is not nullable", r, v.Id, v.Type)
+	}
+	return err
+}
+
+// row is row r of v. What is in memory is read, but for the val that is being made; memo holds what the row of another
+// space has been computed for already.
+func (c *plainCode) row(v *values.Val, r int, making *values.Val, memo map[*values.Val]kernels.Value) (x kernels.Value, err error) {
+	if v.Uniform() {
+		r = 0
+	}
+	switch {
+	case v.Data != nil && v != making:
+		return v.Data.Value(r, v.Type), nil
+	case v.Op == values.OpConst:
+		return c.rounded(v, v.Value), nil
+	case v.Op == values.OpGather:
+		return c.through(v, r, making)
+	case v.Op != values.OpCall:
+		return x, sqlerr.Broken("executor", "v%d of kind %d is not computed before it is read", v.Id, v.Op)
+	}
+	if x, ok := memo[v]; ok {
+		return x, nil
+	}
+	args := make([]kernels.Value, len(v.Args))
+	if v.Expr.Def.Lazy == nil {
+		for i, a := range v.Args {
+			if args[i], err = c.row(a, r, making, memo); err != nil {
+				return x, err
+			}
+		}
+	}
+	x, err = v.Expr.Eval(c.env, func(col kernels.Col) kernels.Value {
+		i := int(col.ID)
+		if v.Expr.Def.Lazy == nil {
+			return args[i]
+		}
+		y, err := c.row(v.Args[i], r, making, memo)
+		if err != nil && c.err == nil {
+			c.err = err
+		}
+		return y
+	})
+	if c.err != nil {
+		err, c.err = c.err, nil
+	}
+	if err != nil {
+		return x, err
+	}
+	x = c.rounded(v, x)
+	memo[v] = x
+	return x, nil
+}
+
+// through is row r of what v reads through an index: zero where it has none.
+func (c *plainCode) through(v *values.Val, r int, making *values.Val) (kernels.Value, error) {
+	v.Index.List()
+	at := r
+	if v.Index.At != nil {
+		at = int(v.Index.At[r])
+	}
+	if at < 0 {
+		one := values.OnHeap(values.KindOf(v.Type), 1, v.Type.Size(), false)
+		return one.Value(0, v.Type), nil
+	}
+	return c.row(v.Args[0], at, making, map[*values.Val]kernels.Value{})
+}
+
+// rounded is x as a column of v's type holds it.
+func (c *plainCode) rounded(v *values.Val, x kernels.Value) kernels.Value {
+	one := values.OnHeap(values.KindOf(v.Type), 1, v.Type.Size(), true)
+	one.SetValue(0, x)
+	return one.Value(0, v.Type)
+}
+
+// lay makes v in its other chunking.
+func (c *plainCode) lay(v *values.Val) error {
+	l, from := v.Layout, v.Args[0].Data
+	l.List()
+	for r := range l.Rows {
+		for i := range l.Cols {
+			piece := i / l.Run * l.Run
+			at, row := l.At(r, piece)+i-piece, r*l.Cols+i
+			if v.Back {
+				at, row = row, at
+			}
+			setNumber(v.Data, row, number(from, at))
+		}
+	}
+	return nil
+}
+
+func number(d *values.Column, i int) float64 { return d.Float(i) }
+
+func setNumber(d *values.Column, i int, x float64) {
+	if d.Kind == values.F32 {
+		d.F32[i] = float32(x)
+		return
+	}
+	d.F64[i] = x
+}
+
+// reduce makes the groups of v from its rows, one after the other.
+func (c *plainCode) reduce(ctx context.Context, v *values.Val) error {
+	groups := make([]group, v.Groups.Out.N)
+	for r := range v.Groups.In.N {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		x, err := c.row(v.Args[0], r, v, map[*values.Val]kernels.Value{})
+		if err != nil {
+			return err
+		}
+		if !x.Null {
+			groups[groupOf(v.Groups, r)].add(v.Fn, x)
+		}
+	}
+	for g := range groups {
+		if !v.Data.SetValue(g, groups[g].result(v)) {
+			return sqlerr.Broken("executor", "group %d of v%d is NULL though its type %v is not nullable", g, v.Id, v.Type)
+		}
+	}
+	return nil
+}
+
+func groupOf(x *structure.Groups, r int) int {
+	if x.Codes == nil {
+		return 0
+	}
+	return int(x.Codes[r])
+}
+
+// group is a group so far.
+type group struct {
+	rows int64
+	f    []float64
+	i    int64
+	t    string
+}
+
+func (g *group) add(fn ra.AggFn, x kernels.Value) {
+	g.rows++
+	switch first, sums := g.rows == 1, fn == ra.Sum || fn == ra.GradSum; {
+	case fn == ra.Count:
+	case x.Type.IsFloat() && first:
+		g.f = slices.Clone(x.Floats())
+	case x.Type.IsFloat():
+		for i, y := range x.Floats() {
+			switch order := device.CompareFloats(y, g.f[i]); {
+			case sums:
+				g.f[i] += y
+			case fn == ra.Max && order > 0, fn == ra.Min && order < 0:
+				g.f[i] = y
+			}
+		}
+	case x.Type.Kind == kernels.Text:
+		if order := strings.Compare(x.T, g.t); first || fn == ra.Max && order > 0 || fn == ra.Min && order < 0 {
+			g.t = x.T
+		}
+	case sums:
+		g.i += x.I
+	default:
+		if order := cmp.Compare(x.I, g.i); first || fn == ra.Max && order > 0 || fn == ra.Min && order < 0 {
+			g.i = x.I
+		}
+	}
+}
+
+// result is the group's value. A sum of no rows is NULL, but that of a gradient is zero.
+func (g *group) result(v *values.Val) kernels.Value {
+	x := kernels.Value{Type: v.Type}
+	switch {
+	case v.Fn == ra.Count:
+		x.I = g.rows
+	case g.rows == 0 && v.Type.Nullable && v.Fn != ra.GradSum:
+		return kernels.NullOf(v.Type)
+	case v.Type.IsFloat() && g.f == nil:
+		x.F = make([]float64, v.Type.Size())
+	case v.Type.IsFloat() && v.Type.Shape == nil:
+		x.X = g.f[0]
+	case v.Type.IsFloat():
+		x.F = g.f
+	case v.Type.Kind == kernels.Text:
+		x.T = g.t
+	default:
+		x.I = g.i
+	}
+	return x
+}

@@ -1,0 +1,194 @@
+package forms
+
+import (
+	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/structure"
+	"github.com/relgrad/relgrad/executor/values"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// addingOf returns the form for sums over large groups of scalars times chunks, of outer products and of matrix products;
+// nil for other aggregates. The rows come in an order: that of the groups, or nil where they come as they stand.
+func addingOf(l *Lowerer, v *values.Val, order *structure.Index) *device.Adding {
+	arg := v.Args[0]
+	if v.Fn != ra.Sum && v.Fn != ra.GradSum || !v.Type.IsFloat() || arg.Type.Nullable || arg.Type.Size() == 1 {
+		return nil
+	}
+	many := v.Groups.In.N >= l.Tune.GroupRows*v.Groups.Out.N
+	if many || v.Type.Size() >= l.Tune.PassChunk {
+		if terms, ok := outersOf(l, nil, arg, nil); ok {
+			return outerSumOf(v, terms)
+		}
+	}
+	if !many {
+		return nil
+	}
+	scalars, core := l.g.Factors(arg)
+	if len(scalars) == 0 || core.Uniform() {
+		return nil
+	}
+	if !l.mat[core] || core.Data != nil {
+		if a := sumInPlace(l.g, v, order, scalars, core); a != nil {
+			return a
+		}
+	}
+	if core.Op == values.OpCall && core.Data == nil {
+		return nil
+	}
+	return weightedSum(v, scalars, core)
+}
+
+var _ = registerForm(Form{
+	Name: "adder",
+	Match: func(l *Lowerer, v *values.Val) (any, error) {
+		if v.Op != values.OpAgg {
+			return nil, nil
+		}
+		if a := addingOf(l, v, v.Groups.Order); a != nil {
+			return a, nil
+		}
+		return nil, nil
+	},
+	Cost: func(l *Lowerer, v *values.Val, found any) float64 {
+		if from := len(found.(*device.Adding).Also); from > 0 { // as SpMM does, a group at a time
+			n := float64(v.Groups.In.N * v.Type.Size() * from)
+			return rate{0.25, 0.12}.of(n, n*float64(values.KindOf(v.Type).Bytes()))
+		}
+		return l.treeCost(v) / 2 // rows are summed as they are made, and not stored
+	},
+	emit: func(l *Lowerer, v *values.Val, found any) ([]*device.Instr, error) {
+		in, err := addedInstr(l, v, found.(*device.Adding))
+		return []*device.Instr{in}, err
+	},
+})
+
+// addedInstr makes the instruction of such a sum.
+func addedInstr(l *Lowerer, v *values.Val, a *device.Adding) (*device.Instr, error) {
+	c := newCompiler(l.g, v.Groups.Order)
+	if err := c.emitSum(v, a); err != nil {
+		return nil, err
+	}
+	c.finish()
+	in := &device.Instr{V: v, How: a.How, Rows: v.Groups.In.N, T: c.t, Grp: v.Groups, Sum: a}
+	l.finish(in)
+	if a.Flops > 0 {
+		in.Flops += float64(in.Rows) * a.Flops
+		in.Cut(l.Tune)
+	}
+	return in, nil
+}
+
+// emitSum compiles the factors, then the vals, in the sum's kind.
+func (c *compiler) emitSum(v *values.Val, a *device.Adding) error {
+	for _, x := range a.Vals {
+		r, err := c.emit(x, -1)
+		if err != nil {
+			return err
+		}
+		c.t.Result = append(c.t.Result, c.convert(r, values.KindOf(v.Type)))
+	}
+	c.t.Also, c.sums = append(c.t.Also, a.Also...), append(c.sums, a)
+	c.t.Gathers = append(c.t.Gathers, a.Index...)
+	if len(a.Also) == 0 {
+		c.t.Most = device.Chain // sums in single precision run over no more rows
+	}
+	return nil
+}
+
+// nearby notes what the tree reads besides its sums.
+func (c *compiler) nearby() {
+	read := map[*values.Val]int{}
+	for _, v := range c.t.Also {
+		read[v]++
+	}
+	for _, o := range c.t.Ops {
+		read[o.V]++
+	}
+	for _, a := range c.sums {
+		for _, v := range a.Also {
+			read[v]--
+		}
+	}
+	for _, a := range c.sums {
+		for i := range a.Near {
+			a.Near[i] = read[a.Also[i]] > 0
+		}
+	}
+}
+
+func factorVals(scalars []values.Factor) []*values.Val {
+	out := make([]*values.Val, len(scalars))
+	for i, f := range scalars {
+		out[i] = f.V
+	}
+	return out
+}
+
+// weightedSum adds weighted chunks without making the products.
+func weightedSum(v *values.Val, scalars []values.Factor, chunk *values.Val) *device.Adding {
+	return &device.Adding{How: v.Fn.String() + " weighted", Vals: append(factorVals(scalars), chunk), Scalars: scalars}
+}
+
+// sumInPlace adds weighted chunks, or differences of two, that are read where they are, through their indexes; nil
+// where they are in memory nowhere.
+func sumInPlace(g *values.Graph, v *values.Val, order *structure.Index, scalars []values.Factor, chunk *values.Val) *device.Adding {
+	from := sources(chunk)
+	if from == nil {
+		return nil
+	}
+	a := &device.Adding{How: v.Fn.String() + " in place", Vals: factorVals(scalars), Near: make([]bool, len(from))}
+	for i, x := range from {
+		if x.V.Data.Kind != values.KindOf(v.Type) {
+			return nil
+		}
+		from[i] = inOrder(x, g, order)
+		a.Also = append(a.Also, x.V)
+		if from[i].Idx != nil {
+			a.Index = append(a.Index, x.V)
+		}
+	}
+	a.Scalars, a.From = scalars, from
+	return a
+}
+
+// outersOf splits v, times scalars, into a sum of such terms.
+func outersOf(l *Lowerer, terms []device.OuterTerm, v *values.Val, scalars []values.Factor) ([]device.OuterTerm, bool) {
+	more, core := l.g.Factors(v)
+	scalars = append(scalars[:len(scalars):len(scalars)], more...)
+	if core.Op != values.OpCall || core.Data != nil || len(terms) > 0 && l.mat[core] {
+		return nil, false
+	}
+	x, y := core.Args[0], core.Args[len(core.Args)-1]
+	t := device.OuterTerm{Scalars: scalars, X: x, Y: y, Each: 1}
+	switch core.Expr.Def.Name {
+	case "add":
+		if x.Type.Size() != core.Type.Size() || y.Type.Size() != core.Type.Size() {
+			return nil, false
+		}
+		terms, ok := outersOf(l, terms, x, scalars)
+		if !ok {
+			return nil, false
+		}
+		return outersOf(l, terms, y, scalars)
+	case "outer":
+	case "matmul":
+		turned := false
+		if t.X, turned = values.Untransposed(x); !turned || len(x.Type.Shape) != 2 || len(y.Type.Shape) != 2 {
+			return nil, false
+		}
+		t.Each = t.X.Type.Shape[0]
+	default:
+		return nil, false
+	}
+	return append(terms, t), !t.X.Uniform() && !t.Y.Uniform()
+}
+
+// outerSumOf sums outer products over rows as products of matrices, one of the rows for each term.
+func outerSumOf(v *values.Val, terms []device.OuterTerm) *device.Adding {
+	a := &device.Adding{How: v.Fn.String() + " GEMM", Terms: terms}
+	for _, t := range terms {
+		a.Vals = append(append(a.Vals, factorVals(t.Scalars)...), t.X, t.Y)
+		a.Flops += 2 * float64(t.X.Type.Size()*t.Y.Type.Size()/t.Each)
+	}
+	return a
+}

@@ -1,0 +1,61 @@
+package forms
+
+import (
+	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/values"
+)
+
+// labelOf is the column of labels of a column of one-hot vectors, or of these in another kind, that is not in memory;
+// nil for another.
+func labelOf(v *values.Val) *values.Val {
+	if v.Op == values.OpCall && v.Data == nil && v.Expr.Def.Name == "cast" {
+		v = v.Args[0]
+	}
+	if v.Op != values.OpCall || v.Data != nil || v.Expr.Def.Name != "one_hot" {
+		return nil
+	}
+	return v.Args[0]
+}
+
+// onlySubtracted reports whether v are one-hot vectors that are subtracted from others and nothing else: the labels say
+// where 1 is subtracted, and the vectors need not be made.
+func onlySubtracted(l *Lowerer, v *values.Val) bool {
+	if labelOf(v) == nil || l.isRoot[v] {
+		return false
+	}
+	for _, u := range l.uses[v] {
+		switch {
+		case labelOf(u) != nil:
+			if !onlySubtracted(l, u) {
+				return false
+			}
+		case minusLabel(u) == nil || u.Args[0] == v:
+			return false
+		}
+	}
+	return true
+}
+
+// minusLabel is the column of labels where v is a difference of vectors and the one-hot vectors of labels; nil for
+// another.
+func minusLabel(v *values.Val) *values.Val {
+	if v.Op != values.OpCall || v.Expr.Def.Name != "sub" || v.Args[0].Type.Size() != v.Type.Size() ||
+		v.Args[1].Type.Size() != v.Type.Size() ||
+		v.Args[0].Uniform() {
+		return nil
+	}
+	return labelOf(v.Args[1])
+}
+
+// emitMinusLabel compiles x - one_hot(label).
+func (c *compiler) emitMinusLabel(v *values.Val, mask int) (int, error) {
+	x, err := c.emit(v.Args[0], mask)
+	if err != nil {
+		return 0, err
+	}
+	label, err := c.emit(minusLabel(v), mask)
+	if err != nil {
+		return 0, err
+	}
+	return c.strict(device.OpMinusLabel, values.KindOf(v.Type), v, []int{c.convert(x, values.KindOf(v.Type)), label}, mask, nil), nil
+}

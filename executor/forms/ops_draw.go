@@ -1,0 +1,77 @@
+package forms
+
+import (
+	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/values"
+)
+
+func registerDraws() {
+	emitters["random_uniform"] = drawing(0, device.OpUniform)
+	emitters["random_int"] = drawing(1, device.OpRandomInt)
+	emitters["int_array"] = emitIntArray
+	emitters["subscript"] = emitSubscript
+}
+
+// drawing compiles a draw whose arguments are some numbers, the seed and the key. A key that is written as ARRAY[…] is
+// read part by part. A seed of each row goes through the reference code.
+func drawing(numbers int, code device.Opcode) emitter {
+	return func(c *compiler, v *values.Val, mask int) (int, error) {
+		parts := v.Args[: numbers+1 : numbers+1]
+		if key := v.Args[numbers+1]; key.Op == values.OpCall && key.Expr.Def.Name == "int_array" && key.Data == nil {
+			parts = append(parts, key.Args...)
+		} else {
+			parts = append(parts, key)
+		}
+		args := make([]int, len(parts))
+		for i, a := range parts {
+			var err error
+			if args[i], err = c.emit(a, mask); err != nil {
+				return 0, err
+			}
+		}
+		if !c.t.Cells[args[numbers]].Uniform {
+			return c.reference(v, mask)
+		}
+		if !fallibleCall(v) {
+			mask = -1
+		}
+		return c.strict(code, values.KindOf(v.Type), v, args, mask, nil), nil
+	}
+}
+
+// emitIntArray compiles ARRAY[…] of bigint.
+func emitIntArray(c *compiler, v *values.Val, mask int) (int, error) {
+	args, err := c.emitArgs(v, mask)
+	if err != nil {
+		return 0, err
+	}
+	return c.strict(device.OpIntArray, values.I64, v, args, -1, nil), nil
+}
+
+// emitSubscript compiles x[i]… of constant indices; others run through the reference code.
+func emitSubscript(c *compiler, v *values.Val, mask int) (int, error) {
+	x, from := v.Args[0], v.Expr.Attr.From
+	if from == nil {
+		return c.reference(v, mask)
+	}
+	a, err := c.emit(x, mask)
+	if err != nil {
+		return 0, err
+	}
+	a = c.convert(a, values.KindOf(v.Type))
+	off := 0
+	for d, n := range x.Type.Shape {
+		off = off*n + from[d]
+	}
+	return c.strict(device.OpSubscript, values.KindOf(v.Type), v, []int{a}, -1, off), nil
+}
+
+// emitToInt compiles a cast of a float to bigint: half to even; what is out of range is an error.
+func emitToInt(c *compiler, v *values.Val, mask int) (int, error) {
+	args, err := c.emitArgs(v, mask)
+	if err != nil {
+		return 0, err
+	}
+	args[0] = c.convert(args[0], values.F64)
+	return c.strict(device.OpToInt, values.I64, v, args, mask, nil), nil
+}

@@ -1,0 +1,116 @@
+package forms
+
+import (
+	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/structure"
+	"github.com/relgrad/relgrad/executor/values"
+)
+
+var _ = registerForm(Form{
+	Name: "SpMM in blocks",
+	Match: func(l *Lowerer, v *values.Val) (any, error) {
+		if w := weightedOf(l, v); w != nil && len(w.from) == 1 && w.from[0].Idx != nil {
+			if s := inBlocksOf(l, v, w.by, w.from[0]); s != nil {
+				return s, nil
+			}
+		}
+		return nil, nil
+	},
+	Cost: func(_ *Lowerer, v *values.Val, found any) float64 { // rows come from the cache
+		n := float64(v.Groups.In.N * v.Type.Size())
+		return rate{0.2, 0.05}.of(n, n*float64(values.KindOf(v.Type).Bytes()))
+	},
+	emit: func(l *Lowerer, v *values.Val, found any) ([]*device.Instr, error) {
+		in, err := spmmBlocksInstr(l, v, found.(*device.SpmmBlocks))
+		return []*device.Instr{in}, err
+	},
+})
+
+// inBlocksOf finds such a sum of weighted rows, and sorts its rows; nil where they are too few.
+func inBlocksOf(l *Lowerer, v *values.Val, scalars []values.Factor, x device.Source) *device.SpmmBlocks {
+	x.Idx.List()
+	g, bytes := v.Groups, x.V.Type.Size()*x.V.Data.Kind.Bytes()
+	rows, perBlock := x.V.Space.N, max(l.Tune.SourceBlock/max(bytes, 1), 1)
+	blocks := (rows + perBlock - 1) / perBlock
+	if x.Idx == nil || x.Idx.At == nil || x.Idx.Varies() || g.Varies() || l.g.Parent != nil ||
+		g.Order != nil && g.Order.At == nil ||
+		blocks < 3 {
+		return nil
+	}
+	lanes := min(4*l.Tune.SourceLanes, g.In.N/(l.Tune.SourceReads*rows))
+	if lanes < l.Tune.SourceLanes || g.In.N < l.Tune.BlockReads*blocks*g.Out.N {
+		return nil
+	}
+	s := &device.SpmmBlocks{Blocks: blocks, By: scalars, Cuts: g.Cut((g.In.N + lanes - 1) / lanes)}
+	for _, c := range s.Cuts {
+		s.Wide = max(s.Wide, c[1]-c[0])
+	}
+	if s.Wide > l.Tune.LaneSums/(8*v.Type.Size()) { // most groups have few rows, which a lane of them reads once
+		return nil
+	}
+	s.Start = make([][]int32, len(s.Cuts))
+	perm := l.g.Arrays.Ints(g.In.N)
+	l.g.Env.Crew().Cut(len(s.Cuts), 1, func(lane, _, _ int) {
+		s.Start[lane] = sortBlocks(g, s.Cuts[lane], x.Idx.At, perBlock, blocks, perm)
+	})
+	for lane, c := range s.Cuts {
+		n := c[1] - c[0]
+		for b := range blocks {
+			s.Most = max(s.Most, int(s.Start[lane][(b+1)*n]-s.Start[lane][b*n]))
+		}
+	}
+	s.Order = l.g.Index(g.In, g.In, perm)
+	if s.X = inOrder(x, l.g, s.Order); s.X.Idx == nil { // it undoes the index
+		return nil
+	}
+	return s
+}
+
+// spmmBlocksInstr makes the instruction of such a sum.
+func spmmBlocksInstr(l *Lowerer, v *values.Val, s *device.SpmmBlocks) (*device.Instr, error) {
+	g := v.Groups
+	in := &device.Instr{V: v, How: "SpMM in blocks", Rows: g.In.N, Grp: g, Form: s}
+	var err error
+	if in.T, err = weightsTree(l, s.Order, s.By, v.Type); err != nil {
+		return nil, err
+	}
+	in.T.Also = append(in.T.Also, s.X.V)
+	l.finish(in)
+	n := float64(in.Rows * v.Type.Size())
+	in.Flops, in.Bytes = in.Flops+n, in.Bytes+n*float64(values.KindOf(v.Type).Bytes())
+	_, end := s.Scratch(in)
+	l.s.Tmp = max(l.s.Tmp, end)
+	return in, nil
+}
+
+// sortBlocks writes the rows of a lane's groups to perm in the order of the blocks that they read, then of the groups,
+// and returns where each block and group begins.
+func sortBlocks(g *structure.Groups, lane [2]int, at []int32, perBlock, blocks int, perm []int32) []int32 {
+	n, first := lane[1]-lane[0], g.Start[lane[0]]
+	start := make([]int32, blocks*n+1)
+	row := func(e int32) int32 {
+		if g.Order == nil {
+			return e
+		}
+		return g.Order.At[e]
+	}
+	for k := range n {
+		for e := g.Start[lane[0]+k]; e < g.Start[lane[0]+k+1]; e++ {
+			start[int(at[row(e)])/perBlock*n+k+1]++
+		}
+	}
+	start[0] = first
+	for i := range blocks * n {
+		start[i+1] += start[i]
+	}
+	next := append([]int32(nil), start[:blocks*n]...)
+	for k := range n {
+		for e := g.Start[lane[0]+k]; e < g.Start[lane[0]+k+1]; e++ {
+			r := row(e)
+			i := int(at[r])/perBlock*n + k
+			perm[next[i]] = r
+			next[i]++
+		}
+	}
+	return start
+}

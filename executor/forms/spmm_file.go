@@ -1,0 +1,30 @@
+package forms
+
+import (
+	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/values"
+)
+
+// filed chooses what is read from files. Rows of several kilobytes are not: they are mapped.
+func filed(s *device.Spmm, l *Lowerer, v *values.Val) (f device.FiledRows) {
+	const most = 4096 // bytes of a row
+	size, bytes := v.Type.Size(), values.KindOf(v.Type).Bytes()
+	rows := max(l.Tune.FiledNumbers/size, device.Chain)
+	if size*bytes > most || values.KindOf(v.Type) == values.F64 && v.Groups.Largest() > rows {
+		return f
+	}
+	f.Piece = values.Aligned(rows * size * bytes)
+	for i, x := range s.X {
+		if x.Idx == nil {
+			continue
+		}
+		f.Bytes = len(s.X)*f.Piece + values.Aligned(size*bytes) + values.Aligned(8*size)
+		if s.X[i].File = l.g.Shared.RowFile(x.V); s.X[i].File != nil {
+			f.Own = make([]int32, rows)
+		}
+	}
+	for r := range f.Own {
+		f.Own[r] = int32(r)
+	}
+	return f
+}

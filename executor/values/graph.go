@@ -1,0 +1,448 @@
+package values
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/relgrad/relgrad/executor/structure"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// Op is what a val is.
+type Op uint8
+
+const (
+	OpLeaf   Op = iota // stored data
+	OpConst            // a constant
+	OpCall             // a kernel applied to args, row by row
+	OpGather           // args[0] read through idx
+	OpAgg              // args[0] reduced over grp
+	OpConcat           // args one below the other
+	OpLayout           // args[0] in another chunking
+)
+
+// Val is a column over a space. A val in a space of one row may be used in every space. Vals are
+// hash-consed: the same computation is the same val.
+type Val struct {
+	Id     int
+	Op     Op
+	Space  *structure.Space
+	Type   kernels.Type
+	Vary   bool // may change from step to step
+	Args   []*Val
+	Expr   *kernels.Expr // vCall: the kernel over columns 0:i, or constants
+	Value  kernels.Value
+	Index  *structure.Index
+	Fn     ra.AggFn
+	Groups *structure.Groups
+	From   []*structure.Space // vConcat: the spaces of args
+	Layout *Layout            // vLayout
+	Back   bool               // vLayout: from the matrix to how it is stored
+	Over   *Val               // whose memory it takes over, changed in place
+	Name   string             // vLeaf: for plans
+	note   string             // for plans: what it stands for
+
+	asked, fails bool // canFail, once it has been asked
+
+	Data *Column // vLeaf: the data; else the buffer once it is materialised
+	Done bool    // computed once and kept: it holds its values
+
+	Structural bool // computed for the structure
+}
+
+func (v *Val) Uniform() bool { return v.Space.N == 1 }
+
+// Graph holds vals. A step's graph extends the run's.
+type Graph struct {
+	*structure.Indexer
+	Parent *Graph
+	Wide   bool // real is computed as double precision
+	Seen   map[string]*Val
+	Moved  map[*Val]*Val // see near
+	Unit   *structure.Space
+	Shared *Shared                      // nil: what is read through indexes of a grid cannot be made
+	Rows   func(n int) *structure.Space // the space of n rows
+}
+
+func NewGraph(wide bool, x *structure.Indexer, unit *structure.Space) *Graph {
+	return &Graph{Indexer: x, Wide: wide, Seen: map[string]*Val{}, Moved: map[*Val]*Val{}, Unit: unit}
+}
+
+// Child returns a graph for one step's vals.
+func (g *Graph) Child(x *structure.Indexer) *Graph {
+	return &Graph{
+		Indexer: x,
+		Parent:  g,
+		Wide:    g.Wide,
+		Seen:    map[string]*Val{},
+		Moved:   map[*Val]*Val{},
+		Unit:    g.Unit,
+		Shared:  g.Shared,
+		Rows:    g.Rows,
+	}
+}
+
+// intern returns the val of a key, made on first use. A val that does not change between steps belongs to the run's
+// graph, also where a step is the first to need it: later steps find it.
+func (g *Graph) intern(key string, make func() *Val) *Val {
+	if v := g.find(key); v != nil {
+		return v
+	}
+	v := make()
+	v.Id = g.NewID()
+	for !v.Vary && g.Parent != nil {
+		g = g.Parent
+	}
+	g.Seen[key] = v
+	return v
+}
+
+// KindType is the type that the graph computes with.
+func (g *Graph) KindType(t kernels.Type) kernels.Type {
+	if g.Wide && t.Kind == kernels.Float32 {
+		t.Kind = kernels.Float64
+	}
+	return t
+}
+
+// Leaf makes a val of stored data; each call makes another. A step's graph holds data of the step.
+func (g *Graph) Leaf(name string, t kernels.Type, sp *structure.Space, d *Column, vary bool) *Val {
+	t.Nullable = d.Valid != nil
+	return &Val{
+		Id:    g.NewID(),
+		Op:    OpLeaf,
+		Name:  name,
+		Space: sp,
+		Type:  g.KindType(t),
+		Data:  d,
+		Vary:  vary || sp.Varies || g.Parent != nil,
+		Done:  true,
+	}
+}
+
+func (g *Graph) Constant(c kernels.Value) *Val {
+	c.Type = g.KindType(c.Type)
+	c.Type.Nullable = c.Null
+	key := fmt.Sprintf("k%v %v %d %x %q %v %s", c.Type, c.Null, c.I, math.Float64bits(c.X), c.T, c.Ints, hashFloats(c.F))
+	return g.intern(key, func() *Val { return &Val{Op: OpConst, Space: g.Unit, Type: c.Type, Value: c} })
+}
+
+func hashFloats(f []float64) string {
+	if len(f) <= 16 {
+		return fmt.Sprintf("%x", f)
+	}
+	a, b := uint64(len(f)), uint64(0x9E3779B97F4A7C15)
+	for _, x := range f {
+		a = tensor.Mix(a ^ math.Float64bits(x))
+		b = tensor.Mix(b + math.Float64bits(x)*3)
+	}
+	return fmt.Sprintf("#%x,%x", a, b)
+}
+
+// Call applies a kernel to columns. Where all its arguments are read through one index from a space with no
+// more rows, it is applied there instead and the result read through the index.
+func (g *Graph) Call(d *kernels.Def, at kernels.Attr, args ...*Val) (*Val, error) {
+	if d.Name == "transpose" && Turned(args[0]) {
+		return args[0].Args[0], nil
+	}
+	if d.Name == "is_not_null" && !args[0].Type.Nullable {
+		return g.Constant(kernels.BoolValue(true)), nil
+	}
+	if v := chosen(d, args); v != nil {
+		return v, nil
+	}
+	if v, err := g.ofSoftmax(d, args); v != nil || err != nil {
+		return v, err
+	}
+	if v, err := g.elementwise(d, at, args); v != nil || err != nil {
+		return v, err
+	}
+	sp, err := commonSpace(g, args)
+	if err != nil {
+		return nil, err
+	}
+	if idx := sharedIndex(args); idx != nil && worthLifting(d, idx, args) && Total(d, at, args) {
+		inner := make([]*Val, len(args))
+		for i, a := range args {
+			inner[i] = a
+			if a.Op == OpGather && !a.Uniform() {
+				inner[i] = a.Args[0]
+			}
+		}
+		v, err := g.Call(d, at, inner...)
+		if err != nil {
+			return nil, err
+		}
+		return g.Gather(v, idx)
+	}
+	key := callKey(d, at, sp, args)
+	product := d.Name == "dot" || d.Name == "matmul"
+	if v := g.find(key); v != nil && !product {
+		return v, nil
+	}
+	exprs := make([]*kernels.Expr, len(args))
+	for i, a := range args {
+		exprs[i] = kernels.Column(kernels.Col{ID: kernels.ColumnID(i)}, a.Type)
+		if a.Op == OpConst {
+			exprs[i] = kernels.Const(a.Value)
+		}
+	}
+	e, err := kernels.Call(d, at, exprs...)
+	if err != nil {
+		return nil, err
+	}
+	e.Type = g.KindType(e.Type)
+	vary := d.PerStep || sp.Varies
+	for _, a := range args {
+		vary = vary || a.Vary
+	}
+	v := g.intern(key, func() *Val {
+		return &Val{Op: OpCall, Space: sp, Type: e.Type, Args: args, Expr: e, Vary: vary}
+	})
+	if product {
+		if w, err := g.product(v, v.Type, nil); w != nil || err != nil {
+			return w, err
+		}
+	}
+	return v, nil
+}
+
+// callKey tells calls apart. A plan of a step has hundreds, so that they are not printed.
+func callKey(d *kernels.Def, at kernels.Attr, sp *structure.Space, args []*Val) string {
+	key := append(make([]byte, 0, 96), 'c')
+	key = append(append(key, d.Name...), ' ')
+	if !at.IsZero() {
+		key = fmt.Append(key, at)
+	}
+	key = strconv.AppendInt(append(key, ' '), int64(sp.ID), 10)
+	for _, a := range args {
+		key = strconv.AppendInt(append(key, ' '), int64(a.Id), 10)
+	}
+	return string(key)
+}
+
+// chosen is the argument of a CASE or COALESCE that is known to be its value; nil where none is, or it has another
+// type.
+func chosen(d *kernels.Def, args []*Val) *Val {
+	values := args
+	switch {
+	case d.Name == "case" && args[0].Op == OpConst && args[0].Value.True():
+		values = nil
+		for i := 1; i+1 < len(args); i += 2 {
+			values = append(values, args[i])
+		}
+		values = append(values, args[len(args)-1])
+	case d.Name != "coalesce" || args[0].Type.Nullable:
+		return nil
+	}
+	v := values[0]
+	for _, a := range values[1:] {
+		if a.Type.Kind != v.Type.Kind || !a.Type.Shape.Equal(v.Type.Shape) {
+			return nil
+		}
+	}
+	return v
+}
+
+// worthLifting reports whether a kernel is better applied before its arguments are read through idx: to
+// fewer rows, or to as many where that saves reading several columns.
+func worthLifting(d *kernels.Def, idx *structure.Index, args []*Val) bool {
+	if d.Name == "transpose" {
+		return false // products read a matrix either way
+	}
+	if idx.Src.N > idx.Dst.N || idx.Src.N*2 <= idx.Dst.N {
+		return idx.Src.N <= idx.Dst.N
+	}
+	t := make([]kernels.Type, len(args))
+	columns, size := 0, 1
+	for i, a := range args {
+		if t[i] = a.Type; !a.Uniform() {
+			columns++
+		}
+		size = max(size, a.Type.Size())
+	}
+	return columns > 1 || d.Flops == nil || d.Flops(t, kernels.Attr{}, t[0]) > 4*float64(size)
+}
+
+// commonSpace is the space of a call: that of its arguments that are not uniform.
+func commonSpace(g *Graph, args []*Val) (*structure.Space, error) {
+	sp := g.Unit
+	for _, a := range args {
+		if a.Uniform() {
+			if sp.N == 1 && a.Op != OpConst {
+				sp = a.Space
+			}
+			continue
+		}
+		if sp.N != 1 && sp != a.Space {
+			return nil, sqlerr.Broken("executor", "a kernel over two spaces, of %d and %d rows", sp.N, a.Space.N)
+		}
+		sp = a.Space
+	}
+	return sp, nil
+}
+
+// sharedIndex is the index through which all arguments are read that are not uniform, nil if there is none.
+func sharedIndex(args []*Val) *structure.Index {
+	var idx *structure.Index
+	for _, a := range args {
+		switch {
+		case a.Uniform():
+		case a.Op != OpGather || a.Index.Missing || idx != nil && idx != a.Index:
+			return nil
+		default:
+			idx = a.Index
+		}
+	}
+	return idx
+}
+
+// Gather reads v through an index (nil: the identity). Calls over more rows than are read move behind it.
+func (g *Graph) Gather(v *Val, idx *structure.Index) (*Val, error) {
+	if idx == nil || v.Op == OpConst || v.Uniform() && !idx.Missing {
+		return v, nil
+	}
+	if v.Space != idx.Src {
+		return nil, sqlerr.Broken("executor", "a column of %d rows read through an index into %d", v.Space.N, idx.Src.N)
+	}
+	if v.Op == OpGather {
+		both, err := g.through(idx, v.Index)
+		if err != nil {
+			return nil, err
+		}
+		return g.Gather(v.Args[0], both)
+	}
+	if v.Op == OpCall && !idx.Missing && (idx.Dst.N < idx.Src.N || KindOf(v.Type) == Str || Turned(v)) {
+		args := make([]*Val, len(v.Args))
+		for i, a := range v.Args {
+			var err error
+			if args[i], err = g.Gather(a, idx); err != nil {
+				return nil, err
+			}
+		}
+		return g.Call(v.Expr.Def, v.Expr.Attr, args...)
+	}
+	return g.intern("g"+strconv.Itoa(v.Id)+" "+strconv.Itoa(idx.ID), func() *Val {
+		return &Val{Op: OpGather, Space: idx.Dst, Type: v.Type, Args: []*Val{v}, Index: idx, Vary: v.Vary || idx.Varies()}
+	}), nil
+}
+
+// through is the index that reads through a, then b.
+func (g *Graph) through(a, b *structure.Index) (*structure.Index, error) {
+	if !a.Virtual() && !b.Virtual() {
+		if g.Wide && g.Shared != nil && !g.Shared.double {
+			return g.Later(a, b), nil
+		}
+		return g.Compose(a, b), nil
+	}
+	if g.Shared == nil {
+		return nil, sqlerr.Broken("executor", "rows of a grid outside a program")
+	}
+	if a.Virtual() && b.Virtual() && !b.Projection.Back {
+		if a.Projection.Back {
+			return g.Index(a.Dst, b.Src, a.From(b)), nil
+		}
+		n := &structure.Index{
+			ID:         g.NewID(),
+			Dst:        a.Dst,
+			Src:        b.Src,
+			Projection: &structure.Projection{Table: b.Projection.Table},
+		}
+		for _, d := range b.Projection.Dims {
+			n.Projection.Dims = append(n.Projection.Dims, a.Projection.Dims[d])
+		}
+		return n, nil
+	}
+	for _, x := range []*structure.Index{a, b} {
+		if err := x.Realise(g.Shared.env); err != nil {
+			return nil, err
+		}
+	}
+	return g.Compose(a, b), nil
+}
+
+// Realise lists what v's rows are read through, down to what is in memory.
+func (v *Val) Realise(env *structure.Env) error {
+	if err := v.Index.Realise(env); err != nil {
+		return err
+	}
+	return v.Groups.Realise(env)
+}
+
+// Turned reports whether v is a transposed matrix.
+func Turned(v *Val) bool {
+	return v.Op == OpCall && v.Expr.Def.Name == "transpose" && len(v.Type.Shape) == 2
+}
+
+// Agg reduces v over groups; v is over grp.in or uniform.
+func (g *Graph) Agg(fn ra.AggFn, v *Val, t kernels.Type, grp *structure.Groups) *Val {
+	t = g.KindType(t)
+	return g.intern(aggKey(fn, v, t, grp), func() *Val {
+		w := &Val{Op: OpAgg, Space: grp.Out, Type: t, Args: []*Val{v}, Fn: fn, Groups: grp, Vary: v.Vary || grp.Varies()}
+		w.Type.Nullable = t.Nullable && !w.filled()
+		return w
+	})
+}
+
+func aggKey(fn ra.AggFn, v *Val, t kernels.Type, grp *structure.Groups) string {
+	return fmt.Sprintf("a%v %v %d %d", fn, t, v.Id, grp.ID)
+}
+
+// filled reports whether v is a sum of rows that are there whatever the step, and hold no NULL: it is not NULL either.
+func (v *Val) filled() bool {
+	return v.Op == OpAgg && (v.Fn == ra.Sum || v.Fn == ra.GradSum) && !v.Args[0].Type.Nullable && !v.Groups.Varies() &&
+		v.Groups.Out.N == 1 && v.Groups.In.N > 0
+}
+
+// find returns an interned val, nil where there is none.
+func (g *Graph) find(key string) *Val {
+	for p := g; p != nil; p = p.Parent {
+		if v := p.Seen[key]; v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+func (v *Val) argTypes() []kernels.Type { return typesOf(v.Args) }
+
+func typesOf(vals []*Val) []kernels.Type {
+	t := make([]kernels.Type, len(vals))
+	for i, a := range vals {
+		t[i] = a.Type
+	}
+	return t
+}
+
+// Concat puts columns one below the other; from are their spaces.
+func (g *Graph) Concat(t kernels.Type, sp *structure.Space, args []*Val, from []*structure.Space) *Val {
+	key, vary := fmt.Sprintf("u%v %d", t, sp.ID), sp.Varies
+	for i, a := range args {
+		key += fmt.Sprintf(" %d:%d", a.Id, from[i].N)
+		vary = vary || a.Vary
+	}
+	return g.intern(key, func() *Val {
+		return &Val{Op: OpConcat, Space: sp, Type: g.KindType(t), Args: args, From: from, Vary: vary}
+	})
+}
+
+// isNumber reports whether v is a constant other than NULL.
+func isNumber(v *Val) bool { return v.Op == OpConst && !v.Value.Null }
+
+// Total reports whether a call cannot fail, whatever the values: then it may run on rows that the query does not ask
+// for.
+func Total(d *kernels.Def, at kernels.Attr, args []*Val) bool {
+	switch d.Name {
+	case "random_int":
+		return isNumber(args[0]) && args[0].Value.I > 0
+	case "div", "mod":
+		if b := args[1]; isNumber(b) && b.Type.Kind == kernels.Int && b.Value.I > 0 {
+			return true
+		}
+	}
+	return d.Total(at, typesOf(args))
+}

@@ -1,0 +1,80 @@
+package values
+
+import (
+	"slices"
+
+	"github.com/relgrad/relgrad/executor/structure"
+	"github.com/relgrad/relgrad/kernels"
+)
+
+// CASE, COALESCE, AND and OR compute an argument only for rows where it decides (law 6). Within a tree masks see to
+// that. What follows keeps parts that can fail inside the tree of the CASE that guards them: they are neither read
+// through an index from rows that nobody asks for, nor computed into memory for all rows.
+
+// near moves kernels that can fail from behind an index to the rows that read them, where a condition is known.
+func (g *Graph) near(v *Val) (*Val, error) {
+	if v.Op != OpCall && v.Op != OpGather || !CanFail(v) {
+		return v, nil
+	}
+	if out := g.Moved[v]; out != nil {
+		return out, nil
+	}
+	out, err := g.moveNear(v)
+	if err == nil {
+		g.Moved[v] = out
+	}
+	return out, err
+}
+
+func (g *Graph) moveNear(v *Val) (*Val, error) {
+	call, idx := v, (*structure.Index)(nil)
+	if v.Op == OpGather {
+		if call, idx = v.Args[0], v.Index; call.Op != OpCall || idx.Missing {
+			return v, nil
+		}
+	}
+	args := make([]*Val, len(call.Args))
+	for i, a := range call.Args {
+		var err error
+		if idx != nil {
+			if a, err = g.Gather(a, idx); err != nil {
+				return nil, err
+			}
+		}
+		if args[i], err = g.near(a); err != nil {
+			return nil, err
+		}
+	}
+	return g.Call(call.Expr.Def, call.Expr.Attr, args...)
+}
+
+// CanFail reports whether v is made of kernels that can fail, above what is in memory in any case.
+func CanFail(v *Val) bool {
+	if v.Op != OpCall && v.Op != OpGather {
+		return false
+	}
+	if !v.asked {
+		v.asked, v.fails = true, v.Op == OpCall && !Total(v.Expr.Def, v.Expr.Attr, v.Args) ||
+			slices.ContainsFunc(v.Args, CanFail)
+	}
+	return v.fails
+}
+
+// nearBranches applies near to the arguments of a kernel that it does not always look at.
+func (g *Graph) nearBranches(d *kernels.Def, args []*Val) (err error) {
+	for i := range args {
+		if Lazy(d, i) && err == nil {
+			args[i], err = g.near(args[i])
+		}
+	}
+	return err
+}
+
+// Lazy reports whether a kernel looks at argument i for some rows only.
+func Lazy(d *kernels.Def, i int) bool {
+	switch d.Name {
+	case "case", "coalesce", "and", "or":
+		return i > 0
+	}
+	return false
+}

@@ -1,0 +1,34 @@
+package values
+
+import "github.com/relgrad/relgrad/executor/structure"
+
+// Shared is what the graphs of a program have in common: the run's, those of its steps, and those of its structure.
+type Shared struct {
+	env        *structure.Env
+	double     bool                // real is computed as double precision everywhere
+	files      func(*Val) *RowFile // where rows of a column are read from; nil: from memory
+	layouts    map[string]*Layout
+	alongs     map[string]along
+	rowTables  map[uint64][][]int32 // of layouts, by a hash
+	foundPairs map[[4]int][]foundPairs
+}
+
+func NewShared(env *structure.Env, double bool, files func(*Val) *RowFile) *Shared {
+	s := &Shared{env: env, double: double, files: files}
+	s.Forget()
+	return s
+}
+
+// Forget forgets what belongs to the structure of a run.
+func (s *Shared) Forget() {
+	s.layouts, s.alongs = map[string]*Layout{}, map[string]along{}
+	s.rowTables, s.foundPairs = map[uint64][][]int32{}, map[[4]int][]foundPairs{}
+}
+
+// RowFile is where the rows of a column are read from; nil: from memory.
+func (s *Shared) RowFile(v *Val) *RowFile {
+	if s == nil {
+		return nil
+	}
+	return s.files(v)
+}

@@ -1,0 +1,70 @@
+package values
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Made prints v's name, what it holds and how that is computed.
+func (v *Val) Made(how string) string {
+	if v.note != "" {
+		how += ", " + v.note
+	}
+	out := v.Type.String()
+	if v.Data != nil && v.Data.Kind == F32 && KindOf(v.Type) == F64 {
+		out += " as real"
+	}
+	if v.Space.N != 1 {
+		out = fmt.Sprintf("%d × %s", v.Space.N, out)
+	}
+	return fmt.Sprintf("v%-4d %s = %s", v.Id, out, strings.TrimPrefix(how, "grad"))
+}
+
+func (v *Val) Body() string {
+	if v.Op == OpAgg || v.Op == OpConcat {
+		return v.Args[0].Text(true, 0)
+	}
+	return v.Text(false, 0)
+}
+
+// Text prints v; what is in memory is a name only, unless it is to be computed here.
+func (v *Val) Text(stop bool, depth int) string {
+	switch {
+	case depth > 8:
+		return "…"
+	case v.Op == OpConst:
+		if v.Type.Size() > 4 {
+			return "const " + v.Type.String()
+		}
+		return v.Value.String()
+	case v.Op == OpLeaf:
+		return v.Name
+	case v.Data != nil && stop:
+		return fmt.Sprintf("v%d", v.Id)
+	case v.Op == OpLayout:
+		return v.Args[0].Text(true, depth+1)
+	case v.Op == OpGather:
+		return v.Args[0].Text(true, depth+1) + "[·]"
+	case v.Op == OpCall:
+		args := make([]string, len(v.Args))
+		for i, a := range v.Args {
+			args[i] = a.Text(true, depth+1)
+		}
+		return v.Expr.Def.Name + "(" + strings.Join(args, ", ") + ")"
+	}
+	return fmt.Sprintf("v%d", v.Id)
+}
+
+func Count(x float64) string { return units(x, 1000, "flop") }
+
+func Size(x float64) string { return units(x, 1024, "B") }
+
+func units(x, base float64, unit string) string {
+	for _, p := range []string{"", "k", "M", "G"} {
+		if x < base || p == "G" {
+			return fmt.Sprintf("%.3g %s%s", x, p, unit)
+		}
+		x /= base
+	}
+	return ""
+}
