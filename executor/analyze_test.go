@@ -24,7 +24,7 @@ func TestAnalyze(t *testing.T) {
 	}
 	for i, in := range p.sched.Steps {
 		if n := len(p.sched.Took(i)); n != 4 {
-			t.Errorf("v%d was timed %d times, want once for warming up and 3 times", in.V.Id, n)
+			t.Errorf("v%d was timed %d times, want once for warming up and 3 times", in.V.ID, n)
 		}
 	}
 	text := p.Explain()

@@ -54,7 +54,7 @@ func (p *Program) window() int64 { return p.opt.Memory / windowShare }
 // spills reports whether some of the program lies in files.
 func (p *Program) spills() bool {
 	_, step := p.stages.Steps.Bytes()
-	return len(p.led.disk)+len(p.led.filed)+len(p.led.vals) > 0 || step > 0
+	return len(p.ledger.disk)+len(p.ledger.filed)+len(p.ledger.vals) > 0 || step > 0
 }
 
 // forget frees the arrays of the structure.
@@ -72,34 +72,34 @@ func (p *Program) InFile(bytes int64) bool {
 
 // Lasts notes an array of the run's structure.
 func (p *Program) Lasts(bytes int64, file *tensor.Buffer) {
-	p.led.made = append(p.led.made, bytes)
+	p.ledger.made = append(p.ledger.made, bytes)
 	if file != nil {
-		p.led.filed = append(p.led.filed, file)
+		p.ledger.filed = append(p.ledger.filed, file)
 	} else {
-		p.led.arrays += bytes
+		p.ledger.arrays += bytes
 	}
 }
 
 // arrays is the size of the arrays of the structure in memory.
 func (p *Program) arrays() int64 {
 	step, _ := p.stages.Steps.Bytes()
-	return p.led.arrays + step
+	return p.ledger.arrays + step
 }
 
 // lastingData gives a column of the structure its memory, which is Go's or a file's.
 func (p *Program) lastingData(d *values.Column, nullable bool) error {
 	bytes := values.Bytes(d.Kind, d.N, d.Size, nullable)
-	p.led.made = append(p.led.made, spillable(d.Kind, bytes))
+	p.ledger.made = append(p.ledger.made, spillable(d.Kind, bytes))
 	if d.Kind == values.Str || !p.InFile(int64(bytes)) {
 		*d = values.OnHeap(d.Kind, d.N, d.Size, nullable)
-		p.led.arrays += int64(bytes)
+		p.ledger.arrays += int64(bytes)
 		return nil
 	}
 	b, err := p.Spill(bytes)
 	if err != nil {
 		return err
 	}
-	p.led.filed = append(p.led.filed, b)
+	p.ledger.filed = append(p.ledger.filed, b)
 	*d = values.Place(b, 0, d.Kind, d.N, d.Size, nullable)
 	return nil
 }
@@ -247,10 +247,10 @@ func (p *Program) read(st *stage, t *tableData) ([]*ra.Vector, error) {
 			if t.cols[i] >= 0 {
 				name = t.t.Cols[t.cols[i]].Name
 			}
-			p.led.listed = append(p.led.listed, t.t.Name+"."+name+", "+values.Size(float64(len(b))))
+			p.ledger.listed = append(p.ledger.listed, t.t.Name+"."+name+", "+values.Size(float64(len(b))))
 			continue
 		}
-		p.led.columns += vectorBytes(v)
+		p.ledger.columns += vectorBytes(v)
 	}
 	return cols, nil
 }
@@ -266,7 +266,7 @@ func (p *Program) roomFor(t *tableData, i int, typ kernels.Type, rows int) (*ra.
 	if t.spill[i] {
 		return p.roomOn(typ, rows)
 	}
-	d, err := values.NewData(values.KindOf(typ), rows, typ.Size(), t.t.Cols[t.cols[i]].Type.Nullable)
+	d, err := values.NewColumn(values.KindOf(typ), rows, typ.Size(), t.t.Cols[t.cols[i]].Type.Nullable)
 	if err != nil {
 		return nil, err
 	}
@@ -282,7 +282,7 @@ func (p *Program) roomOn(t kernels.Type, rows int) (*ra.Vector, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.led.disk = append(p.led.disk, b)
+	p.ledger.disk = append(p.ledger.disk, b)
 	d := values.Place(b, 0, k, rows, t.Size(), false)
 	return &ra.Vector{Type: t, F64: d.F64[:0:len(d.F64)], F32: d.F32[:0:len(d.F32)], Ints: d.I64[:0:len(d.I64)]}, nil
 }
@@ -321,7 +321,7 @@ func vectorBytes(v *ra.Vector) int64 {
 // held is what the program, and others under the same budget, hold in memory besides a schedule's vals and what they
 // are computed with.
 func (p *Program) held() int64 {
-	n := p.opt.Taken + p.led.columns + p.structureBytes()
+	n := p.opt.Taken + p.ledger.columns + p.structureBytes()
 	for _, v := range p.owned {
 		if !v.Structural && v.Data != nil && v.Data.Buf != nil && !v.Data.Buf.Spilled() {
 			n += int64(len(v.Data.Buf.Bytes()))
@@ -359,7 +359,7 @@ func (p *Program) structureBytes() int64 {
 
 // bufferOf returns the program's file in which an array lies; nil: it lies in memory.
 func (p *Program) bufferOf(at unsafe.Pointer) *tensor.Buffer {
-	for _, list := range [][]*tensor.Buffer{p.led.disk, p.led.filed} {
+	for _, list := range [][]*tensor.Buffer{p.ledger.disk, p.ledger.filed} {
 		for _, b := range list {
 			if lo := uintptr(unsafe.Pointer(unsafe.SliceData(b.Bytes()))); uintptr(at) >= lo &&
 				uintptr(at) < lo+uintptr(len(b.Bytes())) {
@@ -402,7 +402,7 @@ func (p *Program) works(cols []stored, budget, fixed int64, vals []tried) bool {
 // arraysWithin is what arrays of the structure take in memory under a budget, and whether some lie in files. See
 // inFile.
 func (p *Program) arraysWithin(budget int64) (bytes int64, filed bool) {
-	for _, b := range append(p.led.made[:len(p.led.made):len(p.led.made)], p.stages.Steps.Sizes()...) {
+	for _, b := range append(p.ledger.made[:len(p.ledger.made):len(p.ledger.made)], p.stages.Steps.Sizes()...) {
 		if b >= p.tune.SpillBytes && bytes+b > budget/structureShare {
 			filed = true
 		} else {
@@ -463,9 +463,9 @@ func (p *Program) limitHeap() {
 	for _, q := range p.params {
 		limit -= int64(len(q.data.Buf.Bytes()))
 	}
-	setHeapLimit(&p.led, max(limit, p.opt.Memory/windowShare))
-	if p.led.released == nil {
-		p.led.released = func() { setHeapLimit(&p.led, 0) }
+	setHeapLimit(&p.ledger, max(limit, p.opt.Memory/windowShare))
+	if p.ledger.released == nil {
+		p.ledger.released = func() { setHeapLimit(&p.ledger, 0) }
 	}
 }
 

@@ -88,7 +88,7 @@ func (st *stage) scanCol(g *values.Graph, n *ra.Node, r *structure.Relation, i i
 		c.F32, c.F64 = slices.Clone(v.F32), slices.Clone(v.F64)
 		v, r.Data[t.at[n.TableCols[i]]] = &c, &c
 		if t.own[n.TableCols[i]] == nil { // else it is counted as long as it is no parameter's
-			st.p.led.columns += int64(len(values.NumbersOf(v)))
+			st.p.ledger.columns += int64(len(values.NumbersOf(v)))
 		}
 	}
 	if st.leaves[key] == nil {
@@ -129,7 +129,7 @@ type exprsOf struct {
 // expr is the val of an expression over n's inputs, read through idx.
 func (st *stage) expr(g *values.Graph, n *ra.Node, e *kernels.Expr, idx []*structure.Index) (*values.Val, error) {
 	if g.Wide && st.parent != nil && e.PerStep() {
-		e = values.Settle(e, &st.p.env)
+		e = values.FoldStepConstants(e, &st.p.env)
 	}
 	of := exprsOf{g, n}
 	if st.exprs[of] == nil {

@@ -72,7 +72,7 @@ func (p *Program) explainSpilled(b *strings.Builder) {
 		s.Dir,
 		values.Size(float64(p.window())),
 	)
-	for _, what := range append(p.led.listed[:len(p.led.listed):len(p.led.listed)], p.led.vals...) {
+	for _, what := range append(p.ledger.listed[:len(p.ledger.listed):len(p.ledger.listed)], p.ledger.vals...) {
 		fmt.Fprintf(b, "  %s\n", what)
 	}
 }

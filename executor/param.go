@@ -38,7 +38,7 @@ func (p *Program) param(t *tableData, col int, v *ra.Vector) (*Param, error) {
 	if d != nil && d.N == v.N {
 		delete(t.own, col)
 		if d.Over(v) { // not where a copy has taken the column's place
-			p.led.columns -= int64(len(values.NumbersOf(v)))
+			p.ledger.columns -= int64(len(values.NumbersOf(v)))
 		}
 		switch { // the rows decide, not what was known of them
 		case v.Valid == nil:
@@ -48,7 +48,7 @@ func (p *Program) param(t *tableData, col int, v *ra.Vector) (*Param, error) {
 		}
 	} else { // what has been read stays where it is
 		var err error
-		if d, err = values.NewData(k, v.N, v.Type.Size(), v.Valid != nil); err != nil {
+		if d, err = values.NewColumn(k, v.N, v.Type.Size(), v.Valid != nil); err != nil {
 			return nil, err
 		}
 		d.Fill(v)

@@ -66,7 +66,7 @@ func TestParametersInPlace(t *testing.T) {
 		if c.other {
 			columns += 8 * n
 		}
-		if got := p.led.columns; got < columns || got > columns+2*n {
+		if got := p.ledger.columns; got < columns || got > columns+2*n {
 			t.Errorf("%+v: %d bytes of columns are counted, not %d", c, got, columns)
 		}
 		if (w.Valid != nil) != c.nullable {

@@ -163,7 +163,7 @@ func partialSums(s *forms.Schedule) int64 {
 						n += device.Partials(m.V)
 					}
 				}
-			case *device.SpmmBlocks: // they keep theirs
+			case *device.SpMMBlocks: // they keep theirs
 				kept += int64(8 * in.Grp.Out.N * in.V.Type.Size())
 			case nil:
 				if in.Grp != nil && in.Rows > 0 {
@@ -185,21 +185,21 @@ func (p *Program) choose(items []*item, stored []*values.Val, steps int, tmp int
 	if structural {
 		for _, x := range items {
 			if x.own {
-				p.led.made = append(p.led.made, spillable(x.v.Data.Kind, x.Bytes))
+				p.ledger.made = append(p.ledger.made, spillable(x.v.Data.Kind, x.Bytes))
 			}
 			if x.spilled = x.own && x.v.Data.Kind != values.Str && p.InFile(int64(x.Bytes)); x.own && !x.spilled {
-				p.led.arrays += int64(x.Bytes)
+				p.ledger.arrays += int64(x.Bytes)
 			}
 		}
 	}
 	held := p.held() + tmp
 	need := inMemoryOf(items)
-	p.led.needs = held + need
-	for _, b := range slices.Concat(p.led.disk, p.led.filed) {
-		p.led.needs += int64(len(b.Bytes()))
+	p.ledger.needs = held + need
+	for _, b := range slices.Concat(p.ledger.disk, p.ledger.filed) {
+		p.ledger.needs += int64(len(b.Bytes()))
 	}
 	_, step := p.stages.Steps.Bytes()
-	p.led.needs += step
+	p.ledger.needs += step
 	var vals []tried
 	for spills := p.spills(); ; spills = true {
 		left := p.opt.Memory - held
@@ -215,7 +215,7 @@ func (p *Program) choose(items []*item, stored []*values.Val, steps int, tmp int
 			return nil
 		}
 		if x == nil {
-			return p.tooLittle(held-p.led.columns-p.arrays(), vals)
+			return p.tooLittle(held-p.ledger.columns-p.arrays(), vals)
 		}
 		x.spilled = true
 		need = inMemoryOf(items)
@@ -293,7 +293,7 @@ func largestAtPeak(items []*item, steps int, least int64) *item {
 		case a.Bytes != b.Bytes:
 			return a.Bytes - b.Bytes
 		}
-		return b.v.Id - a.v.Id
+		return b.v.ID - a.v.ID
 	})
 }
 
@@ -301,7 +301,7 @@ func largestAtPeak(items []*item, steps int, least int64) *item {
 func (p *Program) keep(x *item) error {
 	d := x.v.Data
 	if !x.spilled {
-		own, err := values.NewData(d.Kind, d.N, d.Size, x.v.Type.Nullable)
+		own, err := values.NewColumn(d.Kind, d.N, d.Size, x.v.Type.Nullable)
 		if err == nil {
 			*d = *own
 		}
@@ -342,32 +342,32 @@ func (a *arena) grow(p *Program, mem, disk int) error {
 
 // tell notes what lies in files, and says it once.
 func (p *Program) tell(items []*item) {
-	p.led.vals = nil
+	p.ledger.vals = nil
 	for _, x := range items {
 		if x.spilled {
-			p.led.vals = append(p.led.vals, fmt.Sprintf("v%d, %s", x.v.Id, values.Size(float64(x.Bytes))))
+			p.ledger.vals = append(p.ledger.vals, fmt.Sprintf("v%d, %s", x.v.ID, values.Size(float64(x.Bytes))))
 		}
 	}
 	if !p.spills() {
 		return
 	}
 	p.limitHeap()
-	if !p.led.told && p.opt.Spills != nil {
+	if !p.ledger.told && p.opt.Spills != nil {
 		p.opt.Spills(p.Spilled())
 	}
-	p.led.told = true
+	p.ledger.told = true
 }
 
 // Spilled says what of the program lies in files.
 func (p *Program) Spilled() Spilled {
 	s := Spilled{
-		Needs:   p.led.needs,
+		Needs:   p.ledger.needs,
 		Budget:  p.opt.Memory,
-		Columns: len(p.led.listed) + len(p.led.filed) + p.stages.Steps.Files() + len(p.led.vals),
+		Columns: len(p.ledger.listed) + len(p.ledger.filed) + p.stages.Steps.Files() + len(p.ledger.vals),
 		Dir:     p.opt.SpillDir,
 	}
 	_, s.Bytes = p.stages.Steps.Bytes()
-	for _, b := range slices.Concat(p.led.disk, p.led.filed) {
+	for _, b := range slices.Concat(p.ledger.disk, p.ledger.filed) {
 		s.Bytes += int64(len(b.Bytes()))
 	}
 	for _, v := range p.owned {
@@ -384,7 +384,7 @@ func (p *Program) Spilled() Spilled {
 // MayHold refuses to take so many bytes for structure where they do not fit into the budget.
 func (p *Program) MayHold(bytes int64) error {
 	if bytes += p.held(); p.opt.Memory > 0 && bytes > p.opt.Memory {
-		return p.tooLittle(bytes-p.led.columns-p.arrays(), []tried{{}})
+		return p.tooLittle(bytes-p.ledger.columns-p.arrays(), []tried{{}})
 	}
 	return nil
 }

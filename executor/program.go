@@ -65,7 +65,7 @@ type Program struct {
 	sched    *forms.Schedule
 	arena    arena // of the schedule's vals
 	spare    arena // of structural vals, while they are computed
-	led      ledger
+	ledger   ledger
 	stages   *structure.Env // what its stages share
 	roots    [][]forms.Root // of the last schedule: per root, per column
 	ran      bool
@@ -305,7 +305,7 @@ func (p *Program) reset() {
 		delete(p.scans, t)
 	}
 	p.gone = nil
-	p.led.forget()
+	p.ledger.forget()
 	p.shared.Forget()
 	for _, q := range p.params {
 		q.leaf = nil
@@ -329,14 +329,14 @@ func (p *Program) Close() {
 	}
 	p.arena.free()
 	p.spare.free()
-	for _, b := range p.led.disk {
+	for _, b := range p.ledger.disk {
 		b.Free()
 	}
-	p.led.disk = nil
+	p.ledger.disk = nil
 	p.stages.Steps.Recycle() // twice: what is lent, then all of it
 	p.stages.Steps.Recycle()
-	if p.led.released != nil {
-		p.led.released()
+	if p.ledger.released != nil {
+		p.ledger.released()
 	}
 	p.device.Close()
 	p.host.Close()
@@ -345,7 +345,7 @@ func (p *Program) Close() {
 // compute evaluates a structural val over a space, for the step only where it says so.
 func (p *Program) compute(st *stage, v *values.Val, sp *structure.Space, step bool) (*values.Column, error) {
 	g := st.wide
-	r := &values.Val{Id: g.NewID(), Op: values.OpConcat, Space: sp, Type: v.Type, Args: []*values.Val{v}, From: []*structure.Space{sp}, Vary: true}
+	r := &values.Val{ID: g.NewID(), Op: values.OpConcat, Space: sp, Type: v.Type, Args: []*values.Val{v}, From: []*structure.Space{sp}, Vary: true}
 	s, err := p.lower(g, true, []forms.Root{{V: r, Sp: sp}}, &p.spare)
 	if err != nil {
 		return nil, err

@@ -142,7 +142,7 @@ func (p *Program) releaseColumns() (bytes int64) {
 			p.gone[t] = true
 		}
 	}
-	p.led.columns = max(p.led.columns-bytes, 0)
+	p.ledger.columns = max(p.ledger.columns-bytes, 0)
 	return bytes
 }
 

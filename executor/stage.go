@@ -68,7 +68,7 @@ func (st *stage) Name(n *ra.Node, i int) (structure.ColumnName, error) {
 	if err != nil {
 		return structure.ColumnName{}, err
 	}
-	return structure.ColumnName{ID: v.Id, Nullable: v.Type.Nullable}, nil
+	return structure.ColumnName{ID: v.ID, Nullable: v.Type.Nullable}, nil
 }
 
 // scan shares one space among all scans of a table.

@@ -30,9 +30,9 @@ func (p *Program) Work() (w Work) {
 		w.Bytes += in.Bytes
 		var rows []device.Source
 		switch s := in.Form.(type) {
-		case *device.Spmm:
+		case *device.SpMM:
 			rows = s.X
-		case *device.SpmmBlocks:
+		case *device.SpMMBlocks:
 			rows = []device.Source{s.X}
 		}
 		for _, x := range rows {

@@ -105,7 +105,7 @@ func (in *Instr) Gathers(f func(v *values.Val)) {
 		}
 	}
 	switch x := in.Form.(type) {
-	case *Spmm:
+	case *SpMM:
 		indexed(x.X, f)
 	case *ProductSum:
 		indexed([]Source{x.X, x.Y}, f)

@@ -65,8 +65,8 @@ func Partials(v *values.Val) int {
 // PassLanes is the number of lanes of a pass with sums of so many numbers.
 func PassLanes(numbers int) int { return max(8, min(256, 1<<20/max(numbers, 1))) }
 
-// Gemm lowers a product of few but large matrices: workers take panels of rows of the result.
-type Gemm struct {
+// GEMM lowers a product of few but large matrices: workers take panels of rows of the result.
+type GEMM struct {
 	P        Product
 	X, Y     *values.Val
 	Rows     int // of a panel
@@ -171,9 +171,9 @@ type Product struct {
 	At, Bt         bool // the operand is stored transposed
 }
 
-// Spmm lowers sum(scalars * chunk[index]) to sparse times dense, or sum(scalars * (chunk[index] - chunk[index])): the
+// SpMM lowers sum(scalars * chunk[index]) to sparse times dense, or sum(scalars * (chunk[index] - chunk[index])): the
 // chunks are read in place, through the index, and only the weights are computed row by row.
-type Spmm struct {
+type SpMM struct {
 	X     []Source        // the chunks; of two, the difference
 	By    []values.Factor // the weights: results of the tree
 	Cuts  [][2]int        // per lane: its groups
@@ -189,9 +189,9 @@ type Source struct {
 	Held []int32         // SpMM's second rows where those of a group are one: it; idx is nil then
 }
 
-// SpmmBlocks is SpMM over groups whose rows read a column that is larger than the second-level cache, each row of it
+// SpMMBlocks is SpMM over groups whose rows read a column that is larger than the second-level cache, each row of it
 // often: lanes of groups take it a block at a time. The structure phase sorts a lane's rows by block, then group.
-type SpmmBlocks struct {
+type SpMMBlocks struct {
 	By     []values.Factor
 	X      Source
 	Order  *structure.Index // of the rows, as lanes read them
@@ -203,7 +203,7 @@ type SpmmBlocks struct {
 }
 
 // Scratch is where a block's sums lie in a worker's memory, behind the weights, and where they end.
-func (s *SpmmBlocks) Scratch(in *Instr) (part, end int) {
+func (s *SpMMBlocks) Scratch(in *Instr) (part, end int) {
 	bytes := values.KindOf(in.V.Type).Bytes()
 	part = values.Aligned(in.T.Bytes) + values.Aligned(s.Most*bytes)
 	return part, part + values.Aligned(s.Wide*in.V.Type.Size()*bytes)

@@ -80,7 +80,7 @@ const (
 func (d *Distributed) Names() string {
 	var out []string
 	for _, t := range d.Targets {
-		out = append(out, fmt.Sprintf("v%d", t.V.Id))
+		out = append(out, fmt.Sprintf("v%d", t.V.ID))
 	}
 	return strings.Join(out, ", ")
 }

@@ -70,7 +70,7 @@ func byRowsInstr(l *Lowerer, v *values.Val, b *byRows) (*device.Instr, error) {
 	l.s.Views = append(l.s.Views, b.views...)
 	results, besides := []*values.Val{w}, productsOf(l, v)
 	for _, u := range besides {
-		x := &values.Val{Id: l.g.NewID(), Space: b.sp, Type: u.Type, Vary: u.Vary}
+		x := &values.Val{ID: l.g.NewID(), Space: b.sp, Type: u.Type, Vary: u.Vary}
 		x.Type.Shape = x.Type.Shape[1:]
 		if err := b.product(x, u, w); err != nil {
 			return nil, err
@@ -128,7 +128,7 @@ func (b *byRows) rowsOf(v *values.Val) (*values.Val, error) {
 	case len(s) != b.axes || s[0] != b.m || v.Space.N != b.from.N:
 		return nil, nil
 	}
-	w := &values.Val{Id: b.l.g.NewID(), Space: b.sp, Type: v.Type, Vary: v.Vary} // what is computed once outlives the schedule
+	w := &values.Val{ID: b.l.g.NewID(), Space: b.sp, Type: v.Type, Vary: v.Vary} // what is computed once outlives the schedule
 	w.Type.Shape = w.Type.Shape[1:]
 	if b.made[v] = w; v.Data != nil {
 		w.Op, w.Args, w.Layout = values.OpLayout, []*values.Val{v}, &values.Layout{View: true}
@@ -212,7 +212,7 @@ func (b *byRows) whole(v *values.Val) *values.Val {
 	if v.Uniform() {
 		return v
 	}
-	w := &values.Val{Id: b.l.g.NewID(), Space: b.sp, Type: v.Type, Vary: v.Vary}
+	w := &values.Val{ID: b.l.g.NewID(), Space: b.sp, Type: v.Type, Vary: v.Vary}
 	if m, turned := values.Untransposed(v); turned {
 		w.Op, w.Args, w.Expr = values.OpCall, []*values.Val{b.whole(m)}, v.Expr
 		return w

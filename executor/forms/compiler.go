@@ -105,7 +105,7 @@ func (c *compiler) make(v *values.Val, mask int) (int, error) {
 	case v.Op == values.OpCall:
 		return c.call(v, mask)
 	}
-	return 0, sqlerr.Broken("executor", "val %d of kind %d is not computed before it is read", v.Id, v.Op)
+	return 0, sqlerr.Broken("executor", "val %d of kind %d is not computed before it is read", v.ID, v.Op)
 }
 
 func (c *compiler) cell(t kernels.Type, uniform bool) int {

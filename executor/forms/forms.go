@@ -68,7 +68,7 @@ func (l *Lowerer) instrs(v *values.Val) ([]*device.Instr, error) {
 		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, sqlerr.Broken("executor", "val %d of kind %d has no form", v.Id, v.Op)
+		return nil, sqlerr.Broken("executor", "val %d of kind %d has no form", v.ID, v.Op)
 	}
 	return all[0].emit(l, v, all[0].found)
 }

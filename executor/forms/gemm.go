@@ -87,25 +87,25 @@ var _ = registerForm(Form{
 		return nil, nil
 	},
 	Cost: func(_ *Lowerer, v *values.Val, found any) float64 {
-		return panelwise.of(v.Flops()*float64(v.Space.N), gemmBytes(found.(*device.Gemm), v))
+		return panelwise.of(v.Flops()*float64(v.Space.N), gemmBytes(found.(*device.GEMM), v))
 	},
 	emit: func(l *Lowerer, v *values.Val, found any) ([]*device.Instr, error) {
-		in, err := gemmInstr(l, v, found.(*device.Gemm))
+		in, err := gemmInstr(l, v, found.(*device.GEMM))
 		return []*device.Instr{in}, err
 	},
 })
 
 // gemmBytes is the size of the operands.
-func gemmBytes(g *device.Gemm, v *values.Val) float64 {
+func gemmBytes(g *device.GEMM, v *values.Val) float64 {
 	return float64((g.X.Space.N*g.X.Type.Size() + g.Y.Space.N*g.Y.Type.Size()) * values.KindOf(v.Type).Bytes())
 }
 
 // gemmOf finds the operands of a large product; nil where one is not in memory as it stands.
-func gemmOf(l *Lowerer, v *values.Val) *device.Gemm {
+func gemmOf(l *Lowerer, v *values.Val) *device.GEMM {
 	if !large(l, v) {
 		return nil
 	}
-	g := &device.Gemm{P: dims(v.Args[0], v.Args[1]), Rows: 512, Products: v.Space.N}
+	g := &device.GEMM{P: dims(v.Args[0], v.Args[1]), Rows: 512, Products: v.Space.N}
 	if len(v.Type.Shape) == 1 { // all rows together are one matrix
 		x, y := vectorsBy(v)
 		g.X, g.Products = x, 1
@@ -130,7 +130,7 @@ func gemmOf(l *Lowerer, v *values.Val) *device.Gemm {
 }
 
 // gemmInstr makes the instruction of a large product.
-func gemmInstr(l *Lowerer, v *values.Val, g *device.Gemm) (*device.Instr, error) {
+func gemmInstr(l *Lowerer, v *values.Val, g *device.GEMM) (*device.Instr, error) {
 	products := g.Products
 	t, err := Compile(l.g, nil)
 	if err != nil {

@@ -13,7 +13,7 @@ const narrowNumbers = 1 << 18
 
 // narrowed returns the form of a product whose operands are those of g; nil where nothing is transposed, or nothing
 // narrow.
-func narrowed(g *device.Gemm, products int, tune *tuning.Sizes) *device.NarrowProduct {
+func narrowed(g *device.GEMM, products int, tune *tuning.Sizes) *device.NarrowProduct {
 	p := g.P
 	s := &device.NarrowProduct{
 		Wide:   g.X,

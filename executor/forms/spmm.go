@@ -180,7 +180,7 @@ func weightedOf(l *Lowerer, v *values.Val) *weightedRows {
 
 // spmmInstr makes the instruction of such a sum.
 func spmmInstr(l *Lowerer, v *values.Val, w *weightedRows) (*device.Instr, error) {
-	s := &device.Spmm{}
+	s := &device.SpMM{}
 	for i, x := range w.from {
 		if by := v.Groups.By; i == 1 && by != nil && x.Idx == by {
 			s.X = append(s.X, device.Source{V: x.V, Held: v.Groups.SharedRows(l.g.Indexer)})

@@ -21,13 +21,13 @@ var _ = registerForm(Form{
 		return rate{0.2, 0.05}.of(n, n*float64(values.KindOf(v.Type).Bytes()))
 	},
 	emit: func(l *Lowerer, v *values.Val, found any) ([]*device.Instr, error) {
-		in, err := spmmBlocksInstr(l, v, found.(*device.SpmmBlocks))
+		in, err := spmmBlocksInstr(l, v, found.(*device.SpMMBlocks))
 		return []*device.Instr{in}, err
 	},
 })
 
 // inBlocksOf finds such a sum of weighted rows, and sorts its rows; nil where they are too few.
-func inBlocksOf(l *Lowerer, v *values.Val, scalars []values.Factor, x device.Source) *device.SpmmBlocks {
+func inBlocksOf(l *Lowerer, v *values.Val, scalars []values.Factor, x device.Source) *device.SpMMBlocks {
 	x.Idx.List()
 	g, bytes := v.Groups, x.V.Type.Size()*x.V.Data.Kind.Bytes()
 	rows, perBlock := x.V.Space.N, max(l.Tune.SourceBlock/max(bytes, 1), 1)
@@ -41,7 +41,7 @@ func inBlocksOf(l *Lowerer, v *values.Val, scalars []values.Factor, x device.Sou
 	if lanes < l.Tune.SourceLanes || g.In.N < l.Tune.BlockReads*blocks*g.Out.N {
 		return nil
 	}
-	s := &device.SpmmBlocks{Blocks: blocks, By: scalars, Cuts: g.Cut((g.In.N + lanes - 1) / lanes)}
+	s := &device.SpMMBlocks{Blocks: blocks, By: scalars, Cuts: g.Cut((g.In.N + lanes - 1) / lanes)}
 	for _, c := range s.Cuts {
 		s.Wide = max(s.Wide, c[1]-c[0])
 	}
@@ -67,7 +67,7 @@ func inBlocksOf(l *Lowerer, v *values.Val, scalars []values.Factor, x device.Sou
 }
 
 // spmmBlocksInstr makes the instruction of such a sum.
-func spmmBlocksInstr(l *Lowerer, v *values.Val, s *device.SpmmBlocks) (*device.Instr, error) {
+func spmmBlocksInstr(l *Lowerer, v *values.Val, s *device.SpMMBlocks) (*device.Instr, error) {
 	g := v.Groups
 	in := &device.Instr{V: v, How: "SpMM in blocks", Rows: g.In.N, Grp: g, Form: s}
 	var err error

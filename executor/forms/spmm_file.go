@@ -6,7 +6,7 @@ import (
 )
 
 // filed chooses what is read from files. Rows of several kilobytes are not: they are mapped.
-func filed(s *device.Spmm, l *Lowerer, v *values.Val) (f device.FiledRows) {
+func filed(s *device.SpMM, l *Lowerer, v *values.Val) (f device.FiledRows) {
 	const most = 4096 // bytes of a row
 	size, bytes := v.Type.Size(), values.KindOf(v.Type).Bytes()
 	rows := max(l.Tune.FiledNumbers/size, device.Chain)

@@ -81,8 +81,8 @@ func Place(buf *tensor.Buffer, off int, k Kind, n, size int, nullable bool) Colu
 	return d
 }
 
-// NewData allocates a column of its own.
-func NewData(k Kind, n, size int, nullable bool) (*Column, error) {
+// NewColumn allocates a column of its own.
+func NewColumn(k Kind, n, size int, nullable bool) (*Column, error) {
 	buf, err := tensor.NewBuffer(Bytes(k, n, size, nullable))
 	if err != nil {
 		return nil, OutOfMemory(err)

@@ -31,7 +31,7 @@ func FromExpr(
 				return nil, err
 			}
 		}
-		if err := g.nearBranches(e.Def, args); err != nil {
+		if err := g.guardBranches(e.Def, args); err != nil {
 			return nil, err
 		}
 		return g.Call(e.Def, e.Attr, args...)

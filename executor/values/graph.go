@@ -28,7 +28,7 @@ const (
 // Val is a column over a space. A val in a space of one row may be used in every space. Vals are
 // hash-consed: the same computation is the same val.
 type Val struct {
-	Id     int
+	ID     int
 	Op     Op
 	Space  *structure.Space
 	Type   kernels.Type
@@ -62,7 +62,7 @@ type Graph struct {
 	Parent *Graph
 	Wide   bool // real is computed as double precision
 	Seen   map[string]*Val
-	Moved  map[*Val]*Val // see near
+	Moved  map[*Val]*Val // see keepGuarded
 	Unit   *structure.Space
 	Shared *Shared                      // nil: what is read through indexes of a grid cannot be made
 	Rows   func(n int) *structure.Space // the space of n rows
@@ -93,7 +93,7 @@ func (g *Graph) intern(key string, make func() *Val) *Val {
 		return v
 	}
 	v := make()
-	v.Id = g.NewID()
+	v.ID = g.NewID()
 	for !v.Vary && g.Parent != nil {
 		g = g.Parent
 	}
@@ -113,7 +113,7 @@ func (g *Graph) KindType(t kernels.Type) kernels.Type {
 func (g *Graph) Leaf(name string, t kernels.Type, sp *structure.Space, d *Column, vary bool) *Val {
 	t.Nullable = d.Valid != nil
 	return &Val{
-		Id:    g.NewID(),
+		ID:    g.NewID(),
 		Op:    OpLeaf,
 		Name:  name,
 		Space: sp,
@@ -220,7 +220,7 @@ func callKey(d *kernels.Def, at kernels.Attr, sp *structure.Space, args []*Val) 
 	}
 	key = strconv.AppendInt(append(key, ' '), int64(sp.ID), 10)
 	for _, a := range args {
-		key = strconv.AppendInt(append(key, ' '), int64(a.Id), 10)
+		key = strconv.AppendInt(append(key, ' '), int64(a.ID), 10)
 	}
 	return string(key)
 }
@@ -326,7 +326,7 @@ func (g *Graph) Gather(v *Val, idx *structure.Index) (*Val, error) {
 		}
 		return g.Call(v.Expr.Def, v.Expr.Attr, args...)
 	}
-	return g.intern("g"+strconv.Itoa(v.Id)+" "+strconv.Itoa(idx.ID), func() *Val {
+	return g.intern("g"+strconv.Itoa(v.ID)+" "+strconv.Itoa(idx.ID), func() *Val {
 		return &Val{Op: OpGather, Space: idx.Dst, Type: v.Type, Args: []*Val{v}, Index: idx, Vary: v.Vary || idx.Varies()}
 	}), nil
 }
@@ -389,7 +389,7 @@ func (g *Graph) Agg(fn ra.AggFn, v *Val, t kernels.Type, grp *structure.Groups) 
 }
 
 func aggKey(fn ra.AggFn, v *Val, t kernels.Type, grp *structure.Groups) string {
-	return fmt.Sprintf("a%v %v %d %d", fn, t, v.Id, grp.ID)
+	return fmt.Sprintf("a%v %v %d %d", fn, t, v.ID, grp.ID)
 }
 
 // filled reports whether v is a sum of rows that are there whatever the step, and hold no NULL: it is not NULL either.
@@ -422,7 +422,7 @@ func typesOf(vals []*Val) []kernels.Type {
 func (g *Graph) Concat(t kernels.Type, sp *structure.Space, args []*Val, from []*structure.Space) *Val {
 	key, vary := fmt.Sprintf("u%v %d", t, sp.ID), sp.Varies
 	for i, a := range args {
-		key += fmt.Sprintf(" %d:%d", a.Id, from[i].N)
+		key += fmt.Sprintf(" %d:%d", a.ID, from[i].N)
 		vary = vary || a.Vary
 	}
 	return g.intern(key, func() *Val {

@@ -204,7 +204,7 @@ func (g *Graph) dense(v *Val, l *Layout, shape []int) *Val {
 	if l.View && sp == v.Space && slices.Equal(t.Shape, v.Type.Shape) {
 		return v
 	}
-	return g.intern(fmt.Sprintf("l%d %v %s", v.Id, t, l.key), func() *Val {
+	return g.intern(fmt.Sprintf("l%d %v %s", v.ID, t, l.key), func() *Val {
 		return &Val{Op: OpLayout, Space: sp, Type: t, Args: []*Val{v}, Layout: l, Vary: v.Vary}
 	})
 }
@@ -218,7 +218,7 @@ func denseType(v *Val, l *Layout, shape []int) kernels.Type {
 }
 
 func denseKey(v *Val, l *Layout, shape []int) string {
-	return fmt.Sprintf("l%d %v %s", v.Id, denseType(v, l, shape), l.key)
+	return fmt.Sprintf("l%d %v %s", v.ID, denseType(v, l, shape), l.key)
 }
 
 // stored puts the numbers of a matrix into the rows and chunks of a space and type.
@@ -229,7 +229,7 @@ func (g *Graph) stored(v *Val, l *Layout, sp *structure.Space, t kernels.Type) *
 	if l.View && sp == v.Space && slices.Equal(t.Shape, v.Type.Shape) {
 		return v
 	}
-	return g.intern(fmt.Sprintf("L%d %v %d %s", v.Id, t, sp.ID, l.key), func() *Val {
+	return g.intern(fmt.Sprintf("L%d %v %d %s", v.ID, t, sp.ID, l.key), func() *Val {
 		return &Val{Op: OpLayout, Back: true, Space: sp, Type: t, Args: []*Val{v}, Layout: l, Vary: v.Vary}
 	})
 }

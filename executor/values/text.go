@@ -17,7 +17,7 @@ func (v *Val) Made(how string) string {
 	if v.Space.N != 1 {
 		out = fmt.Sprintf("%d × %s", v.Space.N, out)
 	}
-	return fmt.Sprintf("v%-4d %s = %s", v.Id, out, strings.TrimPrefix(how, "grad"))
+	return fmt.Sprintf("v%-4d %s = %s", v.ID, out, strings.TrimPrefix(how, "grad"))
 }
 
 func (v *Val) Body() string {
@@ -40,7 +40,7 @@ func (v *Val) Text(stop bool, depth int) string {
 	case v.Op == OpLeaf:
 		return v.Name
 	case v.Data != nil && stop:
-		return fmt.Sprintf("v%d", v.Id)
+		return fmt.Sprintf("v%d", v.ID)
 	case v.Op == OpLayout:
 		return v.Args[0].Text(true, depth+1)
 	case v.Op == OpGather:
@@ -52,7 +52,7 @@ func (v *Val) Text(stop bool, depth int) string {
 		}
 		return v.Expr.Def.Name + "(" + strings.Join(args, ", ") + ")"
 	}
-	return fmt.Sprintf("v%d", v.Id)
+	return fmt.Sprintf("v%d", v.ID)
 }
 
 func Count(x float64) string { return units(x, 1000, "flop") }

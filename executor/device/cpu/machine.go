@@ -19,7 +19,7 @@ type Machine struct {
 	workers int
 	scratch []*tensor.Buffer
 	tune    *tuning.Sizes
-	sums    tray // of passes
+	sums    loans // of passes
 }
 
 // NewMachine makes the device of so many workers; 0: of as many as there are processors.
@@ -79,5 +79,5 @@ func (m *Machine) Held() (bytes int64) {
 
 func (m *Machine) Close() {
 	m.free()
-	m.sums = tray{}
+	m.sums = loans{}
 }

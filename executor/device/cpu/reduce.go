@@ -92,7 +92,7 @@ func (x *reducer) merge(a, b *accum) {
 }
 
 // settle adds the part in single precision to the sum.
-func (a *accum) settle(mem *tray, size int) {
+func (a *accum) settle(mem *loans, size int) {
 	if !a.held {
 		if len(a.f) != size {
 			a.f = mem.take(size)
@@ -159,7 +159,7 @@ type reducer struct {
 	sign int
 	// parts tells that accumulators hold single precision, and double precision only where there are too many rows for it.
 	parts bool
-	mem   *tray // of the accumulators, nil: Go's heap
+	mem   *loans // of the accumulators, nil: Go's heap
 }
 
 func newReducer(v *values.Val) *reducer {

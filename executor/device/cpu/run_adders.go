@@ -8,7 +8,7 @@ import (
 )
 
 // addersOf are the loops of the sum v; whole is nil where there is no such loop.
-func addersOf(a *device.Adding, v *values.Val, mem *tray) (add adder, whole wholes) {
+func addersOf(a *device.Adding, v *values.Val, mem *loans) (add adder, whole wholeGroups) {
 	single := values.KindOf(v.Type) == values.F32
 	switch {
 	case a == nil:
@@ -27,11 +27,11 @@ func addersOf(a *device.Adding, v *values.Val, mem *tray) (add adder, whole whol
 	return addWeighted[float64](a.Scalars), nil
 }
 
-// wholes makes the sums of groups from g on, whose rows begin and end at start and lie in the block, with the bits that
+// wholeGroups makes the sums of groups from g on, whose rows begin and end at start and lie in the block, with the bits that
 // an adder gives.
-type wholes func(b *block, start []int32, out *values.Column, g int)
+type wholeGroups func(b *block, start []int32, out *values.Column, g int)
 
-func sumWholes[T values.Float](scalars []values.Factor, from []device.Source, near []bool) wholes {
+func sumWholes[T values.Float](scalars []values.Factor, from []device.Source, near []bool) wholeGroups {
 	return func(b *block, start []int32, out *values.Column, g int) {
 		lo, hi := int(start[0]), int(start[len(start)-1])
 		weights := values.Numbers[T](b.partial(out.Kind, b.t.Rows))[:hi-lo]
@@ -117,7 +117,7 @@ func multiply[T values.Float](b *block, scalars []values.Factor, out []T, lo int
 }
 
 // addOutersInParts adds in single precision as long as rows are few enough.
-func addOutersInParts(terms []device.OuterTerm, mem *tray, size int) adder {
+func addOutersInParts(terms []device.OuterTerm, mem *loans, size int) adder {
 	return func(b *block, acc *accum, lo, hi int) {
 		if acc.rows > 0 && acc.rows+hi-lo > device.Chain {
 			acc.settle(mem, size)

@@ -8,7 +8,7 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-func runGEMM(g *device.Gemm, in *task) error {
+func runGEMM(g *device.GEMM, in *task) error {
 	m := in.m
 	down := (g.P.M + g.Rows - 1) / g.Rows
 	n, width := device.Across(in.Rows, down, g.P.N)
@@ -36,7 +36,7 @@ func part[T values.Float](v *values.Val, row, size int) []T {
 }
 
 // runPanel computes a panel of the result of one product, from row lo and column left on.
-func runPanel[T values.Float](in *task, g *device.Gemm, row, lo, left, width int) {
+func runPanel[T values.Float](in *task, g *device.GEMM, row, lo, left, width int) {
 	p := g.P
 	x, y, out := part[T](g.X, row, p.M*p.K), part[T](g.Y, row, p.K*p.N), values.Numbers[T](in.V.Data)[row*p.M*p.N:(row+1)*p.M*p.N]
 	n := min(g.Rows, p.M-lo)

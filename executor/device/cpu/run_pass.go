@@ -26,7 +26,7 @@ type summing struct {
 	*device.Member
 	red *reducer // of a sum, nil: stored
 	add adder
-	all wholes // that for groups that lie in a block
+	all wholeGroups // that for groups that lie in a block
 }
 
 func newPass(in *task, f *device.Fused) *pass {

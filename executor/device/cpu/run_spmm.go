@@ -10,7 +10,7 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-func runSparse(s *device.Spmm, in *task) error {
+func runSparse(s *device.SpMM, in *task) error {
 	return cpu.Apportion(in.m.ctx, in.m.workers, len(s.Cuts), func(w, lane int) error {
 		if in.V.Data.Kind == values.F32 {
 			return runSpMM[float32](in, s, w, lane)
@@ -22,7 +22,7 @@ func runSparse(s *device.Spmm, in *task) error {
 // trimNumbers is how many numbers are read before pages of files that are too many go.
 const trimNumbers = 1 << 20
 
-func runSpMM[T values.Float](in *task, s *device.Spmm, w, lane int) error {
+func runSpMM[T values.Float](in *task, s *device.SpMM, w, lane int) error {
 	lo, hi := s.Cuts[lane][0], s.Cuts[lane][1]
 	start, size := in.Grp.Start[lo:hi+1], in.V.Type.Size()
 	base, end := int(start[0]), int(start[hi-lo])
@@ -75,7 +75,7 @@ func blockWeights[T values.Float](in *task, by []values.Factor, b *block, buf *t
 
 // runSparseBlocks has each worker take a block of the column after the other, each for all of its lanes: what the weights are
 // computed from is read from memory once, too.
-func runSparseBlocks(s *device.SpmmBlocks, in *task, sums []float64) error {
+func runSparseBlocks(s *device.SpMMBlocks, in *task, sums []float64) error {
 	m := in.m
 	tasks := min(m.workers, len(s.Cuts))
 	return cpu.Parallel(m.ctx, m.workers, tasks, func(w, task int) error {
@@ -87,7 +87,7 @@ func runSparseBlocks(s *device.SpmmBlocks, in *task, sums []float64) error {
 	})
 }
 
-func runSpMMBlocks[T values.Float](in *task, s *device.SpmmBlocks, all []float64, w, first, end int) error {
+func runSpMMBlocks[T values.Float](in *task, s *device.SpMMBlocks, all []float64, w, first, end int) error {
 	b, err := in.block(w)
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func runSpMMBlocks[T values.Float](in *task, s *device.SpmmBlocks, all []float64
 }
 
 // laneBlock adds what a lane's groups read of a block to their sums.
-func laneBlock[T values.Float](in *task, s *device.SpmmBlocks, all []float64, b *block, w, lane, block int) error {
+func laneBlock[T values.Float](in *task, s *device.SpMMBlocks, all []float64, b *block, w, lane, block int) error {
 	lo, hi, size := s.Cuts[lane][0], s.Cuts[lane][1], in.V.Type.Size()
 	n := hi - lo
 	start := s.Start[lane][block*n : (block+1)*n+1]
@@ -154,7 +154,7 @@ func laneBlock[T values.Float](in *task, s *device.SpmmBlocks, all []float64, b 
 // spmmLane is a lane at work.
 type spmmLane[T values.Float] struct {
 	in      *task
-	s       *device.Spmm
+	s       *device.SpMM
 	buf     *tensor.Buffer // the worker's memory
 	at      int            // where it is free, in bytes
 	base    int            // the first row that has a weight

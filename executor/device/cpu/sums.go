@@ -69,7 +69,7 @@ type runSum struct {
 	runs       *structure.Runs
 	x          *reducer
 	add        adder // nil: the result's rows are added
-	whole      wholes
+	whole      wholeGroups
 	parts      *[2]partial
 	first, end int
 	at         int // the run of the next row

@@ -36,12 +36,12 @@ func (t *task) loop() func() error {
 		return t.runStore
 	case *device.Fused:
 		return newPass(t, f).run
-	case *device.Spmm:
+	case *device.SpMM:
 		return func() error { return runSparse(f, t) }
-	case *device.SpmmBlocks:
+	case *device.SpMMBlocks:
 		sums := make([]float64, t.Grp.Out.N*t.V.Type.Size()) // of all groups
 		return func() error { return runSparseBlocks(f, t, sums) }
-	case *device.Gemm:
+	case *device.GEMM:
 		return func() error { return runGEMM(f, t) }
 	case *device.NarrowProduct:
 		return func() error { return runNarrowProducts(f, t) }

@@ -31,7 +31,8 @@ type plainCode struct {
 	list  []*device.Instr
 	times [][]time.Duration
 	env   *kernels.Env
-	err   error // the first one of an argument
+	err   error                // the first one of an argument
+	there map[*values.Val]bool // what is in memory for the present instruction
 }
 
 func (c *plainCode) Run(ctx context.Context, env *kernels.Env, timed bool) error {
@@ -43,10 +44,15 @@ func (c *plainCode) Run(ctx context.Context, env *kernels.Env, timed bool) error
 		if _, parts := in.Form.(*device.Distributed); parts { // those that stand in for it are computed
 			continue
 		}
+		c.there = map[*values.Val]bool{}
+		for _, v := range in.T.Loads() {
+			c.there[v.Base()] = true
+		}
 		for _, v := range in.Outs() {
-			if err := c.compute(ctx, v); err != nil {
+			if err := c.compute(ctx, in, v); err != nil {
 				return err
 			}
+			c.there[v] = true
 		}
 		if timed {
 			c.times[i] = append(c.times[i], time.Since(begin))
@@ -69,8 +75,8 @@ func (c *plainCode) Needed(i int) bool {
 	return !parts
 }
 
-// compute makes all rows of v.
-func (c *plainCode) compute(ctx context.Context, v *values.Val) error {
+// compute makes the rows of v that the instruction computes.
+func (c *plainCode) compute(ctx context.Context, in *device.Instr, v *values.Val) error {
 	switch v.Op {
 	case values.OpAgg:
 		return c.reduce(ctx, v)
@@ -80,6 +86,9 @@ func (c *plainCode) compute(ctx context.Context, v *values.Val) error {
 		at := 0
 		for i, a := range v.Args {
 			for r := range v.From[i].N {
+				if at != in.Off { // the rows of another part, which is another instruction
+					break
+				}
 				if err := c.set(ctx, v, at+r, a, r); err != nil {
 					return err
 				}
@@ -103,7 +112,7 @@ func (c *plainCode) set(ctx context.Context, v *values.Val, r int, x *values.Val
 	}
 	y, err := c.row(x, from, v, map[*values.Val]kernels.Value{})
 	if err == nil && !v.Data.SetValue(r, y) {
-		err = sqlerr.Broken("executor", "row %d of v%d is NULL though its type %v is not nullable", r, v.Id, v.Type)
+		err = sqlerr.Broken("executor", "row %d of v%d is NULL though its type %v is not nullable", r, v.ID, v.Type)
 	}
 	return err
 }
@@ -115,14 +124,14 @@ func (c *plainCode) row(v *values.Val, r int, making *values.Val, memo map[*valu
 		r = 0
 	}
 	switch {
-	case v.Data != nil && v != making:
+	case v.Done || c.there[v.Base()] && v != making:
 		return v.Data.Value(r, v.Type), nil
 	case v.Op == values.OpConst:
 		return c.rounded(v, v.Value), nil
 	case v.Op == values.OpGather:
 		return c.through(v, r, making)
 	case v.Op != values.OpCall:
-		return x, sqlerr.Broken("executor", "v%d of kind %d is not computed before it is read", v.Id, v.Op)
+		return x, sqlerr.Broken("executor", "v%d of kind %d is not computed before it is read", v.ID, v.Op)
 	}
 	if x, ok := memo[v]; ok {
 		return x, nil
@@ -222,7 +231,7 @@ func (c *plainCode) reduce(ctx context.Context, v *values.Val) error {
 	}
 	for g := range groups {
 		if !v.Data.SetValue(g, groups[g].result(v)) {
-			return sqlerr.Broken("executor", "group %d of v%d is NULL though its type %v is not nullable", g, v.Id, v.Type)
+			return sqlerr.Broken("executor", "group %d of v%d is NULL though its type %v is not nullable", g, v.ID, v.Type)
 		}
 	}
 	return nil

@@ -5,15 +5,15 @@ import (
 	"unsafe"
 )
 
-// tray lends the partial sums of passes: those of a step's schedule go to the next step's. It is for many workers at
+// loans lends the partial sums of passes: those of a step's schedule go to the next step's. It is for many workers at
 // once.
-type tray struct {
+type loans struct {
 	mu         sync.Mutex
 	free, lent map[int][][]float64 // by length
 }
 
 // take returns n numbers, which are not cleared.
-func (t *tray) take(n int) []float64 {
+func (t *loans) take(n int) []float64 {
 	if t == nil || n < 2048 { // small ones cost less than the care for them
 		return make([]float64, n)
 	}
@@ -33,9 +33,9 @@ func (t *tray) take(n int) []float64 {
 }
 
 // singles is take of single precision.
-func (t *tray) singles(n int) []float32 {
+func (t *loans) singles(n int) []float32 {
 	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(t.take((n+1)/2)))), n)
 }
 
 // recycle takes back everything that was lent; what nobody wanted since the last time goes.
-func (t *tray) recycle() { t.free, t.lent = t.lent, nil }
+func (t *loans) recycle() { t.free, t.lent = t.lent, nil }

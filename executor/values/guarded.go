@@ -11,22 +11,22 @@ import (
 // that. What follows keeps parts that can fail inside the tree of the CASE that guards them: they are neither read
 // through an index from rows that nobody asks for, nor computed into memory for all rows.
 
-// near moves kernels that can fail from behind an index to the rows that read them, where a condition is known.
-func (g *Graph) near(v *Val) (*Val, error) {
+// keepGuarded moves kernels that can fail from behind an index to the rows that read them, where a condition is known.
+func (g *Graph) keepGuarded(v *Val) (*Val, error) {
 	if v.Op != OpCall && v.Op != OpGather || !CanFail(v) {
 		return v, nil
 	}
 	if out := g.Moved[v]; out != nil {
 		return out, nil
 	}
-	out, err := g.moveNear(v)
+	out, err := g.moveGuarded(v)
 	if err == nil {
 		g.Moved[v] = out
 	}
 	return out, err
 }
 
-func (g *Graph) moveNear(v *Val) (*Val, error) {
+func (g *Graph) moveGuarded(v *Val) (*Val, error) {
 	call, idx := v, (*structure.Index)(nil)
 	if v.Op == OpGather {
 		if call, idx = v.Args[0], v.Index; call.Op != OpCall || idx.Missing {
@@ -41,7 +41,7 @@ func (g *Graph) moveNear(v *Val) (*Val, error) {
 				return nil, err
 			}
 		}
-		if args[i], err = g.near(a); err != nil {
+		if args[i], err = g.keepGuarded(a); err != nil {
 			return nil, err
 		}
 	}
@@ -60,11 +60,11 @@ func CanFail(v *Val) bool {
 	return v.fails
 }
 
-// nearBranches applies near to the arguments of a kernel that it does not always look at.
-func (g *Graph) nearBranches(d *kernels.Def, args []*Val) (err error) {
+// guardBranches applies keepGuarded to the arguments of a kernel that it does not always look at.
+func (g *Graph) guardBranches(d *kernels.Def, args []*Val) (err error) {
 	for i := range args {
 		if Lazy(d, i) && err == nil {
-			args[i], err = g.near(args[i])
+			args[i], err = g.keepGuarded(args[i])
 		}
 	}
 	return err
