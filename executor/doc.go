@@ -1,24 +1,15 @@
-// Package executor runs a plan of ra on the CPU in two phases: structure, then values (DESIGN §6).
+// Package executor runs a plan of ra in two phases: structure, then values (DESIGN §6).
 //
 // # What
 //
-// Compile reads the tables and runs the structure phase: joins, selections and groupings on keys alone turn every
-// relation into a space (so many rows) with index arrays into the spaces of its inputs. What remains, the values, is a
-// graph of vals: kernel calls, gathers and segment sums over spaces, with common sub-expressions shared across the
-// whole plan. The graph is lowered to a list of instructions, each a tree of kernels run over blocks of rows and ended
-// by a store or a sum, with a static memory plan. Vals over the rows of one space that do not wait for each other
-// through other rows share a pass (fuse.go): one instruction with several results, which reads its rows once. Run
-// executes the list once; what no parameter and no step reaches ran before, once. Large matrices are multiplied and
-// mapped where they lie (gemm*.go, by_rows.go; docs/adr/0019-large-matrices-in-place.md). What does not fit into
-// Options.Memory lies in files (budget.go, place.go; docs/adr/0016-memory-budget.md).
+// Compile reads the tables and runs the structure phase (package structure): joins, selections and groupings on keys
+// alone turn every relation into a space (so many rows) with index arrays into the spaces of its inputs. What remains is
+// a graph of values (package values): kernel calls, gathers and segment sums over spaces. Package forms lowers it to a
+// list of instructions; this package gives them their memory (place.go) and has a device run the list (run.go; packages
+// device and device/cpu). Run executes the list once; what no parameter and no step reaches ran before, once. What does
+// not fit into Options.Memory lies in files (budget.go, place.go; docs/adr/0016-memory-budget.md).
 //
-// A join of relations that hold all combinations of their keys is a grid (grid.go): its rows are not listed. Sums of
-// products over it become products of matrices (contract.go), in chunks that are chosen by cost; a vLayout (layout.go)
-// takes a column from the chunks in which it is stored to those, or back. Sums over the residual of a product are made
-// by parts where that takes fewer operations and is exact enough, which each step finds out (distribute.go;
-// docs/adr/0018-sums-by-parts.md).
-//
-//	ra plan ─► rels (spaces, indexes, groups) ─► vals ─► instructions ─► blocks of rows on workers
+//	ra plan ─► structure ─► values ─► forms ─► instructions on a device
 //
 // # Invariants
 //
@@ -37,6 +28,6 @@
 //
 // # Where to add
 //
-// A fast form of a kernel: a row in the table of ops.go. Without one a kernel runs through its reference code. A form
-// of computing a val, one file: forms.go says how. An operator: a case of structure.Stage and one in build.go.
+// An operator: a case of structure.Stage and one in build.go. A form of computing a value: package forms. A machine that
+// computes: package device.
 package executor

@@ -1,12 +1,14 @@
-// Package device is what instructions need from the machine that runs them.
+// Package tuning holds the sizes by which a program decides what is worth it on a device.
 //
 // # What
 //
-// Tuning holds the sizes by which a program decides what is worth it on this machine.
+// Sizes are numbers such as how many operations a lane has at least, or from how many rows on a join is looked at as a
+// grid. Every device has its own; Default are those of processors.
 //
 // # Invariants
 //
-// Results do not depend on a Tuning, but for rounding.
+// Results do not depend on Sizes, but for rounding. No package variable holds one: tests make their own and run at the
+// same time.
 //
 // # Errors
 //
@@ -14,5 +16,5 @@
 //
 // # Where to add
 //
-// A size by which a form decides: a field of Tuning, with its value in DefaultTuning.
+// A size by which a form decides: a field of Sizes, with its value in Default.
 package tuning

@@ -1,0 +1,20 @@
+// Package plain is a device that computes every value by its definition.
+//
+// # What
+//
+// It evaluates a Val row by row with the kernels' reference code, on one thread, and adds sums in the order of the rows. It
+// looks at no form of an instruction. The tests of the executor run on it (go test ./executor -device plain), which proves
+// that instructions say all that a device must know.
+//
+// # Invariants
+//
+// A sum by parts is never made: the instructions that stand in for it are run.
+//
+// # Errors
+//
+// An *sqlerr.Error of a kernel, or the context's error.
+//
+// # Where to add
+//
+// What a new kind of Val means: a case of compute or of row.
+package plain
