@@ -39,10 +39,11 @@ var houseRules = []struct {
 
 // registries are folders with a file for each thing.
 var registries = map[string]bool{"kernels": true, "optimizer/rules": true, "sqlfront/bind": true,
-	"rjp": true, "executor": true}
+	"rjp": true, "executor/forms": true}
 
 // formRooms are the folders that know kernels by name.
-var formRooms = map[string]bool{"kernels": true, "kernels/cpu": true, "executor": true, "internal/digits": true}
+var formRooms = map[string]bool{"kernels": true, "kernels/cpu": true, "executor/values": true, "executor/forms": true,
+	"executor/device/cpu": true, "internal/digits": true}
 
 // house is the parsed repository.
 type house struct {

@@ -53,10 +53,16 @@ var levels = map[string]int{
 	"pgbridge/extension":  4,
 	"pgbridge/safetytest": tools,
 
-	"optimizer/rules":    5,
-	"executor":           5,
-	"executor/device":    3,
-	"executor/structure": 4,
+	"optimizer/rules": 5,
+
+	"executor/tuning":       1,
+	"executor/structure":    3,
+	"executor/values":       4,
+	"executor/device":       5,
+	"executor/device/cpu":   6,
+	"executor/device/plain": 6,
+	"executor/forms":        6,
+	"executor":              7,
 
 	"optimizer":   6,
 	"train":       7,

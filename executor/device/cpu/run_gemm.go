@@ -8,6 +8,8 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
+var _ = registerForm(runGEMM)
+
 func runGEMM(g *device.GEMM, in *task) error {
 	m := in.m
 	down := (g.P.M + g.Rows - 1) / g.Rows
@@ -55,6 +57,8 @@ func runPanel[T values.Float](in *task, g *device.GEMM, row, lo, left, width int
 	}
 	blas.Gemm(p.At, p.Bt, n, width, p.K, x, lda, y, ldb, 0, out[lo*p.N+left:], p.N)
 }
+
+var _ = registerForm(runOuterSums)
 
 func runOuterSums(o *device.Outers, in *task) error {
 	m := in.m
@@ -111,6 +115,8 @@ func runOuters[T values.Float](in *task, o *device.Outers, lo, n, left, width in
 	}
 }
 
+var _ = registerForm(runNarrowProducts)
+
 func runNarrowProducts(s *device.NarrowProduct, in *task) error {
 	m := in.m
 	panels := (s.Long + s.Rows - 1) / s.Rows
@@ -162,6 +168,8 @@ func runNarrow[T values.Float](in *task, s *device.NarrowProduct, row, lo int, s
 		cpu.Transpose(s.Side, n, to, n, out[lo*s.Side:], s.Side)
 	}
 }
+
+var _ = registerForm(runProductSums)
 
 func runProductSums(s *device.ProductSum, in *task) error {
 	m := in.m

@@ -17,6 +17,13 @@ import (
 // is multiplied by Bᵀ and by Aᵀ. In a round each panel of A meets another one of B, so that all products of a round may
 // be made at once; the order in which a sum's parts are added is that of the rounds, whoever makes them.
 
+var _ = registerState(func(d *device.Distributed, t *task) func() error {
+	return func() (err error) {
+		t.done, err = runParts(d, t)
+		return err
+	}
+})
+
 // runParts reports whether the targets could be made by parts.
 func runParts(d *device.Distributed, in *task) (done bool, err error) {
 	b, err := in.block(0)

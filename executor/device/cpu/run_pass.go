@@ -29,6 +29,8 @@ type summing struct {
 	all wholeGroups // that for groups that lie in a block
 }
 
+var _ = registerState(func(f *device.Fused, t *task) func() error { return newPass(t, f).run })
+
 func newPass(in *task, f *device.Fused) *pass {
 	n := len(f.Members)
 	p := &pass{task: in, members: make([]*summing, n), sums: make([][]partials, in.Lanes())}

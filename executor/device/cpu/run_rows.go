@@ -6,6 +6,8 @@ import (
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
+var _ = registerForm(runAddRows)
+
 func runAddRows(a *device.AddRows, in *task) error {
 	return cpu.Apportion(in.m.ctx, in.m.workers, in.Lanes(), func(_, lane int) error {
 		lo, hi := lane*in.Lane, min((lane+1)*in.Lane, in.Rows)
@@ -34,6 +36,8 @@ func addFew[T values.Float](a *device.AddRows, v *values.Val, lo, hi int) {
 
 // layoutLane is the number of elements that a lane copies.
 const layoutLane = 1 << 15
+
+var _ = registerForm(runRelayout)
 
 func runRelayout(x *device.Relayout, in *task) error {
 	m := in.m

@@ -10,6 +10,8 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
+var _ = registerForm(runSparse)
+
 func runSparse(s *device.SpMM, in *task) error {
 	return cpu.Apportion(in.m.ctx, in.m.workers, len(s.Cuts), func(w, lane int) error {
 		if in.V.Data.Kind == values.F32 {
@@ -72,6 +74,11 @@ func blockWeights[T values.Float](in *task, by []values.Factor, b *block, buf *t
 	}
 	return weights, nil
 }
+
+var _ = registerState(func(s *device.SpMMBlocks, t *task) func() error {
+	sums := make([]float64, t.Grp.Out.N*t.V.Type.Size()) // of all groups
+	return func() error { return runSparseBlocks(s, t, sums) }
+})
 
 // runSparseBlocks has each worker take a block of the column after the other, each for all of its lanes: what the weights are
 // computed from is read from memory once, too.

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"context"
+	"reflect"
 	"time"
 
 	"github.com/relgrad/relgrad/executor/device"
@@ -28,38 +29,29 @@ type task struct {
 
 // loop is what runs the instruction; nil where there is nothing that does.
 func (t *task) loop() func() error {
-	switch f := t.Form.(type) {
-	case nil:
-		if t.Grp != nil {
-			return t.runSum()
-		}
-		return t.runStore
-	case *device.Fused:
-		return newPass(t, f).run
-	case *device.SpMM:
-		return func() error { return runSparse(f, t) }
-	case *device.SpMMBlocks:
-		sums := make([]float64, t.Grp.Out.N*t.V.Type.Size()) // of all groups
-		return func() error { return runSparseBlocks(f, t, sums) }
-	case *device.GEMM:
-		return func() error { return runGEMM(f, t) }
-	case *device.NarrowProduct:
-		return func() error { return runNarrowProducts(f, t) }
-	case *device.Outers:
-		return func() error { return runOuterSums(f, t) }
-	case *device.ProductSum:
-		return func() error { return runProductSums(f, t) }
-	case *device.Relayout:
-		return func() error { return runRelayout(f, t) }
-	case *device.AddRows:
-		return func() error { return runAddRows(f, t) }
-	case *device.Distributed:
-		return func() (err error) {
-			t.done, err = runParts(f, t)
-			return err
-		}
+	switch made := forms[reflect.TypeOf(t.Form)]; {
+	case made != nil:
+		return made(t)
+	case t.Form != nil:
+		return nil
+	case t.Grp != nil:
+		return t.runSum()
 	}
-	return nil
+	return t.runStore
+}
+
+// forms are what runs the forms of instructions, by the type of what they know.
+var forms = map[reflect.Type]func(t *task) func() error{}
+
+// registerForm is for the files of forms: var _ = registerForm(runGEMM). run runs a task once.
+func registerForm[F any](run func(f F, t *task) error) bool {
+	return registerState(func(f F, t *task) func() error { return func() error { return run(f, t) } })
+}
+
+// registerState is registerForm for a form that keeps something from one run to the next.
+func registerState[F any](ready func(f F, t *task) func() error) bool {
+	forms[reflect.TypeFor[F]()] = func(t *task) func() error { return ready(t.Form.(F), t) }
+	return true
 }
 
 func (x *tasks) Run(ctx context.Context, env *kernels.Env, timed bool) error {
