@@ -115,7 +115,12 @@ func (p *Program) explainStructure(b *strings.Builder, st *stage) {
 	}, p.plan.Nodes()...)
 }
 
-func (p *Program) explainInstrs(b *strings.Builder, title string, ins []*device.Instr, took func(i int) []time.Duration) {
+func (p *Program) explainInstrs(
+	b *strings.Builder,
+	title string,
+	ins []*device.Instr,
+	took func(i int) []time.Duration,
+) {
 	fmt.Fprintf(b, "%s:\n", title)
 	n, flops, bytes, all := 0, 0.0, 0.0, time.Duration(0)
 	for i, in := range ins {

@@ -100,9 +100,13 @@ func itemsOf(s *forms.Schedule, roots []forms.Root) (out []*item, stored []*valu
 	at := map[*values.Val]*item{}
 	add := func(v *values.Val, own bool) {
 		x := &item{
-			v:      v,
-			own:    own,
-			Extent: device.Extent{Bytes: values.Bytes(v.Data.Kind, v.Data.N, v.Data.Size, v.Type.Nullable), From: len(s.Steps), To: -1},
+			v:   v,
+			own: own,
+			Extent: device.Extent{
+				Bytes: values.Bytes(v.Data.Kind, v.Data.N, v.Data.Size, v.Type.Nullable),
+				From:  len(s.Steps),
+				To:    -1,
+			},
 		}
 		if own {
 			x.From, x.To = 0, len(s.Steps)

@@ -345,13 +345,26 @@ func (p *Program) Close() {
 // compute evaluates a structural val over a space, for the step only where it says so.
 func (p *Program) compute(st *stage, v *values.Val, sp *structure.Space, step bool) (*values.Column, error) {
 	g := st.wide
-	r := &values.Val{ID: g.NewID(), Op: values.OpConcat, Space: sp, Type: v.Type, Args: []*values.Val{v}, From: []*structure.Space{sp}, Vary: true}
+	r := &values.Val{
+		ID:    g.NewID(),
+		Op:    values.OpConcat,
+		Space: sp,
+		Type:  v.Type,
+		Args:  []*values.Val{v},
+		From:  []*structure.Space{sp},
+		Vary:  true,
+	}
 	s, err := p.lower(g, true, []forms.Root{{V: r, Sp: sp}}, &p.spare)
 	if err != nil {
 		return nil, err
 	}
 	if step && r.Data.Kind == values.I64 && !v.Type.Nullable { // it outlives the schedule's memory
-		*r.Data = values.Column{Kind: values.I64, N: r.Data.N, Size: r.Data.Size, I64: p.stages.Steps.Longs(r.Data.N * r.Data.Size)}
+		*r.Data = values.Column{
+			Kind: values.I64,
+			N:    r.Data.N,
+			Size: r.Data.Size,
+			I64:  p.stages.Steps.Longs(r.Data.N * r.Data.Size),
+		}
 	} else if step {
 		*r.Data = values.OnHeap(r.Data.Kind, r.Data.N, r.Data.Size, v.Type.Nullable)
 	} else if err := p.lastingData(r.Data, v.Type.Nullable); err != nil {

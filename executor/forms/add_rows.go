@@ -73,7 +73,8 @@ func addRowsInstr(l *Lowerer, v *values.Val, a *device.AddRows) *device.Instr {
 
 // fewOf finds the column in memory of which x has rows, and how many rows of x have one.
 func fewOf(x, v *values.Val) (s device.Source, n int) {
-	if x.Op != values.OpGather || x.Data != nil || x.Type.Nullable || !x.Type.Is(v.Type) || x.Index.At == nil || !x.Index.Missing {
+	if x.Op != values.OpGather || x.Data != nil || x.Type.Nullable || !x.Type.Is(v.Type) || x.Index.At == nil ||
+		!x.Index.Missing {
 		return s, 0
 	}
 	if y := x.Args[0]; y.Data == nil || y.Data.Kind != values.KindOf(v.Type) {

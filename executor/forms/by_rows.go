@@ -45,7 +45,8 @@ var _ = registerForm(Form{
 // byRowsOf finds such a map; nil where it is another, or a kernel mixes the rows of a chunk.
 func byRowsOf(l *Lowerer, v *values.Val) (*byRows, error) {
 	s := v.Type.Shape
-	if v.Op != values.OpCall || len(s) < 2 || s[0] < 2 || v.Type.Size() < l.Tune.RowsOfChunks || v.Space.N > 64 || l.Structural {
+	if v.Op != values.OpCall || len(s) < 2 || s[0] < 2 || v.Type.Size() < l.Tune.RowsOfChunks || v.Space.N > 64 ||
+		l.Structural {
 		return nil, nil
 	}
 	b := &byRows{
@@ -101,7 +102,8 @@ func byRowsInstr(l *Lowerer, v *values.Val, b *byRows) (*device.Instr, error) {
 // its rows while these are in the cache.
 func productsOf(l *Lowerer, v *values.Val) (all []*values.Val) {
 	for _, u := range l.uses[v] {
-		if !large(l, u) || u.Args[0] != v || !l.mat[u] || u.Space != v.Space || !v.Vary || l.distributed[u] != l.distributed[v] ||
+		if !large(l, u) || u.Args[0] != v || !l.mat[u] || u.Space != v.Space || !v.Vary ||
+			l.distributed[u] != l.distributed[v] ||
 			slices.Contains(all, u) {
 			continue
 		}
@@ -128,7 +130,12 @@ func (b *byRows) rowsOf(v *values.Val) (*values.Val, error) {
 	case len(s) != b.axes || s[0] != b.m || v.Space.N != b.from.N:
 		return nil, nil
 	}
-	w := &values.Val{ID: b.l.g.NewID(), Space: b.sp, Type: v.Type, Vary: v.Vary} // what is computed once outlives the schedule
+	w := &values.Val{
+		ID:    b.l.g.NewID(),
+		Space: b.sp,
+		Type:  v.Type,
+		Vary:  v.Vary,
+	} // what is computed once outlives the schedule
 	w.Type.Shape = w.Type.Shape[1:]
 	if b.made[v] = w; v.Data != nil {
 		w.Op, w.Args, w.Layout = values.OpLayout, []*values.Val{v}, &values.Layout{View: true}
@@ -248,7 +255,8 @@ func onlyMapped(l *Lowerer, v *values.Val) bool {
 		return false
 	}
 	o := l.owners[v][0]
-	if s := o.Type.Shape; o.Op != values.OpCall || large(l, o) || o.Vary != v.Vary || len(s) != 2 || s[0] != v.Type.Shape[0] ||
+	if s := o.Type.Shape; o.Op != values.OpCall || large(l, o) || o.Vary != v.Vary || len(s) != 2 ||
+		s[0] != v.Type.Shape[0] ||
 		o.Space != v.Space ||
 		s[0] < 2 ||
 		s.Size() < l.Tune.RowsOfChunks ||

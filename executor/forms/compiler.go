@@ -109,7 +109,10 @@ func (c *compiler) make(v *values.Val, mask int) (int, error) {
 }
 
 func (c *compiler) cell(t kernels.Type, uniform bool) int {
-	c.t.Cells = append(c.t.Cells, device.Cell{Kind: values.KindOf(t), Size: t.Size(), Uniform: uniform, Nullable: t.Nullable, Typ: t})
+	c.t.Cells = append(
+		c.t.Cells,
+		device.Cell{Kind: values.KindOf(t), Size: t.Size(), Uniform: uniform, Nullable: t.Nullable, Typ: t},
+	)
 	return len(c.t.Cells) - 1
 }
 

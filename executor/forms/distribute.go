@@ -24,7 +24,8 @@ func distribute(l *Lowerer) error {
 	}
 	for _, v := range slices.Clone(l.order) {
 		d := residualOf(l, v)
-		if d == nil || !pairsOf(d, l.g.Shared) || !onlyTargets(l, d, d.R) || !onlyTargets(l, d, d.Product) || !saves(d, l.Tune) {
+		if d == nil || !pairsOf(d, l.g.Shared) || !onlyTargets(l, d, d.R) || !onlyTargets(l, d, d.Product) ||
+			!saves(d, l.Tune) {
 			continue
 		}
 		wide, err := l.g.Cast(d.X, kernels.Float64)
@@ -51,7 +52,8 @@ func distribute(l *Lowerer) error {
 
 // residualOf takes v apart as ±(X − A·B); nil where it is something else.
 func residualOf(l *Lowerer, v *values.Val) *device.Distributed {
-	if v.Op != values.OpCall || v.Data != nil || v.Expr.Def.Name != "sub" || v.Type.Nullable || v.Uniform() || v.Space.Dims != nil ||
+	if v.Op != values.OpCall || v.Data != nil || v.Expr.Def.Name != "sub" || v.Type.Nullable || v.Uniform() ||
+		v.Space.Dims != nil ||
 		v.Space.Varies ||
 		len(v.Type.Shape) < 1 ||
 		len(v.Type.Shape) > 2 {
@@ -230,7 +232,10 @@ func squaresOf(d *device.Distributed, g *values.Graph, u *values.Val) *device.Ta
 		case name == "sqnorm" && isResidual(d, a[0]), name == "dot" && isResidual(d, a[0]) && isResidual(d, a[1]):
 			return t
 		case name == "mse" && meanSquared(d, e):
-			t.Scalars = append(t.Scalars, values.Factor{V: g.Constant(kernels.FloatValue(float64(d.R.Type.Size()))), Divide: true})
+			t.Scalars = append(
+				t.Scalars,
+				values.Factor{V: g.Constant(kernels.FloatValue(float64(d.R.Type.Size()))), Divide: true},
+			)
 			return t
 		case name == "sum_to" && isSquare(d, a[0]):
 			return t
@@ -243,7 +248,8 @@ func squaresOf(d *device.Distributed, g *values.Graph, u *values.Val) *device.Ta
 
 // isResidual reports whether v is the residual, maybe in double precision.
 func isResidual(d *device.Distributed, v *values.Val) bool {
-	return v == d.R || v.Op == values.OpCall && v.Expr.Def.Name == "cast" && v.Args[0] == d.R && v.Type.Kind == kernels.Float64
+	return v == d.R ||
+		v.Op == values.OpCall && v.Expr.Def.Name == "cast" && v.Args[0] == d.R && v.Type.Kind == kernels.Float64
 }
 
 // isSquare reports whether v holds the squares of the residual's elements.
@@ -251,7 +257,8 @@ func isSquare(d *device.Distributed, v *values.Val) bool {
 	if v.Op == values.OpCall && v.Expr.Def.Name == "cast" && v.Type.Kind == kernels.Float64 {
 		v = v.Args[0]
 	}
-	return v.Op == values.OpCall && (v.Expr.Def.Name == "square" || v.Expr.Def.Name == "power" && values.IsTwo(v.Args[1])) &&
+	return v.Op == values.OpCall &&
+		(v.Expr.Def.Name == "square" || v.Expr.Def.Name == "power" && values.IsTwo(v.Args[1])) &&
 		isResidual(d, v.Args[0])
 }
 

@@ -246,7 +246,9 @@ func wholeGroups(f *device.Fused, rows int) int {
 // singles reports whether v, a number of double precision for each row, is stored in single precision: where all that
 // read it convert it to that, such as weights of chunks, they get the same bits from half the memory.
 func (l *Lowerer) singles(v *values.Val) bool {
-	if v.Op != values.OpCall || values.KindOf(v.Type) != values.F64 || v.Type.Size() > 1 || v.Type.Nullable || l.isRoot[v] || v.IsView() {
+	if v.Op != values.OpCall || values.KindOf(v.Type) != values.F64 || v.Type.Size() > 1 || v.Type.Nullable ||
+		l.isRoot[v] ||
+		v.IsView() {
 		return false
 	}
 	for _, u := range l.uses[v] {

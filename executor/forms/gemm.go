@@ -39,7 +39,8 @@ func vectorsBy(v *values.Val) (rows, matrix *values.Val) {
 // largeSumOf returns the operands of a sum of all rows' outer products whose result is large; nil for another val. The
 // workers then share the result, not the rows.
 func largeSumOf(l *Lowerer, v *values.Val) (x, y *values.Val) {
-	if v.Op != values.OpAgg || v.Fn != ra.Sum && v.Fn != ra.GradSum || v.Groups.Out.N != 1 || v.Groups.Order != nil || v.Type.Nullable ||
+	if v.Op != values.OpAgg || v.Fn != ra.Sum && v.Fn != ra.GradSum || v.Groups.Out.N != 1 || v.Groups.Order != nil ||
+		v.Type.Nullable ||
 		v.Type.Size() < l.Tune.LargeMatrix {
 		return nil, nil
 	}
@@ -156,7 +157,8 @@ var _ = registerForm(Form{
 	Name: "GEMM of outer products",
 	Match: func(l *Lowerer, v *values.Val) (any, error) {
 		x, y := largeSumOf(l, v)
-		if x == nil || x.Data == nil || y.Data == nil || x.Data.Kind != values.KindOf(v.Type) || y.Data.Kind != values.KindOf(v.Type) {
+		if x == nil || x.Data == nil || y.Data == nil || x.Data.Kind != values.KindOf(v.Type) ||
+			y.Data.Kind != values.KindOf(v.Type) {
 			return nil, nil // an operand is not in memory as it stands
 		}
 		return &device.Outers{X: x, Y: y, P: x.Type.Size(), Q: y.Type.Size()}, nil

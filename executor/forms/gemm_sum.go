@@ -14,7 +14,8 @@ func productsSummed(l *Lowerer, v *values.Val) *values.Val {
 		return nil
 	}
 	u := v.Args[0]
-	if u.Op != values.OpCall || u.Data != nil || u.Expr.Def.Name != "matmul" || u.Type.Nullable || !u.Type.IsFloat() || u.Uniform() {
+	if u.Op != values.OpCall || u.Data != nil || u.Expr.Def.Name != "matmul" || u.Type.Nullable || !u.Type.IsFloat() ||
+		u.Uniform() {
 		return nil
 	}
 	for _, a := range u.Args {
@@ -43,7 +44,8 @@ func sumsInPlace(l *Lowerer, v *values.Val) bool {
 		if !there(a) {
 			a, _ = values.Untransposed(a)
 		}
-		return a.Uniform() || a.Type.Nullable || !there(a) && (a.Op != values.OpGather || a.Index.Missing || !there(a.Args[0]))
+		return a.Uniform() || a.Type.Nullable ||
+			!there(a) && (a.Op != values.OpGather || a.Index.Missing || !there(a.Args[0]))
 	})
 }
 

@@ -57,5 +57,12 @@ func (c *compiler) emitMinusLabel(v *values.Val, mask int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.strict(device.OpMinusLabel, values.KindOf(v.Type), v, []int{c.convert(x, values.KindOf(v.Type)), label}, mask, nil), nil
+	return c.strict(
+		device.OpMinusLabel,
+		values.KindOf(v.Type),
+		v,
+		[]int{c.convert(x, values.KindOf(v.Type)), label},
+		mask,
+		nil,
+	), nil
 }

@@ -81,7 +81,17 @@ func (c *compiler) everywhere(mask int) bool { return mask < 0 || c.t.Cells[mask
 func (c *compiler) strict(code device.Opcode, k values.Kind, v *values.Val, args []int, mask int, aux any) int {
 	out := c.cell(v.Type, c.allUniform(args) && c.everywhere(mask))
 	return c.add(
-		&device.Op{Code: code, Kind: k, Strict: true, Name: v.Expr.Def.Name, Out: out, Args: args, Mask: mask, V: v, Aux: aux},
+		&device.Op{
+			Code:   code,
+			Kind:   k,
+			Strict: true,
+			Name:   v.Expr.Def.Name,
+			Out:    out,
+			Args:   args,
+			Mask:   mask,
+			V:      v,
+			Aux:    aux,
+		},
 	)
 }
 

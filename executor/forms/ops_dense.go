@@ -106,12 +106,34 @@ func emitSumTo(c *compiler, v *values.Val, mask int) (int, error) {
 	}
 	a = c.convert(a, values.KindOf(v.Type))
 	if v.Type.Size() == 1 {
-		return c.strict(device.OpReduce, values.KindOf(v.Type), v, []int{a}, -1, device.Reduction{M: 1, N: in.Size(), To: device.Column}), nil
+		return c.strict(
+			device.OpReduce,
+			values.KindOf(v.Type),
+			v,
+			[]int{a},
+			-1,
+			device.Reduction{M: 1, N: in.Size(), To: device.Column},
+		), nil
 	}
-	if m, n, sides, ok := rowsOf(in.Shape, []tensor.Shape{v.Type.Shape}); ok && (sides[0] == device.Column || sides[0] == device.Line) {
-		return c.strict(device.OpReduce, values.KindOf(v.Type), v, []int{a}, -1, device.Reduction{M: m, N: n, To: sides[0]}), nil
+	if m, n, sides, ok := rowsOf(in.Shape, []tensor.Shape{v.Type.Shape}); ok &&
+		(sides[0] == device.Column || sides[0] == device.Line) {
+		return c.strict(
+			device.OpReduce,
+			values.KindOf(v.Type),
+			v,
+			[]int{a},
+			-1,
+			device.Reduction{M: m, N: n, To: sides[0]},
+		), nil
 	}
-	return c.strict(device.OpSumTo, values.KindOf(v.Type), v, []int{a}, -1, values.BroadcastOffsets(v.Type.Shape, in.Shape)), nil
+	return c.strict(
+		device.OpSumTo,
+		values.KindOf(v.Type),
+		v,
+		[]int{a},
+		-1,
+		values.BroadcastOffsets(v.Type.Shape, in.Shape),
+	), nil
 }
 
 // emitPermute compiles kernels whose elements are elements of the argument, or 0: expand_to, transpose, slice, pad and

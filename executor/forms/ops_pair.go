@@ -12,7 +12,8 @@ func emitDot(c *compiler, v *values.Val, mask int) (int, error) {
 	p, vals := &device.Pairing{Size: v.Args[0].Type.Size(), Diff: v.Expr.Def.Name == "mse"}, v.Args
 	if len(vals) == 1 {
 		vals = []*values.Val{vals[0], vals[0]}
-		if d := vals[0]; d.Op == values.OpCall && d.Data == nil && d.Expr.Def.Name == "sub" && d.Args[0].Type.Size() == p.Size &&
+		if d := vals[0]; d.Op == values.OpCall && d.Data == nil && d.Expr.Def.Name == "sub" &&
+			d.Args[0].Type.Size() == p.Size &&
 			d.Args[1].Type.Size() == p.Size &&
 			(c.indexed(d.Args[0]) || c.indexed(d.Args[1])) {
 			vals, p.Diff = d.Args, true

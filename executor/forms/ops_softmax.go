@@ -80,7 +80,8 @@ func softmaxGrad(v *values.Val) (y, g *values.Val) {
 			sum.Type.Shape[last] != 1 {
 			continue
 		}
-		if values.Alike(v, y) && values.Alike(v, g) && values.Alike(v, d) && values.Alike(v, sum.Args[0]) && values.KindOf(sum.Type) == values.KindOf(v.Type) {
+		if values.Alike(v, y) && values.Alike(v, g) && values.Alike(v, d) && values.Alike(v, sum.Args[0]) &&
+			values.KindOf(sum.Type) == values.KindOf(v.Type) {
 			return y, g
 		}
 	}

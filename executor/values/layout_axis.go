@@ -69,7 +69,8 @@ func (p *Shared) alongIndex(l *Layout, idx *structure.Index, shape, stored []int
 // repeated is v, which is read through an index by rows or columns of the matrix in layout l alone, for the rows of the
 // matrix: a chunk that is the same for all, or a scalar for each. It returns nil for another column.
 func (g *Graph) repeated(v *Val, l *Layout, stored, shape []int) *Val {
-	if v.Op != OpGather || v.Index.At == nil || v.Index.Missing || v.Index.Varies() || v.Type.Nullable || !v.Type.IsFloat() ||
+	if v.Op != OpGather || v.Index.At == nil || v.Index.Missing || v.Index.Varies() || v.Type.Nullable ||
+		!v.Type.IsFloat() ||
 		len(v.Type.Shape) > len(stored) ||
 		l.stored == 0 {
 		return nil
@@ -111,7 +112,8 @@ func (g *Graph) sumAlong(v *Val, t kernels.Type, grp *structure.Groups) (*Val, e
 	if v.Op == OpCall && v.Expr.Def.Name == "sum_to" && v.Type.Shape != nil {
 		m = v.Args[0]
 	}
-	if g.Shared == nil || m.Op != OpLayout || !m.Back || grp.Codes == nil || grp.Varies() || grp.In != v.Space || grp.Out.N < 2 ||
+	if g.Shared == nil || m.Op != OpLayout || !m.Back || grp.Codes == nil || grp.Varies() || grp.In != v.Space ||
+		grp.Out.N < 2 ||
 		m.Layout.stored == 0 {
 		return nil, nil
 	}

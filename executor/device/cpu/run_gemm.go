@@ -40,7 +40,15 @@ func part[T values.Float](v *values.Val, row, size int) []T {
 // runPanel computes a panel of the result of one product, from row lo and column left on.
 func runPanel[T values.Float](in *task, g *device.GEMM, row, lo, left, width int) {
 	p := g.P
-	x, y, out := part[T](g.X, row, p.M*p.K), part[T](g.Y, row, p.K*p.N), values.Numbers[T](in.V.Data)[row*p.M*p.N:(row+1)*p.M*p.N]
+	x, y, out := part[T](
+		g.X,
+		row,
+		p.M*p.K,
+	), part[T](
+		g.Y,
+		row,
+		p.K*p.N,
+	), values.Numbers[T](in.V.Data)[row*p.M*p.N:(row+1)*p.M*p.N]
 	n := min(g.Rows, p.M-lo)
 	lda, ldb := p.K, p.N
 	if p.At {
@@ -76,7 +84,21 @@ func runOuterSums(o *device.Outers, in *task) error {
 
 // inParts is scratch for n sums in double precision that begin at 0, and for parts of them in the result's kind.
 func inParts[T values.Float](k values.Kind, n int, scratch *tensor.Buffer) (part []T, sum []float64) {
-	d, wide := values.Place(scratch, 0, k, n, 1, false), values.Place(scratch, values.Aligned(n*k.Bytes()), values.F64, n, 1, false)
+	d, wide := values.Place(
+		scratch,
+		0,
+		k,
+		n,
+		1,
+		false,
+	), values.Place(
+		scratch,
+		values.Aligned(n*k.Bytes()),
+		values.F64,
+		n,
+		1,
+		false,
+	)
 	clear(wide.F64)
 	return values.Numbers[T](&d), wide.F64
 }

@@ -68,7 +68,14 @@ type parts[T values.Float] struct {
 }
 
 func newParts[T values.Float](m *Machine, d *device.Distributed, scale []float64) *parts[T] {
-	r := &parts[T]{Distributed: d, Distribution: d.Plan, m: m, scale: scale, x: values.Numbers[T](d.From.V.Data), w: d.Work.Data.F64}
+	r := &parts[T]{
+		Distributed:  d,
+		Distribution: d.Plan,
+		m:            m,
+		scale:        scale,
+		x:            values.Numbers[T](d.From.V.Data),
+		w:            d.Work.Data.F64,
+	}
 	for i, s := range d.Sides {
 		n := s.Count * s.N * d.K
 		if r.added[i], r.f[i] = make([]int, len(d.Plan.Panels[i])), values.Numbers[T](s.V.Data); s.Turned {

@@ -199,7 +199,21 @@ func (l *spmmLane[T]) sum(g int, start []int32, out []T) error {
 func (l *spmmLane[T]) long(g, from, to int, out []T) error {
 	kind, size := l.in.V.Data.Kind, len(out)
 	at := l.at + len(l.s.X)*l.s.Files.Piece
-	d, e := values.Place(l.buf, at, kind, size, 1, false), values.Place(l.buf, at+values.Aligned(size*kind.Bytes()), values.F64, size, 1, false)
+	d, e := values.Place(
+		l.buf,
+		at,
+		kind,
+		size,
+		1,
+		false,
+	), values.Place(
+		l.buf,
+		at+values.Aligned(size*kind.Bytes()),
+		values.F64,
+		size,
+		1,
+		false,
+	)
 	clear(e.F64)
 	for lo := from; lo < to; lo += device.Chain {
 		if err := l.sum(g, []int32{int32(lo), int32(min(lo+device.Chain, to))}, values.Numbers[T](&d)); err != nil {
