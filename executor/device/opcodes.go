@@ -48,24 +48,8 @@ const (
 
 // Unary and binary are the kernels of one and of two arguments that a device computes with opUnary and opBinary.
 var (
-	Unary = setOf(
-		"neg",
-		"abs",
-		"square",
-		"sqrt",
-		"relu",
-		"sign",
-		"exp",
-		"ln",
-		"tanh",
-		"sigmoid",
-		"softplus",
-		"silu",
-		"sech2",
-		"sigmoid_slope",
-		"gauss",
-		"normal_pdf",
-	)
+	Unary = setOf("neg", "abs", "square", "sqrt", "relu", "sign", "exp", "ln", "tanh", "sigmoid", "softplus", "silu",
+		"sech2", "sigmoid_slope", "gauss", "normal_pdf")
 	Binary = setOf("add", "sub", "mul", "div", "maximum", "minimum", "greater", "eq_mask", "bce_slope")
 )
 
