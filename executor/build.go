@@ -83,7 +83,8 @@ func (st *stage) scanCol(g *values.Graph, n *ra.Node, r *structure.Relation, i i
 	if st.leaves[key] == nil && !g.Wide && v.Type.Kind == kernels.Int {
 		st.leaves[key] = st.keyLeaf(n.Table.Name+"."+n.Cols[i].Name, r.Space, v)
 	}
-	if st.leaves[key] == nil && st.p.becomes(t, n.TableCols[i], v) { // the stored values, which training does not change
+	// the stored values, which training does not change
+	if st.leaves[key] == nil && st.p.becomes(t, n.TableCols[i], v) {
 		c := *v
 		c.F32, c.F64 = slices.Clone(v.F32), slices.Clone(v.F64)
 		v, r.Data[t.at[n.TableCols[i]]] = &c, &c

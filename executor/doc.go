@@ -3,11 +3,11 @@
 // # What
 //
 // Compile reads the tables and runs the structure phase (package structure): joins, selections and groupings on keys
-// alone turn every relation into a space (so many rows) with index arrays into the spaces of its inputs. What remains is
-// a graph of values (package values): kernel calls, gathers and segment sums over spaces. Package forms lowers it to a
-// list of instructions; this package gives them their memory (place.go) and has a device run the list (run.go; packages
-// device and device/cpu). Run executes the list once; what no parameter and no step reaches ran before, once. What does
-// not fit into Options.Memory lies in files (budget.go, place.go; docs/adr/0016-memory-budget.md).
+// alone turn every relation into a space (so many rows) with index arrays into the spaces of its inputs. What remains
+// is a graph of values (package values): kernel calls, gathers and segment sums over spaces. Package forms lowers it
+// to a list of instructions; this package gives them their memory (place.go) and has a device run the list (run.go;
+// packages device and device/cpu). Run executes the list once; what no parameter and no step reaches ran before,
+// once. What does not fit into Options.Memory lies in files (budget.go, place.go; docs/adr/0016-memory-budget.md).
 //
 //	ra plan ─► structure ─► values ─► forms ─► instructions on a device
 //
@@ -28,6 +28,6 @@
 //
 // # Where to add
 //
-// An operator: a case of structure.Stage and one in build.go. A form of computing a value: package forms. A machine that
-// computes: package device.
+// An operator: a case of structure.Stage and one in build.go. A form of computing a value: package forms. A machine
+// that computes: package device.
 package executor

@@ -27,8 +27,8 @@ var notOnPlain = map[string]string{
 	"TestCancel$":            "counts how far the processors' work got",
 }
 
-// TestPlainDevice runs the tests of the executor on the plain device: what an instruction does must be in its data, since
-// that device knows no form.
+// TestPlainDevice runs the tests of the executor on the plain device: what an instruction does must be in its data,
+// since that device knows no form.
 func TestPlainDevice(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the other tests once more")

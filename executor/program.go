@@ -23,7 +23,8 @@ type Options struct {
 	Memory   int64
 	SpillDir string
 	Taken    int64 // how much of the budget other programs hold, in bytes
-	// Beside is how many numbers the caller keeps for each number of a parameter: the state of an optimizer and the like.
+	// Beside is how many numbers the caller keeps for each number of a parameter: the state of an optimizer and the
+	// like.
 	Beside int
 	// Spills is told once what lies in files, before the first values are computed; nil: nobody is.
 	Spills func(Spilled)

@@ -97,7 +97,8 @@ func (st *stage) scan(n *ra.Node) (*structure.Relation, error) {
 	return &structure.Relation{Space: r.Space, Data: r.Data}, nil
 }
 
-// asPlanned refuses rows for which a plan was not made: another session may have written the table since it was described.
+// asPlanned refuses rows for which a plan was not made: another session may have written the table since it was
+// described.
 func asPlanned(n *ra.Node, at []int, cols []*ra.Vector) error {
 	if n.PerStep || len(cols) == 0 {
 		return nil

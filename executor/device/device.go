@@ -9,23 +9,23 @@ import (
 
 // Device is what instructions run on.
 type Device interface {
-	// prepare makes instructions ready to run one after the other, as often as is wanted. A worker needs so many bytes of
-	// scratch memory.
+	// Prepare makes instructions ready to run one after the other, as often as is wanted. A worker needs so many
+	// bytes of scratch memory.
 	Prepare(list []*Instr, scratch int) (Code, error)
-	// held is how much memory the device keeps for its own use.
+	// Held is how much memory the device keeps for its own use.
 	Held() int64
 	Close()
 }
 
 // Code is a list of instructions that is ready to run.
 type Code interface {
-	// run runs the list once; timed has it note how long each instruction takes.
+	// Run runs the list once; timed has it note how long each instruction takes.
 	Run(ctx context.Context, env *kernels.Env, timed bool) error
-	// took is how long the timed runs of instruction i took.
+	// Took is how long the timed runs of instruction i took.
 	Took(i int) []time.Duration
-	// needed reports whether the last run needed instruction i: of a sum by parts and those that stand in for it only one
-	// is.
+	// Needed reports whether the last run needed instruction i: of a sum by parts and those that stand in for it only
+	// one is.
 	Needed(i int) bool
-	// close gives back what the list has borrowed of the device.
+	// Close gives back what the list has borrowed of the device.
 	Close()
 }

@@ -10,15 +10,16 @@ import (
 
 // Instr computes a val, or some of its rows.
 type Instr struct {
-	V       *values.Val
-	How     string // the lowering, for plans
-	text    string // what it computes, for plans; "": the val's tree
-	Rows    int    // rows of the tree's space
-	Off     int    // store: first row of the result
-	T       *Tree
-	Lane    int // rows per lane: a multiple of t.rows
-	Grp     *structure.Groups
-	Form    any           // what a form of its own knows: *spmm, *gemm, …; nil: the tree is stored or summed, block by block
+	V    *values.Val
+	How  string // the lowering, for plans
+	text string // what it computes, for plans; "": the val's tree
+	Rows int    // rows of the tree's space
+	Off  int    // store: first row of the result
+	T    *Tree
+	Lane int // rows per lane: a multiple of t.rows
+	Grp  *structure.Groups
+	// what a form of its own knows: *spmm, *gemm, …; nil: the tree is stored or summed, block by block
+	Form    any
 	By      int           // rows of each chunk over which a map runs; 0: over the chunks
 	Besides []*values.Val // products whose rows such a map makes of its own
 	Sum     *Adding       // how rows are added to a sum, nil: those of the result are

@@ -27,7 +27,8 @@ type Adding struct {
 	Terms   []OuterTerm     // outer products that are summed instead
 }
 
-// InParts tells that accumulators hold single precision, and double precision only where there are too many rows for it.
+// InParts tells that accumulators hold single precision, and double precision only where there are too many rows for
+// it.
 func (a *Adding) InParts(v *values.Val) bool {
 	return a != nil && a.Terms != nil && values.KindOf(v.Type) == values.F32
 }
@@ -213,7 +214,7 @@ func (s *SpMMBlocks) Scratch(in *Instr) (part, end int) {
 type FiledRows struct {
 	Own   []int32 // 0, 1, …: the rows of a piece; nil: no column lies in a file
 	Piece int     // bytes of one
-	// bytes is what a worker needs for the pieces, and for the sums of a group that is larger than one; they count under any
-	// budget
+	// bytes is what a worker needs for the pieces, and for the sums of a group that is larger than one; they count
+	// under any budget
 	Bytes int
 }

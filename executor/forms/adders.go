@@ -7,8 +7,9 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// addingOf returns the form for sums over large groups of scalars times chunks, of outer products and of matrix products;
-// nil for other aggregates. The rows come in an order: that of the groups, or nil where they come as they stand.
+// addingOf returns the form for sums over large groups of scalars times chunks, of outer products and of matrix
+// products; nil for other aggregates. The rows come in an order: that of the groups, or nil where they come as they
+// stand.
 func addingOf(l *Lowerer, v *values.Val, order *structure.Index) *device.Adding {
 	arg := v.Args[0]
 	if v.Fn != ra.Sum && v.Fn != ra.GradSum || !v.Type.IsFloat() || arg.Type.Nullable || arg.Type.Size() == 1 {

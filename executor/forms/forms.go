@@ -13,8 +13,8 @@ import (
 // that a val has, the cheapest computes it: their order does not matter.
 type Form struct {
 	Name string
-	// match finds what the form needs to know of v; nil where v is not of the form. It changes neither v nor the schedule;
-	// indexes that it makes stay with the structure.
+	// match finds what the form needs to know of v; nil where v is not of the form. It changes neither v nor the
+	// schedule; indexes that it makes stay with the structure.
 	Match func(l *Lowerer, v *values.Val) (found any, err error)
 	// cost is about how long the form takes, in nanoseconds of one processor.
 	Cost func(l *Lowerer, v *values.Val, found any) float64
@@ -73,9 +73,9 @@ func (l *Lowerer) instrs(v *values.Val) ([]*device.Instr, error) {
 	return all[0].emit(l, v, all[0].found)
 }
 
-// rate is how fast a form computes and moves numbers: nanoseconds of one processor per operation and per byte. Rates are
-// estimates, chosen so that a form that reads rows where they lie comes before one that copies them, and panels before
-// blocks; they are not measured. TestCheapestForms pins what follows where two are near.
+// rate is how fast a form computes and moves numbers: nanoseconds of one processor per operation and per byte. Rates
+// are estimates, chosen so that a form that reads rows where they lie comes before one that copies them, and panels
+// before blocks; they are not measured. TestCheapestForms pins what follows where two are near.
 type rate struct{ flop, byte float64 }
 
 // of is the time of so many operations and bytes.
@@ -84,8 +84,8 @@ func (r rate) of(flops, bytes float64) float64 { return r.flop*flops + r.byte*by
 // blockwise is the rate of trees of kernels over blocks of rows, panelwise that of products of large matrices.
 var blockwise, panelwise = rate{0.5, 0.2}, rate{0.03, 0.1}
 
-// treeCost is the time of computing v, or the argument of an aggregate, by its tree: every call takes an operation for each of its
-// numbers at least, and what is in memory is read.
+// treeCost is the time of computing v, or the argument of an aggregate, by its tree: every call takes an operation
+// for each of its numbers at least, and what is in memory is read.
 func (l *Lowerer) treeCost(v *values.Val) float64 {
 	flops, bytes, seen := float64(
 		v.Type.Size(),

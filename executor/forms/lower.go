@@ -60,8 +60,8 @@ type Lowering struct {
 	Residuals  bool // no sum is distributed over a residual
 }
 
-// Lower makes the schedule of the roots, whose vals have no memory yet. A root that needs other rows than its val has, or
-// that is no val of its own, must have been made one (see Program.want).
+// Lower makes the schedule of the roots, whose vals have no memory yet. A root that needs other rows than its val
+// has, or that is no val of its own, must have been made one (see Program.want).
 func Lower(o Lowering, g *values.Graph, roots []Root) (*Schedule, error) {
 	l := &Lowerer{
 		Lowering: o,

@@ -224,8 +224,8 @@ func spmmInstr(l *Lowerer, v *values.Val, w *weightedRows) (*device.Instr, error
 	return in, nil
 }
 
-// weightsInOrder gives the weights of a sum and the order in which they are to be read. Those that are the same at each step
-// are put in the order of groups once.
+// weightsInOrder gives the weights of a sum and the order in which they are to be read. Those that are the same at
+// each step are put in the order of groups once.
 func weightsInOrder(l *Lowerer, v *values.Val, scalars []values.Factor) ([]values.Factor, *structure.Index, error) {
 	order := v.Groups.Order
 	if order == nil || order.Varies() || !v.Vary || l.Structural || l.g.Shared == nil || l.g.Parent != nil ||

@@ -33,8 +33,8 @@ type Dim struct {
 type Projection struct {
 	Dims  []int   // of the grid, the slowest first
 	Table []int32 // by the coordinates in these dims; nil: their row-major number
-	// back is set in the opposite direction, of a space whose rows are some of the grid's: coordinates that dims lack are
-	// 0.
+	// back is set in the opposite direction, of a space whose rows are some of the grid's: coordinates that dims lack
+	// are 0.
 	Back bool
 }
 

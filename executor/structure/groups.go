@@ -5,7 +5,8 @@ import "sort"
 // Runs are the rows of one group that follow each other.
 type Runs struct {
 	N int
-	// Rows start[i] to start[i+1] are the group[i], or i where group is nil. They are nil where a group has several runs.
+	// Rows start[i] to start[i+1] are the group[i], or i where group is nil. They are nil where a group has several
+	// runs.
 	Start, Group []int32
 }
 

@@ -28,8 +28,8 @@ type Sizes struct {
 	NarrowSide  int // numbers up to which the short side of a product is narrow
 	NarrowPanel int // rows of the long side in a panel of such a product
 	// LongSum is the length of a sum up to which it is left to the product of two matrices, which adds in its own
-	// precision; longer ones are added in double precision, row by row of what is summed. (A sum of vectors' products is
-	// so in any case.)
+	// precision; longer ones are added in double precision, row by row of what is summed. (A sum of vectors' products
+	// is so in any case.)
 	LongSum int
 
 	// Passes: rows per group from which on rows in group order are summed in a pass; fewer have an instruction of their

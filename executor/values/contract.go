@@ -280,7 +280,8 @@ func (c *Contraction) Split(v *Val, labels []int) bool {
 		if o.V, o.Idx = v.Args[0], v.Index; o.Idx.Missing || o.Idx.Varies() {
 			return false
 		}
-	case !v.Uniform() && (v.Space != c.Pairs || c.Pairs.Dims != nil && v.Op != OpLayout): // a grid's rows are not listed for it
+	// a grid's rows are not listed for it
+	case !v.Uniform() && (v.Space != c.Pairs || c.Pairs.Dims != nil && v.Op != OpLayout):
 		return false
 	}
 	c.Ops = append(c.Ops, o)

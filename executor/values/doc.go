@@ -2,20 +2,20 @@
 //
 // # What
 //
-// A Val is a column over a space of rows: stored data, a constant, a call of a kernel for each row, a column read through
-// an index, an aggregate over groups, columns one below the other, or a column in another chunking. A Graph makes Vals
-// and knows equal ones: the same computation is one Val. While it makes them it rewrites them: what is read through an
-// index is computed before it is read where that is less work (graph.go), sums of products over a grid become products
-// of matrices (contract.go, contract_form.go), in chunks that are chosen by cost (layout.go, layout_axis.go). A Column is
-// the memory of a Val, once it has some.
+// A Val is a column over a space of rows: stored data, a constant, a call of a kernel for each row, a column read
+// through an index, an aggregate over groups, columns one below the other, or a column in another chunking. A Graph
+// makes Vals and knows equal ones: the same computation is one Val. While it makes them it rewrites them: what is
+// read through an index is computed before it is read where that is less work (graph.go), sums of products over a
+// grid become products of matrices (contract.go, contract_form.go), in chunks that are chosen by cost (layout.go,
+// layout_axis.go). A Column is the memory of a Val, once it has some.
 //
 //	structure.Relation and kernels.Expr ─► Graph ─► Val (─► forms.Lower ─► instructions)
 //
 // # Invariants
 //
 // A Val is never changed but for its memory. A Val over a space of one row may be used in any other space: it is the
-// same for all rows. A step's graph extends the run's; what does not change between steps belongs to the run's. A kernel
-// that can fail is computed only for rows that ask for it (guarded.go).
+// same for all rows. A step's graph extends the run's; what does not change between steps belongs to the run's. A
+// kernel that can fail is computed only for rows that ask for it (guarded.go).
 //
 // # Errors
 //

@@ -2,9 +2,9 @@ package values
 
 import "github.com/relgrad/relgrad/kernels"
 
-// FoldStepConstants puts in what is known of an expression in a step: whole numbers and conditions that read no column become
-// constants, and branches of CASE that the step does not take go. A key that one branch reads is then known to be that
-// column. What cannot be computed stays, to fail where it is asked for.
+// FoldStepConstants puts in what is known of an expression in a step: whole numbers and conditions that read no
+// column become constants, and branches of CASE that the step does not take go. A key that one branch reads is then
+// known to be that column. What cannot be computed stays, to fail where it is asked for.
 func FoldStepConstants(e *kernels.Expr, env *kernels.Env) *kernels.Expr {
 	memo := map[*kernels.Expr]*kernels.Expr{}
 	var visit func(e *kernels.Expr) *kernels.Expr

@@ -2,16 +2,16 @@
 //
 // # What
 //
-// A Machine has workers, each with scratch memory. It makes an instruction a task: trees run over blocks of rows that stay
-// in the second-level cache (block.go; one loop for each operation, loops.go), their rows are stored (stores.go) or summed
-// (sums.go, reduce.go), several at once in a pass (run_pass.go); forms of their own have run_*.go. Filters of candidate
-// rows, which the structure asks for, run here too (filters.go).
+// A Machine has workers, each with scratch memory. It makes an instruction a task: trees run over blocks of rows that
+// stay in the second-level cache (block.go; one loop for each operation, loops.go), their rows are stored (stores.go)
+// or summed (sums.go, reduce.go), several at once in a pass (run_pass.go); forms of their own have run_*.go. Filters
+// of candidate rows, which the structure asks for, run here too (filters.go).
 //
 // # Invariants
 //
-// Work is cut into lanes by numbers of rows only, and partial sums are added in lane order: results are bit-identical for
-// any number of workers. Sums of real accumulate in double precision, or in single precision over at most device.Chain
-// rows (device.ProductRows in products of large matrices).
+// Work is cut into lanes by numbers of rows only, and partial sums are added in lane order: results are bit-identical
+// for any number of workers. Sums of real accumulate in double precision, or in single precision over at most
+// device.Chain rows (device.ProductRows in products of large matrices).
 //
 // # Errors
 //

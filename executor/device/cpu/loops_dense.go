@@ -76,7 +76,8 @@ func runPair[T values.Float](b *block, o *device.Op) error {
 	case "norm":
 		cpu.Unary(cpu.Sqrt, out[:n], out[:n])
 		for r, x := range out[:n] {
-			if !(x > 1e-135 && x < 1e150) && values.KindOf(o.V.Args[0].Type) == values.F64 { // squares of real stay in range
+			// squares of real stay in range
+			if !(x > 1e-135 && x < 1e150) && values.KindOf(o.V.Args[0].Type) == values.F64 {
 				out[r] = cpu.Length(r, p.Size, p.Diff, rows[0], rows[1])
 			}
 		}

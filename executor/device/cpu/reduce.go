@@ -157,7 +157,8 @@ type reducer struct {
 	size int
 	in   values.Kind
 	sign int
-	// parts tells that accumulators hold single precision, and double precision only where there are too many rows for it.
+	// parts tells that accumulators hold single precision, and double precision only where there are too many rows
+	// for it.
 	parts bool
 	mem   *loans // of the accumulators, nil: Go's heap
 }

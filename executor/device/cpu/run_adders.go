@@ -27,8 +27,8 @@ func addersOf(a *device.Adding, v *values.Val, mem *loans) (add adder, whole who
 	return addWeighted[float64](a.Scalars), nil
 }
 
-// wholeGroups makes the sums of groups from g on, whose rows begin and end at start and lie in the block, with the bits that
-// an adder gives.
+// wholeGroups makes the sums of groups from g on, whose rows begin and end at start and lie in the block, with the
+// bits that an adder gives.
 type wholeGroups func(b *block, start []int32, out *values.Column, g int)
 
 func sumWholes[T values.Float](scalars []values.Factor, from []device.Source, near []bool) wholeGroups {

@@ -80,8 +80,8 @@ var _ = registerState(func(s *device.SpMMBlocks, t *task) func() error {
 	return func() error { return runSparseBlocks(s, t, sums) }
 })
 
-// runSparseBlocks has each worker take a block of the column after the other, each for all of its lanes: what the weights are
-// computed from is read from memory once, too.
+// runSparseBlocks has each worker take a block of the column after the other, each for all of its lanes: what the
+// weights are computed from is read from memory once, too.
 func runSparseBlocks(s *device.SpMMBlocks, in *task, sums []float64) error {
 	m := in.m
 	tasks := min(m.workers, len(s.Cuts))
