@@ -13,6 +13,19 @@ import (
 
 // Config are the options of train(). The zero value is not useful; see Default.
 type Config struct {
+	UpdateOptions
+	RateOptions
+	BatchOptions
+	StopOptions
+	Seed       int64
+	BeforeStep string // SQL, "" for none
+	Resume     int64  // run to go on with; 0: a new run
+
+	rows int64 // of Batch, once they are known: see SetRows
+}
+
+// UpdateOptions say how a parameter is updated from its gradient.
+type UpdateOptions struct {
 	Optimizer   string
 	LR          float64
 	Momentum    float64
@@ -21,35 +34,46 @@ type Config struct {
 	Alpha       float64
 	Epsilon     float64
 	WeightDecay float64
-	Schedule    string
-	Warmup      int64 // steps
-	StepSize    int64 // steps; 0: not given
-	Gamma       float64
-	EtaMin      float64
 	ClipNorm    float64 // 0: none
-	Epochs      int64
-	Seed        int64
 	Nonnegative []string
 	Project     []string // 'entity.v: unit_ball'
 	Options     map[string]ParamOptions
 	Sparse      Sparse
-	Batch       string // table or view, "" for none
-	BatchSize   int64  // rows of a step; 0: not given
-	BeforeStep  string // SQL, "" for none
-	Validate    string
-	Every       int64
-	Patience    int64   // validations without improvement before it stops; 0: never
-	MaxSeconds  float64 // 0: no limit
-	Tolerance   *float64
-	Resume      int64 // run to go on with; 0: a new run
+}
 
-	rows int64 // of Batch, once they are known: see SetRows
+// RateOptions say how the learning rate changes.
+type RateOptions struct {
+	Schedule string
+	Warmup   int64 // steps
+	StepSize int64 // steps; 0: not given
+	Gamma    float64
+	EtaMin   float64
+}
+
+// BatchOptions say which rows a step reads.
+type BatchOptions struct {
+	Batch     string // table or view, "" for none
+	BatchSize int64  // rows of a step; 0: not given
+}
+
+// StopOptions say when a run ends, and when it is validated.
+type StopOptions struct {
+	Epochs     int64
+	Validate   string
+	Every      int64
+	Patience   int64   // validations without improvement before it stops; 0: never
+	MaxSeconds float64 // 0: no limit
+	Tolerance  *float64
 }
 
 // Default returns the documented defaults: adam (0.9, 0.999, 1e-8), lr 0.001, seed 0.
 func Default() Config {
-	return Config{Optimizer: "adam", LR: 0.001, Momentum: 0.9, Beta1: 0.9, Beta2: 0.999, Alpha: 0.99, Epsilon: 1e-8, Schedule: "constant", Gamma: 0.1,
-		Epochs: 100, Every: 1}
+	return Config{
+		UpdateOptions: UpdateOptions{Optimizer: "adam", LR: 0.001, Momentum: 0.9, Beta1: 0.9, Beta2: 0.999, Alpha: 0.99,
+			Epsilon: 1e-8},
+		RateOptions: RateOptions{Schedule: "constant", Gamma: 0.1},
+		StopOptions: StopOptions{Epochs: 100, Every: 1},
+	}
 }
 
 // option is one named argument of train(): how it is read into a Config and how a stored run writes it (nil: not given).
