@@ -87,7 +87,8 @@ func (s *Session) PlannedRows(query string, cols []ra.Column) string {
 	if len(cases) == 0 {
 		return query
 	}
-	rows := "SELECT * FROM (" + query + ") AS q (" + strings.Join(names, ", ") + ")"
+	// Without OFFSET the rows that the query leaves out could be looked at too: conditions are evaluated in any order.
+	rows := "SELECT * FROM (SELECT * FROM (" + query + ") AS r OFFSET 0) AS q (" + strings.Join(names, ", ") + ")"
 	return rows + " WHERE relgrad.gen_changed(" + first(cases) + ") IS NULL"
 }
 

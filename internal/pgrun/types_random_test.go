@@ -30,6 +30,12 @@ var typedCases = []*randquery.Typed{
 		"CREATE TABLE b (id int PRIMARY KEY, g int, h numeric)", "INSERT INTO a VALUES (1, 'b', 0, 1.5), (2, 'ab', 1, 2.25)",
 		"INSERT INTO b VALUES (1, 1, 12345678901234567890.5), (2, 2, 1)"},
 		Loss: "SELECT sum(a.x * a.x) FROM a JOIN (SELECT b.g AS v, max(b.h) AS m FROM b GROUP BY b.g) q ON a.k = q.v"},
+	{Script: []string{"CREATE TABLE a (k int PRIMARY KEY, h text, n int UNIQUE NOT NULL, x double precision NOT NULL)",
+		"CREATE TABLE b (id int PRIMARY KEY, k inet, h text)",
+		"INSERT INTO a VALUES (1, 'b', 0, 1.5), (2, '9', 1, 2.25)",
+		"INSERT INTO b VALUES (1, '10.0.0.1', 'a'), (2, '::1', '10'), (3, '::1', NULL), (4, NULL, '5')"},
+		Loss: "SELECT sum(a.x * a.x) FROM a JOIN b ON a.h < b.h WHERE b.h IN (SELECT b.h FROM b WHERE b.h > '10' OR " +
+			"b.k < CASE WHEN b.k IS NULL THEN '10.0.0.1/32' ELSE b.k END) OR b.h < nullif(b.h, 'b')"},
 	{Script: []string{"CREATE TABLE a (k mood PRIMARY KEY, h text, n int UNIQUE NOT NULL, x double precision NOT NULL)",
 		"INSERT INTO a VALUES ('sad', 'a', 0, 1.5), ('happy', 'b', 1, 2.25)"},
 		Settings: []string{"quote_all_identifiers = on"},
