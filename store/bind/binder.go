@@ -204,7 +204,7 @@ func (v Value) member() string {
 type Column struct {
 	Name     string
 	Type     catalog.Type
-	Mods     []int  // see val
+	Mods     []int  // see Value
 	SQL      string // how an expression refers to it
 	NotNull  bool
 	Relation *Relation // nil for a merged column of USING

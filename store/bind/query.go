@@ -39,7 +39,7 @@ type OutputColumn struct {
 	Name    string
 	Type    catalog.Type
 	NotNull bool
-	Mods    []int // see val
+	Mods    []int // see Value
 }
 
 // orderKey is one bound ORDER BY item.

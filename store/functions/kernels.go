@@ -14,7 +14,7 @@ import (
 )
 
 // registerKernels makes every kernel of the registry a SQL function rg_k_<name>(signature, args…); see
-// binder.tryKernel for the signature.
+// tryKernel of package bind for the signature.
 func registerKernels(c *lite.Conn) error {
 	for _, d := range kernels.All() {
 		call := func() lite.Scalar {
