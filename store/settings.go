@@ -90,11 +90,6 @@ func (s *settings) reset(name string) {
 	s.values = c
 }
 
-// SetSearchPath sets the schemas in which unqualified names are looked up.
-func (s *settings) SetSearchPath(schemas ...string) {
-	s.Set("search_path", strings.Join(schemas, ", "), false)
-}
-
 // lockTimeout is how long a lock of another process is waited for unless SET lock_timeout says otherwise.
 const lockTimeout = 5 * time.Second
 
