@@ -17,7 +17,7 @@ import (
 // testStage is the stage of a step, of no plan, with lanes of seven rows.
 func testStage(workers int) *Stage {
 	ctx := context.Background()
-	return NewStage(ctx, NewEnv(workers, nil, nil, &tuning.Sizes{LaneRows: 7}), nil).Step(ctx, nil)
+	return NewStage(ctx, NewEnv(workers, nil, nil, &tuning.Sizes{Lanes: tuning.Lanes{LaneRows: 7}}), nil).Step(ctx, nil)
 }
 
 func keysOf(x ...int64) *ra.Vector {
