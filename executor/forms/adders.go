@@ -24,7 +24,7 @@ func addingOf(l *Lowerer, v *values.Val, order *structure.Index) *device.Adding 
 	if !many {
 		return nil
 	}
-	scalars, core := l.g.Factors(arg)
+	scalars, core := values.Factors(l.g, arg)
 	if len(scalars) == 0 || core.Uniform() {
 		return nil
 	}
@@ -66,7 +66,7 @@ var _ = registerForm(Form{
 // addedInstr makes the instruction of such a sum.
 func addedInstr(l *Lowerer, v *values.Val, a *device.Adding) (*device.Instr, error) {
 	c := newCompiler(l.g, v.Groups.Order)
-	if err := c.emitSum(v, a); err != nil {
+	if err := emitSum(c, v, a); err != nil {
 		return nil, err
 	}
 	c.finish()
@@ -80,7 +80,7 @@ func addedInstr(l *Lowerer, v *values.Val, a *device.Adding) (*device.Instr, err
 }
 
 // emitSum compiles the factors, then the vals, in the sum's kind.
-func (c *compiler) emitSum(v *values.Val, a *device.Adding) error {
+func emitSum(c *compiler, v *values.Val, a *device.Adding) error {
 	for _, x := range a.Vals {
 		r, err := c.emit(x, -1)
 		if err != nil {
@@ -97,7 +97,7 @@ func (c *compiler) emitSum(v *values.Val, a *device.Adding) error {
 }
 
 // nearby notes what the tree reads besides its sums.
-func (c *compiler) nearby() {
+func nearby(c *compiler) {
 	read := map[*values.Val]int{}
 	for _, v := range c.t.Also {
 		read[v]++
@@ -160,7 +160,7 @@ func sumInPlace(
 
 // outersOf splits v, times scalars, into a sum of such terms.
 func outersOf(l *Lowerer, terms []device.OuterTerm, v *values.Val, scalars []values.Factor) ([]device.OuterTerm, bool) {
-	more, core := l.g.Factors(v)
+	more, core := values.Factors(l.g, v)
 	scalars = append(scalars[:len(scalars):len(scalars)], more...)
 	if core.Op != values.OpCall || core.Data != nil || len(terms) > 0 && l.mat[core] {
 		return nil, false

@@ -185,7 +185,7 @@ func (c *compiler) convert(r int, k values.Kind) int {
 
 // finish plans the scratch memory: uniform cells keep theirs, others share by lifetime.
 func (c *compiler) finish() {
-	c.nearby()
+	nearby(c)
 	t := c.t
 	perRow := 0
 	for i := range t.Cells {

@@ -184,7 +184,7 @@ func (l *Lowerer) fused(vs []*values.Val) (*device.Instr, error) {
 			if a := addingOf(l, v, nil); a != nil {
 				m.Sum, m.How = a, a.How
 				flops += a.Flops
-				if err := c.emitSum(v, a); err != nil {
+				if err := emitSum(c, v, a); err != nil {
 					return nil, err
 				}
 				continue

@@ -48,7 +48,7 @@ func minusLabel(v *values.Val) *values.Val {
 }
 
 // emitMinusLabel compiles x - one_hot(label).
-func (c *compiler) emitMinusLabel(v *values.Val, mask int) (int, error) {
+func emitMinusLabel(c *compiler, v *values.Val, mask int) (int, error) {
 	x, err := c.emit(v.Args[0], mask)
 	if err != nil {
 		return 0, err

@@ -34,15 +34,15 @@ func (c *compiler) call(v *values.Val, mask int) (int, error) {
 		return f(c, v, mask)
 	}
 	if d.Elem != nil && v.Type.IsFloat() {
-		return c.elementwise(v, mask)
+		return elementwise(c, v, mask)
 	}
 	if d.Lane != nil {
-		return c.lanes(v, mask)
+		return lanes(c, v, mask)
 	}
 	if d.Ints != nil && v.Type.Kind == kernels.Int && v.Type.Shape == nil {
-		return c.integers(v, mask)
+		return integers(c, v, mask)
 	}
-	return c.reference(v, mask)
+	return reference(c, v, mask)
 }
 
 func (c *compiler) emitArgs(v *values.Val, mask int) ([]int, error) {
@@ -96,7 +96,7 @@ func (c *compiler) strict(code device.Opcode, k values.Kind, v *values.Val, args
 }
 
 // reference compiles a call of the kernel's reference code, value by value.
-func (c *compiler) reference(v *values.Val, mask int) (int, error) {
+func reference(c *compiler, v *values.Val, mask int) (int, error) {
 	args, err := c.emitArgs(v, mask)
 	if err != nil {
 		return 0, err
@@ -113,7 +113,7 @@ func (c *compiler) reference(v *values.Val, mask int) (int, error) {
 func fallibleCall(v *values.Val) bool { return !values.Total(v.Expr.Def, v.Expr.Attr, v.Args) }
 
 // integers compiles bigint arithmetic.
-func (c *compiler) integers(v *values.Val, mask int) (int, error) {
+func integers(c *compiler, v *values.Val, mask int) (int, error) {
 	args, err := c.emitArgs(v, mask)
 	if err != nil {
 		return 0, err

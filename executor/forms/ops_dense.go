@@ -41,7 +41,7 @@ func emitMatmul(c *compiler, v *values.Val, mask int) (int, error) {
 	if v.Type.Shape == nil {
 		return emitDot(c, v, mask)
 	}
-	if vector, t := c.turnedBy(v); t != nil {
+	if vector, t := turnedBy(c, v); t != nil {
 		r, err := c.emit(vector, mask)
 		if err != nil {
 			return 0, err
@@ -100,7 +100,7 @@ func emitSumTo(c *compiler, v *values.Val, mask int) (int, error) {
 	if v.Type.Shape == nil {
 		k := c.t.Cells[a].Kind
 		if k == values.I64 || k == values.Str {
-			return c.reference(v, mask)
+			return reference(c, v, mask)
 		}
 		return c.strict(device.OpSumAll, k, v, []int{a}, -1, in.Size()), nil
 	}
@@ -153,7 +153,7 @@ func emitPermute(c *compiler, v *values.Val, mask int) (int, error) {
 		at = inverse(boxOffsets(e.Attr.From, in, out), out.Size())
 	case "subscript", "put":
 		if e.Attr.From == nil { // a computed index may be outside
-			return c.reference(v, mask)
+			return reference(c, v, mask)
 		}
 		one := make(tensor.Shape, len(e.Attr.From))
 		for i := range one {

@@ -30,7 +30,7 @@ func drawing(numbers int, code device.Opcode) emitter {
 			}
 		}
 		if !c.t.Cells[args[numbers]].Uniform {
-			return c.reference(v, mask)
+			return reference(c, v, mask)
 		}
 		if !fallibleCall(v) {
 			mask = -1
@@ -52,7 +52,7 @@ func emitIntArray(c *compiler, v *values.Val, mask int) (int, error) {
 func emitSubscript(c *compiler, v *values.Val, mask int) (int, error) {
 	x, from := v.Args[0], v.Expr.Attr.From
 	if from == nil {
-		return c.reference(v, mask)
+		return reference(c, v, mask)
 	}
 	a, err := c.emit(x, mask)
 	if err != nil {

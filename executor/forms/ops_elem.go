@@ -7,15 +7,15 @@ import (
 )
 
 // elementwise compiles an element-wise float kernel with broadcasting.
-func (c *compiler) elementwise(v *values.Val, mask int) (int, error) {
+func elementwise(c *compiler, v *values.Val, mask int) (int, error) {
 	if minusLabel(v) != nil {
-		return c.emitMinusLabel(v, mask)
+		return emitMinusLabel(c, v, mask)
 	}
-	if r, err := c.emitSoftmaxGrad(v, mask); r >= 0 {
+	if r, err := emitSoftmaxGrad(c, v, mask); r >= 0 {
 		return r, err
 	}
 	if x, y := ratioOrZero(v); x != nil {
-		return c.emitRatio(v, x, y, mask)
+		return emitRatio(c, v, x, y, mask)
 	}
 	args, err := c.floatArgs(v, mask)
 	if err != nil {
@@ -83,7 +83,7 @@ func ratioOrZero(v *values.Val) (x, y *values.Val) {
 	return x, zero.Args[0]
 }
 
-func (c *compiler) emitRatio(v, x, y *values.Val, mask int) (int, error) {
+func emitRatio(c *compiler, v, x, y *values.Val, mask int) (int, error) {
 	args := make([]int, 2)
 	e := &device.Elem{Loop: device.Ratio, Size: 1, Each: []int{0, 0}}
 	for i, a := range []*values.Val{x, y} {
@@ -109,7 +109,7 @@ func emitDropMask(c *compiler, v *values.Val, mask int) (int, error) {
 func emitRowKey(c *compiler, v *values.Val, mask int) (int, error) {
 	for _, a := range v.Args {
 		if values.KindOf(a.Type) != values.I64 {
-			return c.reference(v, mask)
+			return reference(c, v, mask)
 		}
 	}
 	args, err := c.emitArgs(v, mask)
@@ -120,7 +120,7 @@ func emitRowKey(c *compiler, v *values.Val, mask int) (int, error) {
 }
 
 // lanes compiles a kernel of lanes by its reference code, lane by lane.
-func (c *compiler) lanes(v *values.Val, mask int) (int, error) {
+func lanes(c *compiler, v *values.Val, mask int) (int, error) {
 	args, err := c.floatArgs(v, mask)
 	if err != nil {
 		return 0, err

@@ -9,7 +9,7 @@ import (
 func emitExtreme(c *compiler, v *values.Val, mask int) (int, error) {
 	k := values.KindOf(v.Type)
 	if k == values.Str {
-		return c.reference(v, mask)
+		return reference(c, v, mask)
 	}
 	args, err := c.emitArgs(v, mask)
 	if err != nil {

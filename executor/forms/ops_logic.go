@@ -29,7 +29,7 @@ func emitCompare(c *compiler, v *values.Val, mask int) (int, error) {
 }
 
 // boolOp adds an operation that computes one boolean (and its validity) per row from those of the arguments.
-func (c *compiler) boolOp(name string, t kernels.Type, args []int, f func(x [2]device.Tri) device.Tri) int {
+func boolOp(c *compiler, name string, t kernels.Type, args []int, f func(x [2]device.Tri) device.Tri) int {
 	t.Kind = kernels.Bool
 	out := c.cell(t, c.allUniform(args))
 	x := &device.Truths{}
@@ -47,12 +47,12 @@ func (c *compiler) boolOp(name string, t kernels.Type, args []int, f func(x [2]d
 }
 
 // refine makes the mask of rows of mask where cond is true (is = yes) or is not (is = no).
-func (c *compiler) refine(mask, cond int, is device.Tri) int {
+func refine(c *compiler, mask, cond int, is device.Tri) int {
 	args := []int{cond}
 	if mask >= 0 {
 		args = append(args, mask)
 	}
-	m := c.boolOp("mask", kernels.Type{}, args, func(x [2]device.Tri) device.Tri {
+	m := boolOp(c, "mask", kernels.Type{}, args, func(x [2]device.Tri) device.Tri {
 		return device.Truth((x[0] == device.Yes) == (is == device.Yes) && (len(args) == 1 || x[1] == device.Yes))
 	})
 	c.up[m] = mask
@@ -68,19 +68,19 @@ func emitLogic(c *compiler, v *values.Val, mask int) (int, error) {
 	}
 	decides := device.Truth(!and)
 	if c.fallible(v.Args[1]) {
-		open := c.boolOp(
+		open := boolOp(c,
 			"mask",
 			kernels.Type{},
 			[]int{a},
 			func(x [2]device.Tri) device.Tri { return device.Truth(x[0] != decides) },
 		)
-		mask = c.refine(mask, open, device.Yes)
+		mask = refine(c, mask, open, device.Yes)
 	}
 	b, err := c.emit(v.Args[1], mask)
 	if err != nil {
 		return 0, err
 	}
-	return c.boolOp(v.Expr.Def.Name, v.Type, []int{a, b}, func(x [2]device.Tri) device.Tri {
+	return boolOp(c, v.Expr.Def.Name, v.Type, []int{a, b}, func(x [2]device.Tri) device.Tri {
 		switch {
 		case x[0] == decides || x[1] == decides:
 			return decides
@@ -93,7 +93,7 @@ func emitLogic(c *compiler, v *values.Val, mask int) (int, error) {
 
 func emitNot(c *compiler, v *values.Val, mask int) (int, error) {
 	a, err := c.emit(v.Args[0], mask)
-	return c.boolOp("not", v.Type, []int{a}, func(x [2]device.Tri) device.Tri {
+	return boolOp(c, "not", v.Type, []int{a}, func(x [2]device.Tri) device.Tri {
 		if x[0] == device.Unknown {
 			return device.Unknown
 		}
@@ -103,7 +103,7 @@ func emitNot(c *compiler, v *values.Val, mask int) (int, error) {
 
 func emitIsTrue(c *compiler, v *values.Val, mask int) (int, error) {
 	a, err := c.emit(v.Args[0], mask)
-	return c.boolOp(
+	return boolOp(c,
 		"is_true",
 		v.Type,
 		[]int{a},
@@ -118,11 +118,11 @@ func emitIsNull(c *compiler, v *values.Val, mask int) (int, error) {
 		return 0, err
 	}
 	out := c.cell(v.Type, c.t.Cells[a].Uniform)
-	return c.isNull(v.Expr.Def.Name, out, a, v.Expr.Def.Name == "is_null"), nil
+	return isNull(c, v.Expr.Def.Name, out, a, v.Expr.Def.Name == "is_null"), nil
 }
 
 // isNull adds an operation that tells whether cell a is NULL, or is not.
-func (c *compiler) isNull(name string, out, a int, is bool) int {
+func isNull(c *compiler, name string, out, a int, is bool) int {
 	return c.add(&device.Op{Code: device.OpIsNull, Name: name, Out: out, Args: []int{a}, Mask: -1, Aux: is})
 }
 
@@ -136,28 +136,28 @@ func emitCase(c *compiler, v *values.Val, mask int) (int, error) {
 		}
 		then := mask
 		if c.fallible(v.Args[i+1]) {
-			then = c.refine(mask, cond, device.Yes)
+			then = refine(c, mask, cond, device.Yes)
 		}
 		value, err := c.emit(v.Args[i+1], then)
 		if err != nil {
 			return 0, err
 		}
-		conds, values = append(conds, cond), append(values, c.like(value, v.Type))
+		conds, values = append(conds, cond), append(values, like(c, value, v.Type))
 		if rest := v.Args[i+2:]; c.anyFallible(rest) {
-			mask = c.refine(mask, cond, device.No)
+			mask = refine(c, mask, cond, device.No)
 		}
 	}
 	last, err := c.emit(v.Args[len(v.Args)-1], mask)
 	if err != nil {
 		return 0, err
 	}
-	values = append(values, c.like(last, v.Type))
+	values = append(values, like(c, last, v.Type))
 	args := append(conds[:len(conds):len(conds)], values...)
-	return c.choose(v, args, len(conds)), nil
+	return choose(c, v, args, len(conds)), nil
 }
 
 // like converts a number to the kind of t.
-func (c *compiler) like(r int, t kernels.Type) int {
+func like(c *compiler, r int, t kernels.Type) int {
 	if t.IsFloat() {
 		return c.convert(r, values.KindOf(t))
 	}
@@ -171,25 +171,25 @@ func emitCoalesce(c *compiler, v *values.Val, mask int) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		args = append(args, c.like(r, v.Type))
+		args = append(args, like(c, r, v.Type))
 		if !c.t.Cells[r].Nullable {
 			break
 		}
 		if c.anyFallible(v.Args[i+1:]) {
 			null := c.cell(kernels.Type{Kind: kernels.Bool}, c.t.Cells[r].Uniform)
-			c.isNull("mask", null, r, true)
-			mask = c.refine(mask, null, device.Yes)
+			isNull(c, "mask", null, r, true)
+			mask = refine(c, mask, null, device.Yes)
 		}
 	}
 	if len(args) == 1 && !c.t.Cells[args[0]].Nullable {
 		return args[0], nil
 	}
-	return c.choose(v, args, 0), nil
+	return choose(c, v, args, 0), nil
 }
 
 // choose adds an operation that copies, per row, one of the arguments behind so many conditions: that of the first
 // condition that is true, or the last one. Without conditions it is the first that is not NULL.
-func (c *compiler) choose(v *values.Val, args []int, conds int) int {
+func choose(c *compiler, v *values.Val, args []int, conds int) int {
 	out := c.cell(v.Type, c.allUniform(args))
 	return c.add(
 		&device.Op{Code: device.OpChoose, Name: v.Expr.Def.Name, Out: out, Args: args, Mask: -1, V: v, Aux: conds},
@@ -204,7 +204,7 @@ func emitCast(c *compiler, v *values.Val, mask int) (int, error) {
 			return emitToInt(c, v, mask)
 		}
 		if from.Kind != kernels.Bool || v.Type.Kind != kernels.Int {
-			return c.reference(v, mask)
+			return reference(c, v, mask)
 		}
 	}
 	a, err := c.emit(v.Args[0], mask)

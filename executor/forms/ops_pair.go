@@ -15,14 +15,14 @@ func emitDot(c *compiler, v *values.Val, mask int) (int, error) {
 		if d := vals[0]; d.Op == values.OpCall && d.Data == nil && d.Expr.Def.Name == "sub" &&
 			d.Args[0].Type.Size() == p.Size &&
 			d.Args[1].Type.Size() == p.Size &&
-			(c.indexed(d.Args[0]) || c.indexed(d.Args[1])) {
+			(indexed(c, d.Args[0]) || indexed(c, d.Args[1])) {
 			vals, p.Diff = d.Args, true
 		}
 	}
 	k, same := values.KindOf(vals[0].Type), values.KindOf(vals[0].Type) == values.KindOf(vals[1].Type)
 	args, place := []int{}, map[*values.Val]int{}
 	for i, x := range vals {
-		if same && c.indexed(x) {
+		if same && indexed(c, x) {
 			s, _ := readable(x)
 			if p.From[i] = s; c.order != nil {
 				p.From[i].Idx = c.g.Compose(c.order, s.Idx)
@@ -64,13 +64,13 @@ func emitDot(c *compiler, v *values.Val, mask int) (int, error) {
 
 // indexed reports whether v is read best in place: chunks of a column in memory, of the kind that it has there, by an
 // index.
-func (c *compiler) indexed(v *values.Val) bool {
+func indexed(c *compiler, v *values.Val) bool {
 	s, ok := readable(v)
 	return ok && s.Idx != nil && v.Type.Size() >= 8 && s.V.Data.Kind == values.KindOf(v.Type)
 }
 
 // turnedBy finds the vector and the matrix of such a product; nil where v is another one.
-func (c *compiler) turnedBy(v *values.Val) (vector *values.Val, t *device.Turned) {
+func turnedBy(c *compiler, v *values.Val) (vector *values.Val, t *device.Turned) {
 	if v.Op != values.OpCall || v.Expr.Def.Name != "matmul" || len(v.Type.Shape) != 1 {
 		return nil, nil
 	}
@@ -82,7 +82,7 @@ func (c *compiler) turnedBy(v *values.Val) (vector *values.Val, t *device.Turned
 	} else {
 		matrix, t.P.Bt = values.Untransposed(matrix)
 	}
-	if !largeIndexed(matrix, c.t.Tune) || !c.indexed(matrix) || vector.Uniform() || vector.Type.Kind != v.Type.Kind ||
+	if !largeIndexed(matrix, c.t.Tune) || !indexed(c, matrix) || vector.Uniform() || vector.Type.Kind != v.Type.Kind ||
 		matrix.Type.Kind != v.Type.Kind {
 		return nil, nil
 	}

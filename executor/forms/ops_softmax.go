@@ -10,7 +10,7 @@ import (
 func emitSoftmax(c *compiler, v *values.Val, mask int) (int, error) {
 	last := v.Type.Shape[len(v.Type.Shape)-1]
 	if v.Expr.Def.Name == "softmax" {
-		args, err := c.emitQuotient(v, v.Args[0], mask)
+		args, err := emitQuotient(c, v, v.Args[0], mask)
 		if err != nil {
 			return 0, err
 		}
@@ -25,7 +25,7 @@ func emitSoftmax(c *compiler, v *values.Val, mask int) (int, error) {
 
 // emitQuotient emits x, an argument of v, or where it is a quotient by one number for all rows, what is divided and
 // that number.
-func (c *compiler) emitQuotient(v, x *values.Val, mask int) ([]int, error) {
+func emitQuotient(c *compiler, v, x *values.Val, mask int) ([]int, error) {
 	xs := []*values.Val{x}
 	if values.Called(x, "div") && oneNumber(x) {
 		xs = x.Args
@@ -56,7 +56,7 @@ func emitLogSoftmaxSlope(c *compiler, v *values.Val, mask int) (int, error) {
 		return 0, err
 	}
 	if c.t.Cells[args[0]].Uniform != c.t.Cells[args[1]].Uniform {
-		return c.reference(v, mask)
+		return reference(c, v, mask)
 	}
 	return c.strict(device.OpLogSoftmaxSlope, values.KindOf(v.Type), v, args, -1, v.Type.Shape[len(v.Type.Shape)-1]), nil
 }
@@ -90,7 +90,7 @@ func softmaxGrad(v *values.Val) (y, g *values.Val) {
 
 // emitSoftmaxGrad compiles v as softmaxGrad, or as a quotient of that by one number for all rows; -1 where it is
 // neither.
-func (c *compiler) emitSoftmaxGrad(v *values.Val, mask int) (int, error) {
+func emitSoftmaxGrad(c *compiler, v *values.Val, mask int) (int, error) {
 	by := []*values.Val(nil)
 	p := v
 	if v.Expr.Def.Name == "div" && oneNumber(v) && values.Called(v.Args[0], "mul") {

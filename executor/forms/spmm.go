@@ -56,7 +56,7 @@ func sources(chunk *values.Val) []device.Source {
 // onlySummed reports whether v is a chunk in memory, or a difference of two, times scalars, and is read by sums alone:
 // they read the chunks where they are.
 func onlySummed(l *Lowerer, v *values.Val) bool {
-	scalars, chunk := l.g.Factors(v)
+	scalars, chunk := values.Factors(l.g, v)
 	return len(scalars) > 0 && len(chunks(chunk)) > 0 && summed(l, v)
 }
 
@@ -66,7 +66,7 @@ func summed(l *Lowerer, v *values.Val) bool {
 		switch {
 		case u.Op == values.OpAgg:
 		case u.Op == values.OpCall && u.Type.Size() == v.Type.Size() && len(l.uses[u]) > 0:
-			if _, chunk := l.g.Factors(u); chunk == u || !summed(l, u) {
+			if _, chunk := values.Factors(l.g, u); chunk == u || !summed(l, u) {
 				return false
 			}
 		default:
@@ -169,7 +169,7 @@ func weightedOf(l *Lowerer, v *values.Val) *weightedRows {
 		v.Groups.In.N == 0 {
 		return nil
 	}
-	scalars, chunk := l.g.Factors(arg)
+	scalars, chunk := values.Factors(l.g, arg)
 	from := sources(chunk)
 	if from == nil || v.Groups.Largest() > max(int(l.Tune.LaneWork)/32, v.Groups.In.N/leastLanes, 1) {
 		return nil

@@ -201,8 +201,8 @@ func (m *matrices) compute(v *Val, t kernels.Type, grp *structure.Groups) (*Val,
 	if z, err = m.scale(z, t.Kind); err != nil {
 		return nil, err
 	}
-	if z.note = fmt.Sprintf("grid product %d×%d×%d", m.size(m.m), m.size(m.k), m.size(m.n)); len(m.batch) > 0 {
-		z.note = fmt.Sprintf("%d grid products %d×%d×%d", m.size(m.batch), m.size(m.m), m.size(m.k), m.size(m.n))
+	if z.Name = fmt.Sprintf("grid product %d×%d×%d", m.size(m.m), m.size(m.k), m.size(m.n)); len(m.batch) > 0 {
+		z.Name = fmt.Sprintf("%d grid products %d×%d×%d", m.size(m.batch), m.size(m.m), m.size(m.k), m.size(m.n))
 	}
 	return m.G.stored(z, best.out, to, t), nil
 }

@@ -1,7 +1,6 @@
 package values
 
 import (
-	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/kernels"
 )
 
@@ -31,21 +30,10 @@ func FromExpr(
 				return nil, err
 			}
 		}
-		if err := g.guardBranches(e.Def, args); err != nil {
+		if err := guardBranches(g, e.Def, args); err != nil {
 			return nil, err
 		}
 		return g.Call(e.Def, e.Attr, args...)
 	}
 	return visit(e)
-}
-
-func (g *Graph) Zero(t kernels.Type) *Val { return g.Constant(kernels.ZerosLike(t).Const) }
-
-// Spread gives a uniform val the rows of a space, for those who read only some of them. A constant has none, not even
-// of a space of one row.
-func (g *Graph) Spread(v *Val, sp *structure.Space) *Val {
-	if v.Space == sp && v.Op != OpConst {
-		return v
-	}
-	return g.Concat(v.Type, sp, []*Val{v}, []*structure.Space{sp})
 }

@@ -9,13 +9,13 @@ type Factor struct {
 }
 
 // Factors splits v into scalars and one chunk: v is the chunk times the scalars.
-func (g *Graph) Factors(v *Val) (scalars []Factor, chunk *Val) {
+func Factors(g *Graph, v *Val) (scalars []Factor, chunk *Val) {
 	if v.Op != OpCall || v.Data != nil || v.Type.Size() == 1 {
 		return nil, v
 	}
 	a := v.Args
 	part := func(s *Val, c int, divide bool) ([]Factor, *Val) {
-		rest, chunk := g.Factors(a[c])
+		rest, chunk := Factors(g, a[c])
 		return append(rest, Factor{s, divide}), chunk
 	}
 	switch name := v.Expr.Def.Name; {

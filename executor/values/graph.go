@@ -43,10 +43,9 @@ type Val struct {
 	Layout *Layout            // vLayout
 	Back   bool               // vLayout: from the matrix to how it is stored
 	Over   *Val               // whose memory it takes over, changed in place
-	Name   string             // vLeaf: for plans
-	note   string             // for plans: what it stands for
+	Name   string             // for plans: of a leaf its name, else what it stands for
 
-	asked, fails bool // canFail, once it has been asked
+	fails *bool // CanFail, once it has been asked
 
 	Data *Column // vLeaf: the data; else the buffer once it is materialised
 	Done bool    // computed once and kept: it holds its values
@@ -155,7 +154,7 @@ func (g *Graph) Call(d *kernels.Def, at kernels.Attr, args ...*Val) (*Val, error
 	if v := chosen(d, args); v != nil {
 		return v, nil
 	}
-	if v, err := g.ofSoftmax(d, args); v != nil || err != nil {
+	if v, err := ofSoftmax(g, d, args); v != nil || err != nil {
 		return v, err
 	}
 	if v, err := g.elementwise(d, at, args); v != nil || err != nil {
@@ -204,7 +203,7 @@ func (g *Graph) Call(d *kernels.Def, at kernels.Attr, args ...*Val) (*Val, error
 		return &Val{Op: OpCall, Space: sp, Type: e.Type, Args: args, Expr: e, Vary: vary}
 	})
 	if product {
-		if w, err := g.product(v, v.Type, nil); w != nil || err != nil {
+		if w, err := gridProduct(g, v, v.Type, nil); w != nil || err != nil {
 			return w, err
 		}
 	}
@@ -445,4 +444,15 @@ func Total(d *kernels.Def, at kernels.Attr, args []*Val) bool {
 		}
 	}
 	return d.Total(at, typesOf(args))
+}
+
+func (g *Graph) Zero(t kernels.Type) *Val { return g.Constant(kernels.ZerosLike(t).Const) }
+
+// Spread gives a uniform val the rows of a space, for those who read only some of them. A constant has none, not even
+// of a space of one row.
+func (g *Graph) Spread(v *Val, sp *structure.Space) *Val {
+	if v.Space == sp && v.Op != OpConst {
+		return v
+	}
+	return g.Concat(v.Type, sp, []*Val{v}, []*structure.Space{sp})
 }

@@ -12,21 +12,21 @@ import (
 // through an index from rows that nobody asks for, nor computed into memory for all rows.
 
 // keepGuarded moves kernels that can fail from behind an index to the rows that read them, where a condition is known.
-func (g *Graph) keepGuarded(v *Val) (*Val, error) {
+func keepGuarded(g *Graph, v *Val) (*Val, error) {
 	if v.Op != OpCall && v.Op != OpGather || !CanFail(v) {
 		return v, nil
 	}
 	if out := g.Moved[v]; out != nil {
 		return out, nil
 	}
-	out, err := g.moveGuarded(v)
+	out, err := moveGuarded(g, v)
 	if err == nil {
 		g.Moved[v] = out
 	}
 	return out, err
 }
 
-func (g *Graph) moveGuarded(v *Val) (*Val, error) {
+func moveGuarded(g *Graph, v *Val) (*Val, error) {
 	call, idx := v, (*structure.Index)(nil)
 	if v.Op == OpGather {
 		if call, idx = v.Args[0], v.Index; call.Op != OpCall || idx.Missing {
@@ -41,7 +41,7 @@ func (g *Graph) moveGuarded(v *Val) (*Val, error) {
 				return nil, err
 			}
 		}
-		if args[i], err = g.keepGuarded(a); err != nil {
+		if args[i], err = keepGuarded(g, a); err != nil {
 			return nil, err
 		}
 	}
@@ -53,18 +53,18 @@ func CanFail(v *Val) bool {
 	if v.Op != OpCall && v.Op != OpGather {
 		return false
 	}
-	if !v.asked {
-		v.asked, v.fails = true, v.Op == OpCall && !Total(v.Expr.Def, v.Expr.Attr, v.Args) ||
-			slices.ContainsFunc(v.Args, CanFail)
+	if v.fails == nil {
+		fails := v.Op == OpCall && !Total(v.Expr.Def, v.Expr.Attr, v.Args) || slices.ContainsFunc(v.Args, CanFail)
+		v.fails = &fails
 	}
-	return v.fails
+	return *v.fails
 }
 
 // guardBranches applies keepGuarded to the arguments of a kernel that it does not always look at.
-func (g *Graph) guardBranches(d *kernels.Def, args []*Val) (err error) {
+func guardBranches(g *Graph, d *kernels.Def, args []*Val) (err error) {
 	for i := range args {
 		if Lazy(d, i) && err == nil {
-			args[i], err = g.keepGuarded(args[i])
+			args[i], err = keepGuarded(g, args[i])
 		}
 	}
 	return err

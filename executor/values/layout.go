@@ -320,7 +320,7 @@ func (g *Graph) inMatrix(a, first *Val) *Val {
 	case a.Space != first.Space || a.Type.Nullable || !a.Type.IsFloat() || a.Uniform():
 		return nil
 	}
-	if r := g.repeated(a, first.Layout, shape, first.Args[0].Type.Shape); r != nil {
+	if r := repeated(g, a, first.Layout, shape, first.Args[0].Type.Shape); r != nil {
 		return r
 	}
 	if !slices.Equal(a.Type.Shape, shape) {

@@ -68,7 +68,7 @@ func (p *Shared) alongIndex(l *Layout, idx *structure.Index, shape, stored []int
 
 // repeated is v, which is read through an index by rows or columns of the matrix in layout l alone, for the rows of the
 // matrix: a chunk that is the same for all, or a scalar for each. It returns nil for another column.
-func (g *Graph) repeated(v *Val, l *Layout, stored, shape []int) *Val {
+func repeated(g *Graph, v *Val, l *Layout, stored, shape []int) *Val {
 	if v.Op != OpGather || v.Index.At == nil || v.Index.Missing || v.Index.Varies() || v.Type.Nullable ||
 		!v.Type.IsFloat() ||
 		len(v.Type.Shape) > len(stored) ||
@@ -107,7 +107,7 @@ func (g *Graph) repeated(v *Val, l *Layout, stored, shape []int) *Val {
 
 // sumAlong sums a column that has been put into rows from a matrix, or sums of its chunks, by groups that are rows or
 // columns of the matrix; nil for another sum.
-func (g *Graph) sumAlong(v *Val, t kernels.Type, grp *structure.Groups) (*Val, error) {
+func sumAlong(g *Graph, v *Val, t kernels.Type, grp *structure.Groups) (*Val, error) {
 	m, in := v, []int32(nil)
 	if v.Op == OpCall && v.Expr.Def.Name == "sum_to" && v.Type.Shape != nil {
 		m = v.Args[0]

@@ -19,14 +19,14 @@ func (g *Graph) Sum(fn ra.AggFn, v *Val, t kernels.Type, grp *structure.Groups) 
 		if w, err := g.sumOfMatrix(v, t, grp); w != nil || err != nil {
 			return w, err
 		}
-		if w, err := g.sumAlong(v, t, grp); w != nil || err != nil {
+		if w, err := sumAlong(g, v, t, grp); w != nil || err != nil {
 			return w, err
 		}
 		fn = ra.GradSum // the same, where there is no NULL and no empty group
 		if w, err := g.productOfSum(v, t, grp); w != nil || err != nil {
 			return w, err
 		}
-		if w, err := g.product(v, t, grp); w != nil || err != nil {
+		if w, err := gridProduct(g, v, t, grp); w != nil || err != nil {
 			return w, err
 		}
 	}
@@ -52,7 +52,7 @@ func (g *Graph) times(scalars []Factor, chunk *Val) (v *Val, err error) {
 // productOfSum computes Σ s·(x·W) as (Σ s·x)·W where that costs less: fewer rows to multiply or a smaller
 // width to add; all the more where Σ s·x is the same at every step. W is the same for all rows.
 func (g *Graph) productOfSum(v *Val, t kernels.Type, grp *structure.Groups) (*Val, error) {
-	scalars, core := g.Factors(v)
+	scalars, core := Factors(g, v)
 	inner, idx := core, (*structure.Index)(nil)
 	if core.Uniform() {
 		return nil, nil

@@ -14,7 +14,7 @@ func Called(v *Val, name string) bool {
 
 // ofSoftmax writes y · softmax_center(x, g), what softmax passes on of the gradient of its result y = softmax(x), over
 // y alone: x need not stay until then. See softmaxGrad, whose loop keeps the digits.
-func (g *Graph) ofSoftmax(d *kernels.Def, args []*Val) (*Val, error) {
+func ofSoftmax(g *Graph, d *kernels.Def, args []*Val) (*Val, error) {
 	if d.Name != "mul" {
 		return nil, nil
 	}

@@ -7,8 +7,8 @@ import (
 
 // Made prints v's name, what it holds and how that is computed.
 func (v *Val) Made(how string) string {
-	if v.note != "" {
-		how += ", " + v.note
+	if v.Op != OpLeaf && v.Name != "" {
+		how += ", " + v.Name
 	}
 	out := v.Type.String()
 	if v.Data != nil && v.Data.Kind == F32 && KindOf(v.Type) == F64 {
