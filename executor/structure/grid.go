@@ -152,30 +152,10 @@ const maxGrid = 1 << 52
 
 // layer takes input s apart into the columns of its key; nil where its rows are not all combinations of these.
 func (st *Stage) layer(n *ra.Node, s int, in *Relation) (*layer, error) {
-	node := n.Inputs[s]
-	l := &layer{}
-	want := func(id ra.ColumnID) {
-		if !slices.Contains(l.cols, id) {
-			l.cols = append(l.cols, id)
-		}
-	}
 	if in.Space.Dims != nil {
 		return st.layerOfGrid(n, s, in)
 	}
-	key := node.Unique
-	if len(key) == 0 {
-		key = node.Key
-	}
-	for _, id := range key {
-		want(id)
-	}
-	for _, q := range n.Equi {
-		for _, c := range []kernels.Col{q.L, q.R} {
-			if c.Input == s {
-				want(c.ID)
-			}
-		}
-	}
+	node, l := n.Inputs[s], &layer{cols: layerColumns(n, s)}
 	if in.Space.N < 2 || len(l.cols) == 0 || len(l.cols) > 6 {
 		return nil, nil
 	}
@@ -210,6 +190,30 @@ func (st *Stage) layer(n *ra.Node, s int, in *Relation) (*layer, error) {
 		l.table[c] = int32(r)
 	}
 	return l, nil
+}
+
+// layerColumns are the columns of input s by which its rows are told apart or joined.
+func layerColumns(n *ra.Node, s int) (cols []ra.ColumnID) {
+	want := func(id ra.ColumnID) {
+		if !slices.Contains(cols, id) {
+			cols = append(cols, id)
+		}
+	}
+	key := n.Inputs[s].Unique
+	if len(key) == 0 {
+		key = n.Inputs[s].Key
+	}
+	for _, id := range key {
+		want(id)
+	}
+	for _, q := range n.Equi {
+		for _, c := range []kernels.Col{q.L, q.R} {
+			if c.Input == s {
+				want(c.ID)
+			}
+		}
+	}
+	return cols
 }
 
 // axis numbers the distinct keys of a column in ascending order.

@@ -116,17 +116,25 @@ func (c *Contraction) directions(
 	case grp.Projection != nil:
 		result = grp.Projection
 	}
+	if !c.project(dims) {
+		return nil, nil, nil
+	}
+	return dims, result, nil
+}
+
+// project notes which directions of a grid the operands lie along; false where one is read in another way.
+func (c *Contraction) project(dims []int) bool {
 	for _, o := range c.Ops {
 		switch {
 		case o.Idx != nil && (o.Idx.Projection == nil || o.Idx.Projection.Back):
-			return nil, nil, nil
+			return false
 		case o.Idx != nil:
 			o.proj = o.Idx.Projection
 		case !o.V.Uniform():
 			o.proj = &structure.Projection{Dims: dims}
 		}
 	}
-	return dims, result, nil
+	return true
 }
 
 // direct reports whether rows that are there are summed, all of them, and are read through nothing.
@@ -145,55 +153,18 @@ func (c *Contraction) direct(grp *structure.Groups) bool {
 // foundGrid finds the grid of rows that are there: all pairs of two things that the rows are read through or grouped
 // by.
 func (c *Contraction) foundGrid(grp *structure.Groups) (dims []int, result *structure.Projection, err error) {
-	var by [][]int32
-	var size []int
-	find := func(at []int32, n int) int {
-		for i, x := range by {
-			if n == size[i] && structure.EqualInts(x, at) {
-				return i
-			}
-		}
-		by, size = append(by, at), append(size, n)
-		return len(by) - 1
-	}
-	at := make([]int, len(c.Ops))
-	for i, o := range c.Ops {
-		if at[i] = -1; o.Idx != nil && o.Idx.At != nil {
-			at[i] = find(o.Idx.At, o.Idx.Src.N)
-		} else if o.Idx != nil {
-			return nil, nil, nil
-		}
-	}
-	to := -1
-	if grp != nil && grp.Codes != nil {
-		to = find(grp.Codes, grp.Out.N)
-	}
 	if c.direct(grp) {
-		by0 := &structure.Projection{Dims: []int{0}}
-		for _, o := range c.Ops {
-			if !o.V.Uniform() {
-				o.proj = by0
-			}
-		}
+		rows := &structure.Projection{Dims: []int{0}}
+		c.along(func(int) *structure.Projection { return rows })
 		c.Lens[0] = c.Pairs.N
 		return []int{0}, &structure.Projection{}, nil
 	}
-	if len(by) != 2 || size[0]*size[1] != c.Pairs.N {
+	f := c.foundSides(grp)
+	if f == nil || len(f.by) != 2 || f.size[0]*f.size[1] != c.Pairs.N {
 		return nil, nil, nil
 	}
-	if before(by[1], by[0]) { // in one order, whoever asks, so that all find the same matrix
-		slices.Reverse(by)
-		slices.Reverse(size)
-		for i, k := range at {
-			if k >= 0 {
-				at[i] = 1 - k
-			}
-		}
-		if to >= 0 {
-			to = 1 - to
-		}
-	}
-	table := c.G.Shared.Pairs(by[0], by[1], size[0], size[1])
+	f.sort()
+	table := c.G.Shared.Pairs(f.by[0], f.by[1], f.size[0], f.size[1])
 	if table == nil {
 		return nil, nil, nil
 	}
@@ -204,23 +175,80 @@ func (c *Contraction) foundGrid(grp *structure.Groups) (dims []int, result *stru
 		}
 		return &structure.Projection{Dims: []int{k}}
 	}
-	copy(c.Lens, size)
-	for i, o := range c.Ops {
-		if !o.V.Uniform() {
-			o.proj = side(at[i])
-		}
-	}
+	copy(c.Lens, f.size)
+	c.along(func(i int) *structure.Projection { return side(f.at[i]) })
 	switch {
 	case grp == nil:
 		result = whole
-	case to >= 0:
-		result = side(to)
+	case f.to >= 0:
+		result = side(f.to)
 	case grp.Out.N == 1:
 		result = &structure.Projection{}
 	default:
 		return nil, nil, nil
 	}
 	return []int{0, 1}, result, nil
+}
+
+// along notes which directions the operands lie along that are not the same for all rows.
+func (c *Contraction) along(of func(i int) *structure.Projection) {
+	for i, o := range c.Ops {
+		if !o.V.Uniform() {
+			o.proj = of(i)
+		}
+	}
+}
+
+// foundSides are the different things that rows are read through or grouped by.
+type foundSides struct {
+	by   [][]int32
+	size []int
+	at   []int // of each operand: which; -1: none
+	to   int   // of the groups
+}
+
+// find is the number of such a thing.
+func (f *foundSides) find(at []int32, n int) int {
+	for i, x := range f.by {
+		if n == f.size[i] && structure.EqualInts(x, at) {
+			return i
+		}
+	}
+	f.by, f.size = append(f.by, at), append(f.size, n)
+	return len(f.by) - 1
+}
+
+// foundSides finds them; nil where an operand is read through an index that is not listed.
+func (c *Contraction) foundSides(grp *structure.Groups) *foundSides {
+	f := &foundSides{at: make([]int, len(c.Ops)), to: -1}
+	for i, o := range c.Ops {
+		if f.at[i] = -1; o.Idx != nil && o.Idx.At != nil {
+			f.at[i] = f.find(o.Idx.At, o.Idx.Src.N)
+		} else if o.Idx != nil {
+			return nil
+		}
+	}
+	if grp != nil && grp.Codes != nil {
+		f.to = f.find(grp.Codes, grp.Out.N)
+	}
+	return f
+}
+
+// sort puts the two sides in one order, whoever asks, so that all find the same matrix.
+func (f *foundSides) sort() {
+	if !before(f.by[1], f.by[0]) {
+		return
+	}
+	slices.Reverse(f.by)
+	slices.Reverse(f.size)
+	for i, k := range f.at {
+		if k >= 0 {
+			f.at[i] = 1 - k
+		}
+	}
+	if f.to >= 0 {
+		f.to = 1 - f.to
+	}
 }
 
 // before orders two columns of numbers: one that changes less often from row to row comes first.

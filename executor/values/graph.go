@@ -145,19 +145,7 @@ func hashFloats(f []float64) string {
 // Call applies a kernel to columns. Where all its arguments are read through one index from a space with no
 // more rows, it is applied there instead and the result read through the index.
 func (g *Graph) Call(d *kernels.Def, at kernels.Attr, args ...*Val) (*Val, error) {
-	if d.Name == "transpose" && Turned(args[0]) {
-		return args[0].Args[0], nil
-	}
-	if d.Name == "is_not_null" && !args[0].Type.Nullable {
-		return g.Constant(kernels.BoolValue(true)), nil
-	}
-	if v := chosen(d, args); v != nil {
-		return v, nil
-	}
-	if v, err := ofSoftmax(g, d, args); v != nil || err != nil {
-		return v, err
-	}
-	if v, err := g.elementwise(d, at, args); v != nil || err != nil {
+	if v, err := g.simpler(d, at, args); v != nil || err != nil {
 		return v, err
 	}
 	sp, err := commonSpace(g, args)
@@ -208,6 +196,23 @@ func (g *Graph) Call(d *kernels.Def, at kernels.Attr, args ...*Val) (*Val, error
 		}
 	}
 	return v, nil
+}
+
+// simpler is a call as another val that says the same; nil where there is none.
+func (g *Graph) simpler(d *kernels.Def, at kernels.Attr, args []*Val) (*Val, error) {
+	if d.Name == "transpose" && Turned(args[0]) {
+		return args[0].Args[0], nil
+	}
+	if d.Name == "is_not_null" && !args[0].Type.Nullable {
+		return g.Constant(kernels.BoolValue(true)), nil
+	}
+	if v := chosen(d, args); v != nil {
+		return v, nil
+	}
+	if v, err := ofSoftmax(g, d, args); v != nil || err != nil {
+		return v, err
+	}
+	return g.elementwise(d, at, args)
 }
 
 // callKey tells calls apart. A plan of a step has hundreds, so that they are not printed.
