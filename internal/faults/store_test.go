@@ -76,7 +76,7 @@ func init() {
 		{"arguments are rounded to integers", "script/plpgsql/function.go", "becomes(x.typ, p.Type.String())", "catalog.Assignable(catalog.TypeOf(x.typ), catalog.TypeOf(p.Type.String()))", same + "functions"},
 		{"what a body leaves out is of any type", "sqlfront/bind/inline.go", "if uses[i] == 0 && !names(typed[i]) {", "if uses[i] < 0 && !names(typed[i]) {", same + "functions"},
 		{"a body may select what the function does not return", "script/plpgsql/check.go", "	return checkResult(in, fn, cols, mismatch)", "	_ = checkResult\n	return nil", same + "functions"},
-		{"a CHECK compares by the old type of its column", "store/alter.go", "if slices.Contains(k.Cols, c.Name) && !bindAgain(b, at", "if slices.Contains(k.Cols, \"\") && !bindAgain(b, At", same + "constraints"},
+		{"a CHECK compares by the old type of its column", "store/alter.go", "if slices.Contains(k.Cols, c.Name) && !bindAgain(b, at", "if slices.Contains(k.Cols, \"\") && !bindAgain(b, at", same + "constraints"},
 		{"two constraints have one name", "store/constraint.go", "	if slices.Contains(definitions.ConstraintNames(t), k.Name) {", "	if false {", same + "constraints"},
 
 		// Results in parts, long rows, interrupts.
