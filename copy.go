@@ -129,7 +129,8 @@ func columnsToLoad(in interop.Reader, c *ast.Copy, t *catalog.TableDef, file str
 		case col.Default == "" && col.Identity == nil:
 			return nil, sqlerr.New(sqlerr.UndefinedColumn, "file \"%s\": there is no column \"%s\", which table \"%s\" has",
 				file, col.Name, t.Name).
-				WithHint("To read only some columns, name them: COPY %s (…) FROM …; a column for the row's position is named by the option INDEX.", print.QualifiedName(c.Schema, t.Name))
+				WithHint("To read only some columns, name them: COPY %s (…) FROM …; a column for the row's position is named by "+
+					"the option INDEX.", print.QualifiedName(c.Schema, t.Name))
 		}
 	}
 	if i := c.Options.Index; i != "" && t.Column(i) < 0 {

@@ -219,7 +219,8 @@ func (b *Batch) Unchanged(ctx context.Context, t Object) error {
 	}
 	if now.N = now.keys[0].N; now.Hash() != b.Hash() {
 		return sqlerr.New(sqlerr.ObjectNotPrereqState, "before_step has changed the rows of the batch %q", b.Name).
-			WithHint("Its rows are drawn from those that are there when the run begins. A table that before_step fills needs no batch.")
+			WithHint("Its rows are drawn from those that are there when the run begins. A table that before_step fills needs " +
+				"no batch.")
 	}
 	return nil
 }

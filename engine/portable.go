@@ -86,10 +86,11 @@ func (s portable) compile(ctx context.Context, loss, param string) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.RunSQL(ctx, fmt.Sprintf(`INSERT INTO relgrad.compiled (loss, param, "column", path, draws, value, gradient, definitions)
+	_, err = s.RunSQL(ctx, fmt.Sprintf(`INSERT INTO relgrad.compiled (loss, param, "column", path, draws, value, gradient,
+  definitions)
 VALUES (relgrad.impl_loss(%s), %s, %s, %s, %t, %s, %s, %s)
-ON CONFLICT (owner, loss, param, "column") DO UPDATE SET path = excluded.path, draws = excluded.draws, value = excluded.value, gradient = excluded.gradient,
-  definitions = excluded.definitions, at = excluded.at`,
+ON CONFLICT (owner, loss, param, "column") DO UPDATE SET path = excluded.path, draws = excluded.draws,
+  value = excluded.value, gradient = excluded.gradient, definitions = excluded.definitions, at = excluded.at`,
 		sqltext.Text(loss), sqltext.Text(fullName(c.Tables[0].Schema, c.Tables[0].Name)), sqltext.Text(ref.Column),
 		sqltext.Text(path), c.query.Draws, sqltext.Text(value), sqltext.Text(gradient),
 		sqltext.Text(string(definitions))))

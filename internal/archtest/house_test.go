@@ -31,7 +31,7 @@ var houseRules = []struct {
 	{"at most 40 methods of a type, in at most 5 files", 8, (*house).methods},
 	{"at most 20 fields of a struct", 3, (*house).fields},
 	{"at most 10 methods of an interface", 2, (*house).interfaces},
-	{"at most 120 columns of a line", 500, (*house).lines},
+	{"at most 120 columns of a line", 494, (*house).lines},
 	{"at most 15 branches of a function", 22, (*house).branches},
 	{"no kernel by name outside of kernels and forms", 19, (*house).kernelNames},
 	{"no package variable that a test changes", 9, (*house).changedVariables},

@@ -207,7 +207,8 @@ func (p *pushedRun) Step(ctx context.Context, step int64) (float64, error) {
 		slot, bad := row[2].(int64), row[4].(float64)
 		err = sqlerr.New(sqlerr.NumericOutOfRange, "the gradient is %s at step %d, parameter %s, key %v", train.Number(bad),
 			step, p.slots[slot].Name, row[3]).
-			WithHint("A smaller learning rate, or a guard in the loss (CASE WHEN x > 0 THEN ln(x) …), may help; the last commit stands.")
+			WithHint("A smaller learning rate, or a guard in the loss (CASE WHEN x > 0 THEN ln(x) …), may help; the last " +
+				"commit stands.")
 	}
 	return x, err
 }

@@ -329,7 +329,8 @@ func (r *run) cancelled(ctx context.Context, cause error) error {
 	detail := fmt.Sprintf("Run %d is cancelled. The parameters as of step %d of %d are committed.", r.id, r.committed,
 		r.config.Steps())
 	if r.committed == 0 {
-		detail = fmt.Sprintf("Run %d is cancelled. None of its steps is committed: the parameters are as they were before it.", r.id)
+		detail = fmt.Sprintf("Run %d is cancelled. None of its steps is committed: the parameters are as they were before "+
+			"it.", r.id)
 	}
 	var joined interface{ Unwrap() []error }
 	if errors.As(cause, &joined) {
