@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -41,7 +43,23 @@ func (db *Engine) executed(ctx context.Context, r Request, step *int64, seed int
 	if _, err := db.once(ctx, c, step, seed); err != nil {
 		return nil, err
 	}
+	db.warnRounded(c)
 	return db.gradientOf(ctx, c, 0, stepEnv(step, seed))
+}
+
+// warnRounded tells which attributes are not in the gradients' rows as they are in the table: numerics are double
+// precision on their way.
+func (db *session) warnRounded(c *Compiled) {
+	for _, t := range c.Tables {
+		for i, col := range t.Cols {
+			of := col.Type.Of
+			if slices.Contains(t.Key, i) || col.PGType != "numeric" || of == nil || of.Ask == nil || of.Ask() == "" {
+				continue
+			}
+			db.Notify("WARNING", fmt.Sprintf("column \"%s\" of table \"%s\" holds numerics of more than 15 digits, which "+
+				"the rows of its gradient round", col.Name, t.Name))
+		}
+	}
 }
 
 // GradientText is Gradient for a database that takes it as a query: text where it computes that itself, else the rows.
@@ -59,6 +77,7 @@ func (db *Engine) GradientText(ctx context.Context, loss, table string, step *in
 	if _, err := db.pushedLoss(ctx, c, env); err != nil {
 		return "", nil, About(err, "loss", 0)
 	}
+	db.warnRounded(c)
 	text, err = db.pushedGradient(ctx, c, 0, env)
 	return text, nil, err
 }
@@ -168,6 +187,7 @@ func (db *Engine) gradients(ctx context.Context, c *Compiled, step *int64, seed 
 	if err != nil {
 		return 0, nil, err
 	}
+	db.warnRounded(c)
 	grads := make([]*catalog.Relation, len(c.Tables))
 	for i := range c.Tables {
 		if grads[i], err = db.gradientOf(ctx, c, i, stepEnv(step, seed)); err != nil {

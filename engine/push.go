@@ -220,6 +220,7 @@ func (db *pusher) pushedRelation(ctx context.Context, c *Compiled, env kernels.E
 	if _, err := db.pushedLoss(ctx, c, env); err != nil {
 		return nil, About(err, "loss", 0)
 	}
+	db.warnRounded(c)
 	text, err := db.pushedGradient(ctx, c, 0, env)
 	if err != nil {
 		return nil, err
@@ -288,6 +289,7 @@ func (db *pusher) pushedBackward(ctx context.Context, c *Compiled, env kernels.E
 	if err != nil {
 		return 0, About(err, "loss", 0)
 	}
+	db.warnRounded(c)
 	for i, t := range c.Tables {
 		text, err := db.pushedGradient(ctx, c, i, env)
 		if err != nil {
