@@ -41,11 +41,13 @@ func TestRoundedAttributes(t *testing.T) {
 		typ, value string
 		rounded    bool
 	}{
-		{"numeric", "12345678901234567890.50", true}, {"numeric", "1.00000000000000001", true}, {"numeric", "0.1", false},
+		{"numeric", "12345678901234567890.50", true}, {"numeric", "1.00000000000000001", true},
+		{"numeric", "0.1", false},
 		{"numeric(30,20)", "0.12345678901234567890", true}, {"numeric(10,2)", "12345678.25", false},
 		{"numeric", "NULL", false},
 	} {
-		run("DROP TABLE IF EXISTS a, a_grad; CREATE TABLE a (n int PRIMARY KEY, k " + c.typ + ", x double precision); " +
+		run("DROP TABLE IF EXISTS a, a_grad")
+		run("CREATE TABLE a (n int PRIMARY KEY, k " + c.typ + ", x double precision); " +
 			"INSERT INTO a VALUES (1, " + c.value + ", 0.5)")
 		for _, engine := range []string{"chunk", "sql"} {
 			run("SET relgrad.engine = " + engine)
@@ -56,7 +58,8 @@ func TestRoundedAttributes(t *testing.T) {
 				warnings = nil
 				run(sql)
 				says := strings.Join(warnings, "\n")
-				if c.rounded != strings.Contains(says, "column \"k\" of table \"a\" holds numerics of more than 15 digits") {
+				const warning = "column \"k\" of table \"a\" holds numerics of more than 15 digits"
+				if c.rounded != strings.Contains(says, warning) {
 					t.Errorf("%s of %s, engine %s, %s: %q", c.value, c.typ, engine, sql, says)
 				}
 			}
