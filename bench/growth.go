@@ -204,7 +204,7 @@ func (r *Runner) Grow(ctx context.Context, a *Axis, size Size, seconds float64) 
 	if err != nil {
 		return nil, err
 	}
-	defer r.giveBack(data)
+	defer giveBack(r, data)
 	debug.FreeOSMemory() // what making the data took
 	p = &Point{Size: size, Count: a.Count(v), Work: a.work(v), Prepared: time.Since(begin).Seconds()}
 	resetPeak()
@@ -220,7 +220,7 @@ func (r *Runner) Grow(ctx context.Context, a *Axis, size Size, seconds float64) 
 }
 
 // giveBack removes data that are large.
-func (r *Runner) giveBack(data string) {
+func giveBack(r *Runner, data string) {
 	if n := folderSize(data); n > bigData {
 		fmt.Fprintf(r.Log, "%s: %s are removed\n", data, gigabytes(n))
 		os.RemoveAll(data)

@@ -93,7 +93,7 @@ func (r *Runner) Measure(ctx context.Context, w *Workload, o Options) (*Result, 
 		err = r.round(ctx, res, o, round%2 == 1)
 	}
 	if err == nil && slices.ContainsFunc(res.judge(), Judged.Missed) {
-		res.Profile, err = r.profile(ctx, w, w.values(Full).with(o.Numbers))
+		res.Profile, err = profileOf(ctx, r, w, w.values(Full).with(o.Numbers))
 	}
 	if err != nil && ctx.Err() == nil {
 		ours.Reason, ours.Failed, err = err.Error(), true, nil
@@ -131,7 +131,7 @@ func (r *Runner) run(ctx context.Context, w *Workload, p *Program, v Values, lim
 	if p.Name == "relgrad" {
 		return r.Ours(ctx, w, v, limit)
 	}
-	run, err := r.Peer(ctx, w, p.Peer, v, limit)
+	run, err := RunPeer(ctx, r, w, p.Peer, v, limit)
 	if err != nil && ctx.Err() == nil {
 		p.Reason, p.Failed = err.Error(), !errors.Is(err, ErrMissing)
 		return nil, nil

@@ -58,7 +58,7 @@ func (r *Runner) Bounded(ctx context.Context, b *Budget, rounds int, seconds flo
 	if err != nil {
 		return nil, err
 	}
-	defer r.giveBack(data)
+	defer giveBack(r, data)
 	for range rounds {
 		for _, bound := range []bool{false, true} {
 			limit := Limit{Steps: b.Steps, Seconds: seconds}

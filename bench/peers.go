@@ -17,17 +17,17 @@ import (
 // ErrMissing is what a peer's error wraps where what it needs is not installed.
 var ErrMissing = errors.New("missing")
 
-// Peer runs a peer on a workload.
-func (r *Runner) Peer(ctx context.Context, w *Workload, p Peer, v Values, limit Limit) (*Run, error) {
+// RunPeer runs a peer on a workload.
+func RunPeer(ctx context.Context, r *Runner, w *Workload, p Peer, v Values, limit Limit) (*Run, error) {
 	data, err := w.folder(r.Root, v)
 	if err != nil {
 		return nil, err
 	}
 	var args []string
 	if filepath.Ext(p.Program) == ".c" {
-		args, err = r.compiled(ctx, p, v, limit)
+		args, err = compiledPeer(ctx, r, p, v, limit)
 	} else {
-		args, err = r.python(p, data, v, limit)
+		args, err = pythonPeer(r, p, data, v, limit)
 	}
 	if err != nil {
 		return nil, err
@@ -64,8 +64,8 @@ func (r *Runner) Peer(ctx context.Context, w *Workload, p Peer, v Values, limit 
 	return run, nil
 }
 
-// python is the command line of a program in Python.
-func (r *Runner) python(p Peer, data string, v Values, limit Limit) ([]string, error) {
+// pythonPeer is the command line of a program in Python.
+func pythonPeer(r *Runner, p Peer, data string, v Values, limit Limit) ([]string, error) {
 	if _, err := os.Stat(r.Python); err != nil {
 		return nil, fmt.Errorf("%w: no %s; scripts/bench-setup makes it", ErrMissing, r.Python)
 	}
@@ -80,8 +80,8 @@ func (r *Runner) python(p Peer, data string, v Values, limit Limit) ([]string, e
 	return args, nil
 }
 
-// compiled compiles ScaLAPACK's program and gives its command line.
-func (r *Runner) compiled(ctx context.Context, p Peer, v Values, limit Limit) ([]string, error) {
+// compiledPeer compiles ScaLAPACK's program and gives its command line.
+func compiledPeer(ctx context.Context, r *Runner, p Peer, v Values, limit Limit) ([]string, error) {
 	mpicc, err := exec.LookPath("mpicc")
 	if err != nil {
 		return nil, fmt.Errorf("%w: mpicc", ErrMissing)

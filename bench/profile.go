@@ -37,8 +37,8 @@ var (
 	work        = regexp.MustCompile(` +\[[^\[\]]*flop, [^\[\]]*\]$`)
 )
 
-// profile asks relgrad where the time of a workload's step goes, in the store that its last run left.
-func (r *Runner) profile(ctx context.Context, w *Workload, v Values) (*Profile, error) {
+// profileOf asks relgrad where the time of a workload's step goes, in the store that its last run left.
+func profileOf(ctx context.Context, r *Runner, w *Workload, v Values) (*Profile, error) {
 	data, err := w.folder(r.Root, v)
 	if err != nil {
 		return nil, err

@@ -51,7 +51,7 @@ func TestScripts(t *testing.T) {
 				!batches && !(last < first) {
 				t.Errorf("%+v", run)
 			}
-			p, err := r.profile(context.Background(), w, w.values(small))
+			p, err := profileOf(context.Background(), r, w, w.values(small))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,7 +10,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -26,7 +25,7 @@ type arrowFile struct {
 }
 
 func openArrow(s *source) (Reader, error) {
-	if err := s.checkArrow(); err != nil {
+	if err := checkArrow(s); err != nil {
 		return nil, err
 	}
 	r, err := ipc.NewFileReader(io.NewSectionReader(s, 0, s.size), ipc.WithAllocator(newLimited(s)))
@@ -90,6 +89,13 @@ func arrowType(t arrow.DataType) (typ string, shape tensor.Shape) {
 		return "timestamp without time zone", nil
 	case *arrow.DictionaryType:
 		return arrowType(x.ValueType)
+	}
+	return listType(t)
+}
+
+// listType is arrowType of lists.
+func listType(t arrow.DataType) (typ string, shape tensor.Shape) {
+	switch x := t.(type) {
 	case *arrow.FixedSizeListType:
 		typ, shape = arrowType(x.Elem())
 		_, array := baseType(typ)
@@ -208,23 +214,12 @@ func (c *arrowColumn) read(a arrow.Array, i, depth int) error {
 
 // leaf adds one scalar.
 func (c *arrowColumn) leaf(a arrow.Array, i int) error {
+	if v, ok := integer(a, i); ok {
+		return c.b.int(v)
+	}
 	switch x := a.(type) {
 	case *array.Boolean:
 		return c.b.bool(x.Value(i))
-	case *array.Int8:
-		return c.b.int(int64(x.Value(i)))
-	case *array.Int16:
-		return c.b.int(int64(x.Value(i)))
-	case *array.Int32:
-		return c.b.int(int64(x.Value(i)))
-	case *array.Int64:
-		return c.b.int(x.Value(i))
-	case *array.Uint8:
-		return c.b.int(int64(x.Value(i)))
-	case *array.Uint16:
-		return c.b.int(int64(x.Value(i)))
-	case *array.Uint32:
-		return c.b.int(int64(x.Value(i)))
 	case *array.Uint64:
 		if x.Value(i) > math.MaxInt64 {
 			return outOfRange(x.Value(i), "bigint")
@@ -253,6 +248,27 @@ func (c *arrowColumn) leaf(a arrow.Array, i int) error {
 		return c.leaf(x.Dictionary(), k)
 	}
 	return sqlerr.New(sqlerr.FeatureNotSupported, "values of type %s", a.DataType())
+}
+
+// integer is entry i of integers that all are bigints.
+func integer(a arrow.Array, i int) (v int64, ok bool) {
+	switch x := a.(type) {
+	case *array.Int8:
+		return int64(x.Value(i)), true
+	case *array.Int16:
+		return int64(x.Value(i)), true
+	case *array.Int32:
+		return int64(x.Value(i)), true
+	case *array.Int64:
+		return x.Value(i), true
+	case *array.Uint8:
+		return int64(x.Value(i)), true
+	case *array.Uint16:
+		return int64(x.Value(i)), true
+	case *array.Uint32:
+		return int64(x.Value(i)), true
+	}
+	return 0, false
 }
 
 func (c *arrowColumn) float32(bits uint32) error {

@@ -53,8 +53,8 @@ func (t table) block(at flatbuffers.UOffsetT) block {
 	return block{offset: t.GetInt64(at), meta: t.GetInt32(at + 8), body: t.GetInt64(at + 16)}
 }
 
-// footer reads the file's footer.
-func (s *source) footer() (table, error) {
+// arrowFooter reads the file's footer.
+func arrowFooter(s *source) (table, error) {
 	const magic = "ARROW1"
 	head, tail := make([]byte, 6), make([]byte, 10)
 	if s.size < 26 {
@@ -79,8 +79,8 @@ func (s *source) footer() (table, error) {
 }
 
 // checkArrow looks at the footer: the fields of the schema, and where the messages lie.
-func (s *source) checkArrow() error {
-	foot, err := s.footer()
+func checkArrow(s *source) error {
+	foot, err := arrowFooter(s)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (s *source) checkArrow() error {
 	}
 	budget := maxMembers
 	schema.vector(2, 4)
-	s.checkFields(schema, 1, 0, &budget)
+	checkFields(s, schema, 1, 0, &budget)
 	for _, slot := range []int{2, 3} { // dictionaries, record batches
 		at, n := foot.vector(slot, 24)
 		for i := range n {
@@ -100,7 +100,7 @@ func (s *source) checkArrow() error {
 				return s.malformed("a message at byte %d of %d and %d bytes in a file of %d", b.offset, b.meta, b.body, s.size)
 			}
 			if slot == 2 {
-				if err := s.checkMessage(b); err != nil {
+				if err := checkMessage(s, b); err != nil {
 					return err
 				}
 			}
@@ -110,7 +110,7 @@ func (s *source) checkArrow() error {
 }
 
 // checkFields walks the fields in a slot of a schema or of a field.
-func (s *source) checkFields(t table, slot, depth int, budget *int) {
+func checkFields(s *source, t table, slot, depth int, budget *int) {
 	const deepest = 32
 	at, n := t.vector(slot, 4)
 	for i := range n {
@@ -119,13 +119,13 @@ func (s *source) checkFields(t table, slot, depth int, budget *int) {
 		}
 		f := table{flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(at + flatbuffers.UOffsetT(4*i))}}
 		f.vector(6, 4) // metadata
-		s.checkFields(f, 5, depth+1, budget)
+		checkFields(s, f, 5, depth+1, budget)
 	}
 }
 
 // checkBatch looks at a record batch before it is read.
 func (f *arrowFile) checkBatch(i int) error {
-	foot, err := f.footer()
+	foot, err := arrowFooter(f.source)
 	if err != nil {
 		return err
 	}
@@ -133,12 +133,12 @@ func (f *arrowFile) checkBatch(i int) error {
 	if i >= n {
 		return f.malformed("record batch %d of %d", i+1, n)
 	}
-	return f.checkMessage(foot.block(at + flatbuffers.UOffsetT(24*i)))
+	return checkMessage(f.source, foot.block(at+flatbuffers.UOffsetT(24*i)))
 }
 
 // checkMessage compares the buffers of a record or dictionary batch with its body, and what zstd says of compressed
 // ones with what the batch says.
-func (s *source) checkMessage(b block) error {
+func checkMessage(s *source, b block) error {
 	buf := make([]byte, b.meta)
 	if _, err := s.ReadAt(buf, b.offset); err != nil {
 		return s.malformed("a message at byte %d: %v", b.offset, err)
@@ -168,14 +168,14 @@ func (s *source) checkMessage(b block) error {
 	at, n := batch.vector(2, 16)
 	for i := range n {
 		p := at + flatbuffers.UOffsetT(16*i)
-		if err := s.checkBuffer(b, batch.GetInt64(p), batch.GetInt64(p+8), codec); err != nil {
+		if err := checkBuffer(s, b, batch.GetInt64(p), batch.GetInt64(p+8), codec); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *source) checkBuffer(b block, from, size int64, codec int8) error {
+func checkBuffer(s *source, b block, from, size int64, codec int8) error {
 	if from < 0 || size < 0 || from > b.body || size > b.body-from {
 		return s.malformed("a buffer from byte %d of %d bytes in a message of %d", from, size, b.body)
 	}

@@ -108,7 +108,7 @@ func sameNumber(got any, want string) bool {
 }
 
 // flatten gives a value's shape and elements.
-func flatten(t *testing.T, v any) (shape []int, elems []any) {
+func flatten(t *testing.T, v any) (shape []int, all []any) {
 	switch x := v.(type) {
 	case []byte:
 		c, err := tensor.Decode(x)
@@ -116,15 +116,15 @@ func flatten(t *testing.T, v any) (shape []int, elems []any) {
 			t.Fatal(err)
 		}
 		for _, e := range c.Data {
-			elems = append(elems, e)
+			all = append(all, e)
 		}
-		return c.Shape, elems
+		return c.Shape, all
 	case []any:
 		for _, e := range x {
 			s, l := flatten(t, e)
-			shape, elems = append([]int{len(x)}, s...), append(elems, l...)
+			shape, all = append([]int{len(x)}, s...), append(all, l...)
 		}
-		return shape, elems
+		return shape, all
 	}
 	return nil, []any{v}
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/schema"
-
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
@@ -30,7 +29,7 @@ type parquetFile struct {
 }
 
 func openParquet(s *source) (Reader, error) {
-	if err := s.checkParquet(); err != nil {
+	if err := checkParquet(s); err != nil {
 		return nil, err
 	}
 	mem := newLimited(s)

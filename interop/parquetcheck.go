@@ -11,7 +11,7 @@ import (
 
 // checkParquet compares what the footer claims with the file's size, before the library believes it.
 // https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift
-func (s *source) checkParquet() error {
+func checkParquet(s *source) error {
 	tail := make([]byte, 8)
 	if n, _ := s.ReadAt(tail, max(s.size-8, 0)); n < 8 || string(tail[4:]) != "PAR1" {
 		return s.malformed("it does not end as a parquet file does (%q)", tail[4:])
@@ -28,7 +28,7 @@ func (s *source) checkParquet() error {
 	if err != nil {
 		return s.malformed("footer: %v", err)
 	}
-	if err := s.checkSchema(meta.list(2)); err != nil {
+	if err := checkSchema(s, meta.list(2)); err != nil {
 		return err
 	}
 	for i, g := range meta.list(4) {
@@ -45,7 +45,7 @@ func (s *source) checkParquet() error {
 			if rows == 0 { // nothing is read of it, and its columns may have no place in the file
 				continue
 			}
-			if err := s.checkPages(chunk.get(3)); err != nil {
+			if err := checkPages(s, chunk.get(3)); err != nil {
 				return err
 			}
 		}
@@ -54,7 +54,7 @@ func (s *source) checkParquet() error {
 }
 
 // checkSchema bounds the tree of columns: the children there are, and its depth.
-func (s *source) checkSchema(elements []any) error {
+func checkSchema(s *source, elements []any) error {
 	const deepest = 32
 	var open []int64 // children that are still to come, by depth
 	for _, e := range elements {
@@ -89,7 +89,7 @@ const (
 )
 
 // checkPages walks the pages of a column chunk.
-func (s *source) checkPages(meta fields) error {
+func checkPages(s *source, meta fields) error {
 	from, size := meta.int(9), meta.int(7)
 	if d := meta.int(11); d > 0 && d < from {
 		from = d
@@ -113,7 +113,7 @@ func (s *source) checkPages(meta fields) error {
 			return s.malformed("a page of %d bytes, %d are left of its column", packed, size-at-int64(n))
 		}
 		body := io.NewSectionReader(r, at+int64(n), packed)
-		if err := s.checkPage(page, meta.int(4), body); err != nil {
+		if err := checkPage(s, page, meta.int(4), body); err != nil {
 			return err
 		}
 		for _, id := range []int{5, 8} {
@@ -125,7 +125,7 @@ func (s *source) checkPages(meta fields) error {
 }
 
 // checkPage compares a page's header with its first bytes, where the compression notes the size.
-func (s *source) checkPage(page fields, codec int64, body *io.SectionReader) error {
+func checkPage(s *source, page fields, codec int64, body *io.SectionReader) error {
 	full, packed, levels := page.int(2), page.int(3), int64(0)
 	encoding, n := int64(encodingPlain), int64(0)
 	switch page.int(1) {
@@ -160,11 +160,11 @@ func (s *source) checkPage(page fields, codec int64, body *io.SectionReader) err
 	if _, err := body.ReadAt(first, levels); err != nil && err != io.EOF {
 		return s.malformed("a page: %v", err)
 	}
-	return s.checkPacked(codec, first, packed-levels, full-levels)
+	return checkPacked(s, codec, first, packed-levels, full-levels)
 }
 
 // checkPacked: what is compressed into packed bytes, of which first are the first, is full bytes long.
-func (s *source) checkPacked(codec int64, first []byte, packed, full int64) error {
+func checkPacked(s *source, codec int64, first []byte, packed, full int64) error {
 	size, most := full, int64(1100)
 	switch {
 	case packed == 0 && full == 0:

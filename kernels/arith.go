@@ -20,7 +20,7 @@ func inferArith(name string) func([]Type, Attr) (Type, error) {
 }
 
 var _ = Register(&Def{
-	Name: "add", Args: "a, b", MinArgs: 2, Internal: true,
+	Name: "add", Args: "a, b", MinArgs: 2, Internal: true, Traits: Shifts,
 	Role:  RoleSum,
 	Doc:   "a + b, element by element.",
 	Infer: inferArith("add"),
@@ -33,7 +33,7 @@ var _ = Register(&Def{
 })
 
 var _ = Register(&Def{
-	Name: "sub", Args: "a, b", MinArgs: 2, Internal: true,
+	Name: "sub", Args: "a, b", MinArgs: 2, Internal: true, Traits: Shifts,
 	Role:  RoleSum,
 	Doc:   "a - b, element by element.",
 	Infer: inferArith("sub"),
@@ -93,7 +93,7 @@ var _ = Register(&Def{
 })
 
 var _ = Register(&Def{
-	Name: "mod", Args: "a, b", MinArgs: 2, Zero: true,
+	Name: "mod", Args: "a, b", MinArgs: 2, Zero: true, Traits: SmallInteger,
 	Doc: "a % b between integers, with the sign of a.",
 	Infer: func(a []Type, _ Attr) (Type, error) {
 		if a[0].Kind != Int || a[1].Kind != Int || a[0].Shape != nil || a[1].Shape != nil {

@@ -40,7 +40,7 @@ func coerce(v Value, t Type) Value {
 
 var _ = Register(&Def{
 	Name: "case", Args: "condition1, value1, …, otherwise", MinArgs: 3, MaxArgs: -1, Internal: true, NonStrict: true,
-	Role: RoleChoice, Chosen: caseValues,
+	Role: RoleChoice, Chosen: caseValues, Traits: Branches,
 	Doc:  "CASE WHEN condition1 THEN value1 … ELSE otherwise END.",
 	Kink: "The chosen branch receives the gradient; nothing inside the others is evaluated. Conditions have derivative 0.",
 	Null: "A NULL condition does not hold; a NULL in a branch that is not chosen does not matter.",
@@ -104,7 +104,7 @@ var _ = Register(&Def{
 
 var _ = Register(&Def{
 	Name: "coalesce", Args: "a, …", MinArgs: 1, MaxArgs: -1, Internal: true, NonStrict: true,
-	Role: RoleChoice,
+	Role: RoleChoice, Traits: NullWhereAllAre,
 	Doc:  "COALESCE(a, …): the first argument that is not NULL.",
 	Kink: "The chosen argument receives the gradient.",
 	Null: "NULL only where all arguments are.",
@@ -150,7 +150,7 @@ var _ = Register(&Def{
 })
 
 var _ = Register(&Def{
-	Name: "nullif", Args: "a, b", MinArgs: 2, Internal: true, NonStrict: true,
+	Name: "nullif", Args: "a, b", MinArgs: 2, Internal: true, NonStrict: true, Traits: OnlySelects,
 	Doc:  "NULLIF(a, b): NULL where a = b, else a.",
 	Kink: "a receives the gradient where it is the result.",
 	Null: "a where b is NULL.",

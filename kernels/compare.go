@@ -50,9 +50,9 @@ func inferCompare(name string) func([]Type, Attr) (Type, error) {
 	}
 }
 
-func registerCompare(name, op string, holds func(c int) bool) {
+func registerCompare(name, op string, holds func(c int) bool) *Def {
 	i, f, b, t := Type{Kind: Int}, Type{Kind: Float64}, Type{Kind: Bool}, Type{Kind: Text}
-	Register(&Def{
+	return Register(&Def{
 		Name: name, Args: "a, b", MinArgs: 2, Internal: true, Zero: true,
 		Doc:   "a " + op + " b between numbers, booleans or texts; NaN equals NaN and is above all numbers.",
 		Infer: inferCompare(name),
@@ -65,7 +65,7 @@ func registerCompare(name, op string, holds func(c int) bool) {
 }
 
 func init() {
-	registerCompare("eq", "=", func(c int) bool { return c == 0 })
+	registerCompare("eq", "=", func(c int) bool { return c == 0 }).Traits = Equates
 	registerCompare("ne", "<>", func(c int) bool { return c != 0 })
 	registerCompare("lt", "<", func(c int) bool { return c < 0 })
 	registerCompare("le", "<=", func(c int) bool { return c <= 0 })

@@ -22,11 +22,12 @@ type Def struct {
 	// terms.
 	Ulps int
 
-	Internal  bool // not callable from SQL under its name
-	NonStrict bool // sees NULL arguments
-	PerStep   bool // depends on the step
-	PerCall   bool // depends on the seed of the call
-	Zero      bool // piecewise constant: derivative zero by definition (law 5)
+	Internal  bool  // not callable from SQL under its name
+	NonStrict bool  // sees NULL arguments
+	PerStep   bool  // depends on the step
+	PerCall   bool  // depends on the seed of the call
+	Zero      bool  // piecewise constant: derivative zero by definition (law 5)
+	Traits    Trait // what it means to rules that look at forms
 	// Linear lists the arguments in which a call of floats is linear while the others stay (mul is in both), so
 	// that sums may be taken before it.
 	Linear []int
@@ -119,6 +120,9 @@ func perElement(k float64) func(a []Type, at Attr, out Type) float64 {
 		return k * float64(n)
 	}
 }
+
+// Is reports whether d has a trait; a nil d, of a column or constant, has none.
+func (d *Def) Is(t Trait) bool { return d != nil && d.Traits&t != 0 }
 
 // IsMacro reports whether the name stands for an expression over other kernels.
 func (d *Def) IsMacro() bool { return d.Infer == nil }

@@ -4,9 +4,10 @@ package kernels
 func registerExtreme(name, sql string, sign int) {
 	Register(&Def{
 		Name: name, Args: "a, …", MinArgs: 1, MaxArgs: -1, Internal: true, NonStrict: true,
-		Doc:  sql + "(a, …) of scalars; NaN is above all numbers.",
-		Kink: "Arguments that tie share the gradient equally.",
-		Null: "NULLs are skipped; NULL only where all arguments are.",
+		Traits: NullWhereAllAre | ReturnsArgument,
+		Doc:    sql + "(a, …) of scalars; NaN is above all numbers.",
+		Kink:   "Arguments that tie share the gradient equally.",
+		Null:   "NULLs are skipped; NULL only where all arguments are.",
 		Infer: func(a []Type, _ Attr) (Type, error) {
 			t, err := Unify(sql, a...)
 			if err == nil && t.Shape != nil {

@@ -82,7 +82,7 @@ var _ = Register(&Def{
 
 func registerNullTest(name, doc string, null bool) {
 	Register(&Def{
-		Name: name, Args: "a", MinArgs: 1, Internal: true, Zero: true, NonStrict: true,
+		Name: name, Args: "a", MinArgs: 1, Internal: true, Zero: true, NonStrict: true, Traits: TestsNull,
 		Doc:   doc,
 		Null:  "Never NULL.",
 		Infer: func([]Type, Attr) (Type, error) { return Type{Kind: Bool}, nil },
@@ -129,10 +129,10 @@ func Valid(e *Expr) *Expr {
 }
 
 // Strict reports whether e is a call that is NULL exactly where an argument is.
-func (e *Expr) Strict() bool { return e.Def != nil && !e.Def.NonStrict && !e.Def.mayNull(e) }
+func (e *Expr) Strict() bool { return e.Def != nil && !e.Def.NonStrict && !mayBeNull(e.Def, e) }
 
-// mayNull reports whether the call can be NULL though no argument is.
-func (d *Def) mayNull(e *Expr) bool {
+// mayBeNull reports whether the call can be NULL though no argument is.
+func mayBeNull(d *Def, e *Expr) bool {
 	types := make([]Type, len(e.Args))
 	for i, a := range e.Args {
 		types[i] = a.Type

@@ -16,7 +16,7 @@ func Markdown() string {
 		}
 		for _, d := range All() {
 			if d.Internal == internal {
-				d.markdown(&b)
+				writeMarkdown(d, &b)
 			}
 		}
 	}
@@ -46,7 +46,7 @@ In the derivatives, g is the upstream gradient, which has the result's shape, an
 contributes to one argument. Where an argument was repeated by broadcasting, sum_to sums its contribution.
 `
 
-func (d *Def) markdown(b *strings.Builder) {
+func writeMarkdown(d *Def, b *strings.Builder) {
 	fmt.Fprintf(b, "\n## %s(%s)\n\n%s\n", d.Name, d.Args, d.Doc)
 	for _, note := range []struct{ head, text string }{{"Kinks", d.Kink}, {"NULL", d.Null}} {
 		if note.text != "" {
@@ -56,26 +56,26 @@ func (d *Def) markdown(b *strings.Builder) {
 	if d.Ulps > 0 {
 		fmt.Fprintf(b, "\nDigits: right to %d units in the last place.\n", d.Ulps)
 	}
-	types := d.signatures()
+	types := signaturesOf(d)
 	if len(types) > 0 {
 		fmt.Fprintf(b, "\nFor example `%s`.\n", strings.Join(types, "`, `"))
 	}
 	switch {
 	case d.IsMacro():
 		if e, err := d.call(d.Calls()[0]); err == nil {
-			fmt.Fprintf(b, "\nStands for `%s`.\n", e.Format(d.colName))
+			fmt.Fprintf(b, "\nStands for `%s`.\n", e.Format(columnNames(d)))
 		}
 	case d.Zero:
 		b.WriteString("\nDerivative: 0.\n")
 	case d.VJP == nil:
 		fmt.Fprintf(b, "\nNot differentiable: %s\n", d.NoGrad)
 	default:
-		d.derivative(b)
+		writeDerivative(d, b)
 	}
 }
 
-// signatures are the sample calls' types, at most four.
-func (d *Def) signatures() []string {
+// signaturesOf are the sample calls' types, at most four.
+func signaturesOf(d *Def) []string {
 	var out []string
 	for _, s := range d.Calls() {
 		e, err := d.call(s)
@@ -91,8 +91,8 @@ func (d *Def) signatures() []string {
 	return out
 }
 
-// derivative prints the contribution to each argument of the first sample.
-func (d *Def) derivative(b *strings.Builder) {
+// writeDerivative prints the contribution to each argument of the first sample.
+func writeDerivative(d *Def, b *strings.Builder) {
 	e, err := d.call(d.Calls()[0])
 	if err != nil {
 		return
@@ -106,21 +106,23 @@ func (d *Def) derivative(b *strings.Builder) {
 		guard := ""
 		if d.Guarded != nil {
 			if cond := d.Guarded(e)[i]; cond != nil {
-				guard = fmt.Sprintf(" where `%s`, else 0", cond.Format(d.colName))
+				guard = fmt.Sprintf(" where `%s`, else 0", cond.Format(columnNames(d)))
 			}
 		}
-		fmt.Fprintf(b, "\n∂%s: `%s`%s\n", d.colName(e.Args[i].Col), c.Format(d.colName), guard)
+		fmt.Fprintf(b, "\n∂%s: `%s`%s\n", columnNames(d)(e.Args[i].Col), c.Format(columnNames(d)), guard)
 	}
 }
 
-// colName names the columns of a sample's call.
-func (d *Def) colName(c Col) string {
-	if c.Input == 1 {
-		return "g"
+// columnNames names the columns of a sample's call.
+func columnNames(d *Def) func(c Col) string {
+	return func(c Col) string {
+		if c.Input == 1 {
+			return "g"
+		}
+		names, i := d.argNames(), int(c.ID)-1
+		if i < len(names) {
+			return names[i]
+		}
+		return string(rune('a' + i))
 	}
-	names, i := d.argNames(), int(c.ID)-1
-	if i < len(names) {
-		return names[i]
-	}
-	return string(rune('a' + i))
 }

@@ -32,31 +32,7 @@ func (m Simplifier) call(e *Expr) *Expr {
 		n.Pos = e.Pos
 		e = n
 	}
-	var s *Expr
-	switch e.Def.Name {
-	case "is_null", "is_not_null":
-		if !e.Args[0].Type.Nullable {
-			s = Const(BoolValue(e.Def.Name == "is_not_null"))
-		}
-	case "is_true":
-		if !e.Args[0].Type.Nullable {
-			s = e.Args[0]
-		}
-	case "not":
-		if c := e.Args[0]; c.IsConst() && !c.Const.Null {
-			s = Const(BoolValue(c.Const.I == 0))
-		}
-	case "and", "or":
-		s = simplifyConnective(e)
-	case "coalesce":
-		s = simplifyCoalesce(e)
-	case "case":
-		s = simplifyCase(e)
-	case "mul":
-		if p := Mul(e.Args[0], e.Args[1]); p == e.Args[0] || p == e.Args[1] {
-			s = p
-		}
-	}
+	s := simpler(e)
 	if s == nil {
 		return e
 	}
@@ -67,6 +43,35 @@ func (m Simplifier) call(e *Expr) *Expr {
 		return CastTo(e.Type.Kind, s)
 	}
 	return e
+}
+
+// simpler is what a call whose arguments are simple can be replaced by, but for its type; nil: nothing.
+func simpler(e *Expr) *Expr {
+	switch e.Def.Name {
+	case "is_null", "is_not_null":
+		if !e.Args[0].Type.Nullable {
+			return Const(BoolValue(e.Def.Name == "is_not_null"))
+		}
+	case "is_true":
+		if !e.Args[0].Type.Nullable {
+			return e.Args[0]
+		}
+	case "not":
+		if c := e.Args[0]; c.IsConst() && !c.Const.Null {
+			return Const(BoolValue(c.Const.I == 0))
+		}
+	case "and", "or":
+		return simplifyConnective(e)
+	case "coalesce":
+		return simplifyCoalesce(e)
+	case "case":
+		return simplifyCase(e)
+	case "mul":
+		if p := Mul(e.Args[0], e.Args[1]); p == e.Args[0] || p == e.Args[1] {
+			return p
+		}
+	}
+	return nil
 }
 
 func simplifyConnective(e *Expr) *Expr {

@@ -22,9 +22,9 @@ func inferText(name string, out Kind) func([]Type, Attr) (Type, error) {
 	}
 }
 
-func registerText(name, args, doc string, internal bool, out Kind, f func(a []Value) Value) {
+func registerText(name, args, doc string, internal bool, out Kind, f func(a []Value) Value) *Def {
 	n := strings.Count(args, ",") + 1
-	Register(&Def{
+	return Register(&Def{
 		Name: name, Args: args, MinArgs: n, Zero: true, Internal: internal,
 		Doc:     doc,
 		Infer:   inferText(name, out),
@@ -58,7 +58,7 @@ func init() {
 		})
 	}
 	registerText("length", "s", "The number of characters of s.", false, Int,
-		func(a []Value) Value { return IntValue(int64(utf8.RuneCountInString(a[0].T))) })
+		func(a []Value) Value { return IntValue(int64(utf8.RuneCountInString(a[0].T))) }).Traits = SmallInteger
 	registerText("textcat", "s, t", "s || t.", true, Text, func(a []Value) Value { return TextValue(a[0].T + a[1].T) })
 	registerText("like", "s, pattern", "s LIKE pattern: % is any text, _ one character, \\ takes the next literally.",
 		true, Bool,

@@ -125,28 +125,34 @@ func decodeColumn(d *dec, mem []byte, rows int, c *Column) error {
 	if chunks && v.Type.Shape == nil { // all are NULL
 		n = 0
 	}
+	m.values(v, kind, n, data, extra)
+	return m.err
+}
+
+// values reads n values of a kind into v: at data, and the bytes of texts at extra.
+func (m *memory) values(v *ra.Vector, kind byte, n int, data, extra uint64) {
+	rows := v.N
 	switch kind {
 	case colInt, colInts:
-		v.Ints = at[int64](&m, data, n)
+		v.Ints = at[int64](m, data, n)
 	case colFloat32, colChunk32:
-		v.F32 = at[float32](&m, data, n)
+		v.F32 = at[float32](m, data, n)
 	case colFloat64, colChunk64:
-		v.F64 = at[float64](&m, data, n)
+		v.F64 = at[float64](m, data, n)
 	case colBool:
 		v.Ints = make([]int64, rows)
-		for i, x := range at[byte](&m, data, rows) {
+		for i, x := range at[byte](m, data, rows) {
 			v.Ints[i] = int64(x)
 		}
 	case colText:
 		v.Texts = make([]string, rows)
-		from := at[uint32](&m, data, rows+1)
+		from := at[uint32](m, data, rows+1)
 		for i := range v.Texts {
 			if m.err == nil && from[i] <= from[i+1] {
-				v.Texts[i] = string(at[byte](&m, extra+uint64(from[i]), int(from[i+1]-from[i])))
+				v.Texts[i] = string(at[byte](m, extra+uint64(from[i]), int(from[i+1]-from[i])))
 			}
 		}
 	}
-	return m.err
 }
 
 func readShape(d *dec) tensor.Shape {

@@ -129,17 +129,7 @@ func (s *Session) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vect
 			wanted = append(wanted, k)
 		}
 	}
-	var items []string
-	for _, c := range wanted {
-		if c == ra.RowID {
-			items = append(items, "0::bigint AS row")
-			continue
-		}
-		items = append(items, notLong(&t.Cols[c], column(&t.Cols[c]), t.Name)+" AS "+sqltext.Ident(t.Cols[c].Name))
-	}
-	if len(items) == 0 {
-		items = []string{"NULL::bigint AS none"}
-	}
+	items := readItems(t, wanted)
 	order := ""
 	if !keyed {
 		order = " ORDER BY " + rowOrder(t)
@@ -174,14 +164,34 @@ func (s *Session) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vect
 	if keyed {
 		data = sorted(data, wanted, t.Key)
 	}
-	for i, col := range wanted {
+	numberRows(wanted, data)
+	return data[:len(cols)], nil
+}
+
+// readItems are the columns of a table as a query that reads them lists them.
+func readItems(t *ra.Table, cols []int) (items []string) {
+	for _, c := range cols {
+		if c == ra.RowID {
+			items = append(items, "0::bigint AS row")
+			continue
+		}
+		items = append(items, notLong(&t.Cols[c], column(&t.Cols[c]), t.Name)+" AS "+sqltext.Ident(t.Cols[c].Name))
+	}
+	if len(items) == 0 {
+		items = []string{"NULL::bigint AS none"}
+	}
+	return items
+}
+
+// numberRows gives row numbers their values: the positions.
+func numberRows(cols []int, data []*ra.Vector) {
+	for i, col := range cols {
 		if col == ra.RowID {
 			for row := range data[i].Ints {
 				data[i].Ints[row] = int64(row)
 			}
 		}
 	}
-	return data[:len(cols)], nil
 }
 
 // column reads a column in the form of its type in the algebra.

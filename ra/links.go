@@ -233,7 +233,7 @@ func (l *Links) fixed(c kernels.Col) bool {
 
 // fixes reports whether a condition holds for one value of a column only. Equal texts of some types differ.
 func fixes(p *kernels.Expr, c kernels.Col) bool {
-	if p.Def == nil || p.Def.Name != "eq" {
+	if !p.Def.Is(kernels.Equates) {
 		return false
 	}
 	x, y := p.Args[0], p.Args[1]
@@ -288,7 +288,7 @@ func (l *Links) told(i int, k ColumnID, kept []bool) bool {
 
 // shifted reports whether e is the integer column x plus or minus a constant.
 func shifted(e, x *kernels.Expr) bool {
-	if !x.IsCol || e.Def == nil || e.Def.Name != "add" && e.Def.Name != "sub" || e.Type.Kind != kernels.Int {
+	if !x.IsCol || !e.Def.Is(kernels.Shifts) || e.Type.Kind != kernels.Int {
 		return false
 	}
 	l, r := e.Args[0], e.Args[1]

@@ -77,20 +77,8 @@ func (n *Node) check() error {
 			return broken(n, "unique column %d is not in the key", k)
 		}
 	}
-	for _, q := range n.Equi {
-		for _, c := range []kernels.Col{q.L, q.R} {
-			if err := n.checkCol(c, true); err != nil {
-				return err
-			}
-		}
-		if l, r := n.kind(q.L), n.kind(q.R); l != r {
-			return broken(n, "a condition equates %v with %v", l, r)
-		}
-	}
-	for _, p := range n.Pred {
-		if err := n.checkExpr(p, true); err != nil {
-			return err
-		}
+	if err := n.checkConditions(); err != nil {
+		return err
 	}
 	switch n.Op {
 	case Select, Join:
@@ -108,6 +96,25 @@ func (n *Node) check() error {
 	case SemiJoin, AntiJoin:
 		if len(n.Cols) > len(n.Inputs[0].Cols) { // the input may have more, which rules have added
 			return broken(n, "%v does not pass its input's columns", n.Op)
+		}
+	}
+	return nil
+}
+
+func (n *Node) checkConditions() error {
+	for _, q := range n.Equi {
+		for _, c := range []kernels.Col{q.L, q.R} {
+			if err := n.checkCol(c, true); err != nil {
+				return err
+			}
+		}
+		if l, r := n.kind(q.L), n.kind(q.R); l != r {
+			return broken(n, "a condition equates %v with %v", l, r)
+		}
+	}
+	for _, p := range n.Pred {
+		if err := n.checkExpr(p, true); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -127,7 +127,7 @@ func (w *writer) call(e *kernels.Expr) text {
 		return atom(w.p.d.Cast(e, arg.at(precAtom)))
 	}
 	args := e.Args
-	if e.Def.Name == "greatest" || e.Def.Name == "least" { // they return an argument as it is
+	if e.Def.Is(kernels.ReturnsArgument) {
 		args = widen(args, e.Type, 0)
 	}
 	list := w.list(args, precOr)
@@ -146,6 +146,17 @@ func (w *writer) compared(e *kernels.Expr, outer prec) string {
 		return w.p.d.Literal(e.Type, w.expr(e).at(precAtom))
 	}
 	return s
+}
+
+// tests are what stands behind an operand that is tested.
+var tests = map[string]string{"is_true": " IS TRUE", "is_null": " IS NULL", "is_not_null": " IS NOT NULL"}
+
+// given is a number of the call: as SQL where that is given, else the number.
+func (w *writer) given(sql string, n int64) text {
+	if sql != "" {
+		return atom(sql)
+	}
+	return w.expr(kernels.Const(kernels.IntValue(n)))
 }
 
 // standard prints what all databases write alike.
@@ -173,12 +184,8 @@ func (w *writer) standard(e *kernels.Expr) (text, bool) {
 		return w.connective(e), true
 	case "not":
 		return text{"NOT " + w.expr(a[0]).at(precCompare), precNot}, true
-	case "is_true":
-		return text{w.expr(a[0]).at(precArith) + " IS TRUE", precCompare}, true
-	case "is_null":
-		return text{w.expr(a[0]).at(precArith) + " IS NULL", precCompare}, true
-	case "is_not_null":
-		return text{w.expr(a[0]).at(precArith) + " IS NOT NULL", precCompare}, true
+	case "is_true", "is_null", "is_not_null":
+		return text{w.expr(a[0]).at(precArith) + tests[e.Def.Name], precCompare}, true
 	case "is_distinct":
 		c := sameKind(a)
 		return text{"NOT (" + w.p.d.Same(w.compared(c[0], precArith), w.compared(c[1], precArith)) + ")", precNot}, true
@@ -189,15 +196,9 @@ func (w *writer) standard(e *kernels.Expr) (text, bool) {
 	case "stop_gradient":
 		return w.expr(a[0]), true
 	case "current_step":
-		if w.p.o.Step != "" {
-			return atom(w.p.o.Step), true
-		}
-		return w.expr(kernels.Const(kernels.IntValue(w.p.o.Env.Step))), true
+		return w.given(w.p.o.Step, w.p.o.Env.Step), true
 	case "current_seed":
-		if w.p.o.Seed != "" {
-			return atom(w.p.o.Seed), true
-		}
-		return w.expr(kernels.Const(kernels.IntValue(w.p.o.Env.Seed))), true
+		return w.given(w.p.o.Seed, w.p.o.Env.Seed), true
 	}
 	return text{}, false
 }
@@ -238,6 +239,13 @@ func (w *writer) mask(e *kernels.Expr) text {
 	return t
 }
 
+// connectives are AND and OR: how each binds, and by which test an argument decides the result, which is then decided.
+var connectives = map[string]struct {
+	op, test string
+	own      prec
+	decided  bool
+}{"and": {" AND ", "NOT ", precAnd, false}, "or": {" OR ", "", precOr, true}}
+
 // connective prints AND and OR. SQL may evaluate both sides in any order; where a later one could fail, CASE
 // holds it back until the earlier ones have not decided.
 func (w *writer) connective(e *kernels.Expr) text {
@@ -252,15 +260,12 @@ func (w *writer) connective(e *kernels.Expr) text {
 		args = append(args, x)
 	}
 	flatten(e)
-	op, own, test, decided := " AND ", precAnd, "NOT ", false
-	if e.Def.Name == "or" {
-		op, own, test, decided = " OR ", precOr, "", true
-	}
-	parts := []string{w.expr(args[0]).at(own + 1)}
+	word := connectives[e.Def.Name]
+	parts := []string{w.expr(args[0]).at(word.own + 1)}
 	for _, a := range args[1:] {
-		parts = append(parts, w.region(a).at(own+1))
+		parts = append(parts, w.region(a).at(word.own+1))
 	}
-	all := text{strings.Join(parts, op), own}
+	all := text{strings.Join(parts, word.op), word.own}
 	risky := false
 	for _, a := range args[1:] {
 		risky = risky || a.Any(mayFail)
@@ -268,11 +273,11 @@ func (w *writer) connective(e *kernels.Expr) text {
 	if !risky || w.err != nil {
 		return all
 	}
-	result, err := w.p.d.Const(kernels.BoolValue(decided))
+	result, err := w.p.d.Const(kernels.BoolValue(word.decided))
 	w.err = err
 	s := "CASE"
 	for _, a := range args[:len(args)-1] {
-		s += " WHEN " + test + w.region(a).at(precCompare) + " THEN " + result
+		s += " WHEN " + word.test + w.region(a).at(precCompare) + " THEN " + result
 	}
 	return atom(s + " ELSE " + all.sql + " END")
 }

@@ -172,12 +172,13 @@ func (Postgres) Derived(items string) string { return "(SELECT " + items + " OFF
 // Arith prints operators between integers, which raise errors as the kernels do. Those on floats raise errors where
 // IEEE 754 has infinities, so that only the sign is native.
 func (Postgres) Arith(e *kernels.Expr, args []string) (s string, call bool) {
-	switch {
-	case e.Def.Name == "neg":
+	switch e.Def.Name {
+	case "neg":
 		return "-" + args[0], false
-	case e.Def.Name == "power":
+	case "power":
 		return "relgrad.power(" + strings.Join(args, ", ") + ")", true
-	case e.Type.IsFloat():
+	}
+	if e.Type.IsFloat() {
 		return "relgrad.gen_" + e.Def.Name + "(" + strings.Join(args, ", ") + ")", true
 	}
 	if literal(e.Args[0]) && literal(e.Args[1]) {
@@ -237,11 +238,8 @@ func (d Postgres) Call(e *kernels.Expr, args []string, draw Draw) (string, error
 func (d Postgres) form(e *kernels.Expr, args []string) string {
 	switch e.Def.Name {
 	case "lower", "upper", "lower_ascii", "upper_ascii": // by the text's locale; the collation "C" knows ASCII only
-		locale := `"default"`
-		if of := e.Args[0].Type.Of; of != nil && of.Collation != "" {
-			locale = "pg_catalog." + d.Ident(of.Collation)
-		}
-		return strings.TrimSuffix(e.Def.Name, "_ascii") + "(" + operand(args[0]) + ` COLLATE ` + locale + `) COLLATE "C"`
+		return strings.TrimSuffix(e.Def.Name, "_ascii") + "(" + operand(args[0]) + ` COLLATE ` +
+			d.locale(e.Args[0].Type.Of) + `) COLLATE "C"`
 	case "like":
 		return "(" + operand(args[0]) + " LIKE " + operand(args[1]) + ")"
 	case "plain":
@@ -280,6 +278,14 @@ func (d Postgres) form(e *kernels.Expr, args []string) string {
 		return s
 	}
 	return ""
+}
+
+// locale is the collation whose locale decides about the case of a text's letters.
+func (d Postgres) locale(of *kernels.Named) string {
+	if of != nil && of.Collation != "" {
+		return "pg_catalog." + d.Ident(of.Collation)
+	}
+	return `"default"`
 }
 
 // midnight is the kernel of that name; see it.
@@ -331,18 +337,9 @@ func (d Postgres) function(e *kernels.Expr, args []string, draw Draw) (s string,
 		name = "gen_" + name
 	case "stack_row":
 		name, args = "gen_stack_row", append(args, strconv.FormatInt(at.Int, 10))
-	case "reshape":
-		args = append(args, dims(at.Shape, 0))
-	case "concat_axis":
-		args = append(args, strconv.Itoa(at.Axis+1))
-	case "sum_elements", "mean_elements", "max_elements", "logsumexp":
-		if at.Axis >= 0 {
-			args = append(args, strconv.Itoa(at.Axis+1))
-		}
-	case "one_hot":
-		args = append(args, strconv.FormatInt(at.Int, 10))
-	case "random_uniform", "random_normal", "glorot_uniform":
-		args = slices.Insert(args, 0, dims(at.Shape, 0))
+	case "reshape", "concat_axis", "sum_elements", "mean_elements", "max_elements", "logsumexp", "one_hot",
+		"random_uniform", "random_normal", "glorot_uniform":
+		args = withAttributes(name, args, at)
 	case "matmul":
 		if e.Type.Shape == nil {
 			name = "dot"
@@ -364,6 +361,22 @@ func (d Postgres) function(e *kernels.Expr, args []string, draw Draw) (s string,
 		}
 	}
 	return "relgrad." + name + "(" + strings.Join(args, ", ") + ")", wide, nil
+}
+
+// withAttributes adds to the arguments of a call those that are attributes of the kernel.
+func withAttributes(name string, args []string, at kernels.Attr) []string {
+	switch name {
+	case "reshape":
+		return append(args, dims(at.Shape, 0))
+	case "one_hot":
+		return append(args, strconv.FormatInt(at.Int, 10))
+	case "random_uniform", "random_normal", "glorot_uniform":
+		return slices.Insert(args, 0, dims(at.Shape, 0))
+	}
+	if at.Axis >= 0 || name == "concat_axis" {
+		args = append(args, strconv.Itoa(at.Axis+1))
+	}
+	return args
 }
 
 const identity = "itself"

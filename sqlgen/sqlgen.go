@@ -38,6 +38,18 @@ type Options struct {
 // Dialect is what differs between databases. Arguments and results are SQL texts; an argument is an operand,
 // that is, it needs no parentheses.
 type Dialect interface {
+	Tables
+	Expressions
+	// Derived prints a sub-query of one row in FROM that is computed once.
+	Derived(items string) string
+	// Fence ends a sub-query whose columns are to be computed before it is joined.
+	Fence() string
+	// Output gives a result column its final type.
+	Output(t kernels.Type, x string) string
+}
+
+// Tables is how a database names tables and columns.
+type Tables interface {
 	// Table names a table in FROM, qualified, so that no CTE can hide it.
 	Table(t *ra.Table) string
 	// RowID reads the hidden row id of a table without a key.
@@ -48,6 +60,10 @@ type Dialect interface {
 	Narrow(c *ra.TableColumn) bool
 	// Ident prints a name, quoted where necessary.
 	Ident(name string) string
+}
+
+// Expressions is how a database writes values and computes with them.
+type Expressions interface {
 	// Const prints a constant.
 	Const(v kernels.Value) (string, error)
 	// Same is the equality under which NULL equals NULL.
@@ -63,12 +79,6 @@ type Dialect interface {
 	Aggregate(fn ra.AggFn, t kernels.Type, arg string) string
 	// Literal gives a column that is made of constants only (see literal) the type of its values inside of the text.
 	Literal(t kernels.Type, x string) string
-	// Derived prints a sub-query of one row in FROM that is computed once.
-	Derived(items string) string
-	// Fence ends a sub-query whose columns are to be computed before it is joined.
-	Fence() string
-	// Output gives a result column its final type.
-	Output(t kernels.Type, x string) string
 }
 
 // Draw is the seed and the step of kernels that draw, as SQL.
@@ -184,7 +194,7 @@ func (p *printer) reads(e *kernels.Expr) {
 	if e.IsCol {
 		p.mark([]ra.ColumnID{e.Col.ID})
 	}
-	if e.Def != nil && (e.Def.Name == "is_null" || e.Def.Name == "is_not_null") && e.Args[0].IsCol {
+	if e.Def.Is(kernels.TestsNull) && e.Args[0].IsCol {
 		p.need[e.Args[0].Col.ID] = true
 		return
 	}

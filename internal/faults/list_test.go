@@ -222,7 +222,7 @@ var faults = []fault{
 	{"a reader that has gone is counted", "optimizer/rules/context.go", "			for _, in := range old {\n				c.release(in, n)\n			}\n", "			_ = old\n", goldens + " -run=TestGolden"},
 	{"a signature outlives what it describes", "optimizer/rules/context.go", "			a.signature = \"\"\n", "", goldens + " -run=TestGolden"},
 	{"every table has one row", "ra/node.go", "case n.Op == Scan && n.Table.Rows == 1:", "case n.Op == Scan:", narrow},
-	{"every condition fixes what it reads", "ra/links.go", "p.Def == nil || p.Def.Name != \"eq\"", "len(p.Args) != 2", narrow},
+	{"every condition fixes what it reads", "ra/links.go", "!p.Def.Is(kernels.Equates)", "len(p.Args) != 2", narrow},
 	{"any computed column determines what it reads", "ra/links.go", "return l.Same(x) && r.IsConst() && !r.Const.Null", "return l.IsCol", narrow},
 	{"contributions within a join forget its conditions", "rjp/join.go", "		pred = append(pred, move.Map(p))\n", "		_ = p\n", narrow},
 	{"contributions of many inputs have the first one's key", "rjp/join.go", "SumGroups(c.B, rows, first[i], nKey, len(ps))", "SumGroups(c.B, rows, 0, nKey, len(ps))", "./internal/gradtest -run=TestManyInputs"},

@@ -246,16 +246,16 @@ AND typnamespace <> 'relgrad'::regnamespace
 	if err != nil {
 		t.Fatal(err)
 	}
-	types := []string{"numeric(40,10)"}
+	names := []string{"numeric(40,10)"}
 	for rows.Next() {
 		var name string
 		if err := rows.Scan(&name); err != nil {
 			t.Fatal(err)
 		}
-		types = append(types, name)
+		names = append(names, name)
 	}
 	report := ""
-	for _, typ := range types {
+	for _, typ := range names {
 		if *typeFlag != "" && typ != *typeFlag {
 			continue
 		}

@@ -121,10 +121,10 @@ func Generate(seed int64, opt Options) *Query {
 		g.view()
 	}
 	g.inView = r.Intn(4) == 0
-	loss := g.loss(3)
+	loss := lossText(g, 3)
 	for try := 0; try < 3 && !g.readsParameter(loss); try++ {
 		g.budget = 8 + r.Intn(20)
-		loss = g.loss(3)
+		loss = lossText(g, 3)
 	}
 	if q.Loss = loss; g.inView {
 		q.Loss = g.name("loss")
@@ -164,7 +164,7 @@ func (g *gen) name(stem string) string {
 // view adds a view.
 func (g *gen) view() {
 	sig := g.signature(2)
-	rel := g.query(2, sig)
+	rel := queryRelation(g, 2, sig)
 	name := g.name("view")
 	rel.uses = []string{"view"}
 	for _, v := range g.views {

@@ -20,19 +20,19 @@ func shapeText(s []int) string {
 // labels are the first letters of einsum for a shape, from a given letter on.
 func labels(s []int, from int) string { return "abcdefghijklm"[from : from+len(s)] }
 
-// value draws a value of any shape.
-func (g *gen) value(s *scope, shape []int, depth int) expr {
+// arrayExpr draws a value of any shape.
+func arrayExpr(g *gen, s *scope, shape []int, depth int) expr {
 	if shape == nil {
-		return g.scalar(s, depth)
+		return scalarExpr(g, s, depth)
 	}
 	if len(shape) == 1 && depth > 0 && g.one(8) {
-		return g.array(s, shape[0], depth)
+		return arrayOfRows(g, s, shape[0], depth)
 	}
-	return g.chunk(s, shape, depth)
+	return chunkExpr(g, s, shape, depth)
 }
 
-// constant is a constant of a shape.
-func (g *gen) constant(shape []int) expr {
+// constantExpr is a constant of a shape.
+func constantExpr(g *gen, shape []int) expr {
 	if shape == nil {
 		return expr{sql: g.number(), mag: 1.2, draws: true}
 	}
@@ -41,33 +41,33 @@ func (g *gen) constant(shape []int) expr {
 }
 
 // leafChunk draws a chunk with few operators: a column of the shape, or another value brought to it.
-func (g *gen) leafChunk(s *scope, shape []int) expr {
+func leafChunk(g *gen, s *scope, shape []int) expr {
 	if cs := s.floats(shape); len(cs) > 0 {
 		return g.choose(cs)
 	}
 	if cs := s.chunks(); len(cs) > 0 && g.one(2) {
-		return g.adapt(g.choose(cs), shape)
+		return adaptShape(g, g.choose(cs), shape)
 	}
-	return g.adapt(g.leafScalar(s), shape)
+	return adaptShape(g, leafScalar(g, s), shape)
 }
 
-// adapt brings a value to a shape by a linear map.
-func (g *gen) adapt(e expr, shape []int) expr {
+// adaptShape brings a value to a shape by a linear map.
+func adaptShape(g *gen, e expr, shape []int) expr {
 	if e.kind == kernels.Int {
-		e = g.asScalar(e)
+		e = asScalar(g, e)
 	}
 	// a map between these would be a chunk of a high rank
 	if len(e.shape)+len(shape) > 4 && !slices.Equal(e.shape, shape) {
-		e = g.reduce(e)
+		e = reduceExpr(g, e)
 	}
 	switch {
 	case slices.Equal(e.shape, shape) && (e.shape == nil) == (shape == nil):
 		return e
 	case shape == nil:
-		return g.reduce(e)
+		return reduceExpr(g, e)
 	case e.shape == nil && g.one(2):
 		g.use("scalar with chunk")
-		e.sql, e.mag = fmt.Sprintf("(%s * %s)", e.sql, g.constant(shape).sql), 2*e.mag
+		e.sql, e.mag = fmt.Sprintf("(%s * %s)", e.sql, constantExpr(g, shape).sql), 2*e.mag
 	case e.shape == nil:
 		g.use("kernel:full")
 		e.sql = fmt.Sprintf("full(%s, %s)", shapeText(shape), e.sql)
@@ -75,51 +75,52 @@ func (g *gen) adapt(e expr, shape []int) expr {
 		all := append(slices.Clone(e.shape), shape...)
 		in, out := labels(e.shape, 0), labels(shape, len(e.shape))
 		g.use("kernel:einsum")
-		e.sql, e.mag = fmt.Sprintf("einsum('%s,%s%s->%s', %s, %s)", in, in, out, out, e.sql, g.constant(all).sql), 4*e.mag
+		e.sql, e.mag = fmt.Sprintf("einsum('%s,%s%s->%s', %s, %s)", in, in, out, out, e.sql,
+			constantExpr(g, all).sql), 4*e.mag
 	}
 	e.shape, e.bare = shape, false
-	return g.tame(e, 20)
+	return tame(g, e, 20)
 }
 
-// chunk draws a chunk of a shape.
-func (g *gen) chunk(s *scope, shape []int, depth int) expr {
+// chunkExpr draws a chunk of a shape.
+func chunkExpr(g *gen, s *scope, shape []int, depth int) expr {
 	if shape == nil {
-		return g.scalar(s, depth)
+		return scalarExpr(g, s, depth)
 	}
-	if depth <= 0 || !g.spend() {
-		return g.leafChunk(s, shape)
+	if depth <= 0 || !spendBudget(g) {
+		return leafChunk(g, s, shape)
 	}
 	switch g.pick(10, 14, 10, 14, 20, 6, 5, 6, 6, 6, 4) {
 	case 1:
-		return g.arithChunk(g.chunk(s, shape, depth-1), g.chunk(s, shape, depth-1))
+		return arithChunk(g, chunkExpr(g, s, shape, depth-1), chunkExpr(g, s, shape, depth-1))
 	case 2:
-		return g.scaleChunk(g.scalar(s, depth-1), g.chunk(s, shape, depth-1))
+		return scaleChunk(g, scalarExpr(g, s, depth-1), chunkExpr(g, s, shape, depth-1))
 	case 3:
-		return g.unary(g.chunk(s, shape, depth-1))
+		return unaryScalar(g, chunkExpr(g, s, shape, depth-1))
 	case 4:
-		return g.adapt(g.kernel(s, depth-1), shape)
+		return adaptShape(g, kernelExpr(g, s, depth-1), shape)
 	case 5:
-		return g.caseChunk(s, shape, depth-1)
+		return caseChunk(g, s, shape, depth-1)
 	case 6:
-		return g.coalesceChunk(s, shape)
+		return coalesceChunk(g, s, shape)
 	case 7:
 		if len(shape) > 2 {
-			return g.leafChunk(s, shape)
+			return leafChunk(g, s, shape)
 		}
-		return g.product(s, shape, depth-1)
+		return productExpr(g, s, shape, depth-1)
 	case 8:
-		return g.pieces(s, shape, depth-1)
+		return piecesExpr(g, s, shape, depth-1)
 	case 9:
-		if x := g.chunk(s, shape, depth-1); x.draws && x.dep && !s.above {
-			return g.dropout(x)
+		if x := chunkExpr(g, s, shape, depth-1); x.draws && x.dep && !s.above {
+			return dropoutExpr(g, x)
 		}
 	case 10:
-		return g.broadcast(s, shape, depth-1)
+		return broadcastExpr(g, s, shape, depth-1)
 	}
-	return g.leafChunk(s, shape)
+	return leafChunk(g, s, shape)
 }
 
-func (g *gen) arithChunk(a, b expr) expr {
+func arithChunk(g *gen, a, b expr) expr {
 	g.use("chunk with chunk")
 	out := expr{shape: a.shape, dep: a.dep || b.dep, draws: a.draws && b.draws, null: a.null || b.null, mag: a.mag + b.mag}
 	switch g.pick(3, 3, 3, 1) {
@@ -130,14 +131,14 @@ func (g *gen) arithChunk(a, b expr) expr {
 	case 2:
 		out.sql, out.mag = fmt.Sprintf("(%s * %s)", a.sql, b.sql), a.mag*b.mag
 	case 3:
-		b = g.tame(b, 4)
+		b = tame(g, b, 4)
 		out.sql, out.mag = fmt.Sprintf("(%s / (square(%s) + 0.5))", a.sql, b.sql), 2*a.mag
 	}
-	return g.tame(out, 20)
+	return tame(g, out, 20)
 }
 
 // scaleChunk combines a scalar with a chunk.
-func (g *gen) scaleChunk(x, v expr) expr {
+func scaleChunk(g *gen, x, v expr) expr {
 	g.use("scalar with chunk")
 	out := expr{shape: v.shape, dep: x.dep || v.dep, draws: x.draws && v.draws, null: x.null || v.null, mag: x.mag + v.mag}
 	switch g.pick(4, 2, 2, 2, 1) {
@@ -150,30 +151,30 @@ func (g *gen) scaleChunk(x, v expr) expr {
 	case 3:
 		out.sql = fmt.Sprintf("(%s - %s)", x.sql, v.sql)
 	case 4:
-		x = g.tame(x, 4)
+		x = tame(g, x, 4)
 		out.sql, out.mag = fmt.Sprintf("(%s / (square(%s) + 0.5))", v.sql, x.sql), 2*v.mag
 	}
-	return g.tame(out, 20)
+	return tame(g, out, 20)
 }
 
-// broadcast combines a chunk with one of its last axis.
-func (g *gen) broadcast(s *scope, shape []int, depth int) expr {
+// broadcastExpr combines a chunk with one of its last axis.
+func broadcastExpr(g *gen, s *scope, shape []int, depth int) expr {
 	small := shape[len(shape)-1:]
 	if g.one(2) {
 		small = append(slices.Clone(shape[:len(shape)-1]), 1)
 	}
-	a, b := g.chunk(s, shape, depth), g.chunk(s, small, 0)
+	a, b := chunkExpr(g, s, shape, depth), chunkExpr(g, s, small, 0)
 	g.use("broadcast")
-	out := g.arithChunk(a, b)
+	out := arithChunk(g, a, b)
 	if g.one(2) {
-		out = g.arithChunk(b, a)
+		out = arithChunk(g, b, a)
 	}
 	out.shape = shape
 	return out
 }
 
-func (g *gen) caseChunk(s *scope, shape []int, depth int) expr {
-	x, y := g.chunk(s, shape, depth), g.chunk(s, shape, depth)
+func caseChunk(g *gen, s *scope, shape []int, depth int) expr {
+	x, y := chunkExpr(g, s, shape, depth), chunkExpr(g, s, shape, depth)
 	g.use("chunk case")
 	out := expr{shape: shape, mag: max(x.mag, y.mag), dep: x.dep || y.dep, null: x.null || y.null}
 	c := g.cond(s, 0)
@@ -185,54 +186,54 @@ func (g *gen) caseChunk(s *scope, shape []int, depth int) expr {
 	return out
 }
 
-func (g *gen) coalesceChunk(s *scope, shape []int) expr {
-	x := g.leafChunk(s, shape)
+func coalesceChunk(g *gen, s *scope, shape []int) expr {
+	x := leafChunk(g, s, shape)
 	g.use("chunk coalesce")
-	y := g.constant(shape)
+	y := constantExpr(g, shape)
 	if g.one(2) {
-		y = g.leafChunk(s, shape)
+		y = leafChunk(g, s, shape)
 	}
 	return expr{sql: fmt.Sprintf("COALESCE(%s, %s)", x.sql, y.sql), shape: shape, mag: max(x.mag, y.mag),
 		dep: x.dep || y.dep, null: x.null && y.null}
 }
 
-// product makes a chunk of a shape by matmul, outer or transpose.
-func (g *gen) product(s *scope, shape []int, depth int) expr {
+// productExpr makes a chunk of a shape by matmul, outer or transpose.
+func productExpr(g *gen, s *scope, shape []int, depth int) expr {
 	k := 2 + g.r.Intn(2)
 	var a, b expr
 	name := "matmul"
 	switch {
 	case len(shape) == 1:
-		a, b = g.chunk(s, []int{k}, depth), g.chunk(s, []int{k, shape[0]}, depth)
+		a, b = chunkExpr(g, s, []int{k}, depth), chunkExpr(g, s, []int{k, shape[0]}, depth)
 		if g.one(2) {
-			a, b = g.chunk(s, []int{shape[0], k}, depth), g.chunk(s, []int{k}, depth)
+			a, b = chunkExpr(g, s, []int{shape[0], k}, depth), chunkExpr(g, s, []int{k}, depth)
 		}
 	case g.one(3):
 		name = "outer"
-		a, b = g.chunk(s, shape[:1], depth), g.chunk(s, shape[1:], depth)
+		a, b = chunkExpr(g, s, shape[:1], depth), chunkExpr(g, s, shape[1:], depth)
 	case g.one(2):
-		e := g.chunk(s, []int{shape[1], shape[0]}, depth)
+		e := chunkExpr(g, s, []int{shape[1], shape[0]}, depth)
 		g.use("kernel:transpose")
 		e.sql, e.shape, e.bare = fmt.Sprintf("transpose(%s)", e.sql), shape, false
 		return e
 	default:
-		a, b = g.chunk(s, []int{shape[0], k}, depth), g.chunk(s, []int{k, shape[1]}, depth)
+		a, b = chunkExpr(g, s, []int{shape[0], k}, depth), chunkExpr(g, s, []int{k, shape[1]}, depth)
 	}
 	g.use("kernel:" + name)
 	out := expr{sql: fmt.Sprintf("%s(%s, %s)", name, a.sql, b.sql), shape: shape, mag: 3 * a.mag * b.mag,
 		dep: a.dep || b.dep, draws: a.draws && b.draws, null: a.null || b.null}
-	return g.tame(out, 20)
+	return tame(g, out, 20)
 }
 
 // nullConcat counts || with an operand that may be NULL: NULL in a loss, the other operand in Postgres.
 const nullConcat = "concat of NULL"
 
-// pieces makes a chunk of a shape from parts of others: ||, a slice or a reshape.
-func (g *gen) pieces(s *scope, shape []int, depth int) expr {
+// piecesExpr makes a chunk of a shape from parts of others: ||, a slice or a reshape.
+func piecesExpr(g *gen, s *scope, shape []int, depth int) expr {
 	if n := shape[0]; n > 1 && g.one(2) {
 		cut := 1 + g.r.Intn(n-1)
-		a := g.chunk(s, append([]int{cut}, shape[1:]...), depth)
-		b := g.chunk(s, append([]int{n - cut}, shape[1:]...), depth)
+		a := chunkExpr(g, s, append([]int{cut}, shape[1:]...), depth)
+		b := chunkExpr(g, s, append([]int{n - cut}, shape[1:]...), depth)
 		g.use("concat")
 		if a.null || b.null {
 			g.use(nullConcat)
@@ -247,16 +248,16 @@ func (g *gen) pieces(s *scope, shape []int, depth int) expr {
 		text += fmt.Sprintf("[%d:%d]", from+1, from+d)
 	}
 	g.use("slice")
-	e := g.chunk(s, larger, depth)
+	e := chunkExpr(g, s, larger, depth)
 	e.sql, e.shape, e.bare = "("+e.sql+")"+text, shape, false
 	return e
 }
 
 // asScalar brings a kernel's result to a scalar.
-func (g *gen) asScalar(e expr) expr {
+func asScalar(g *gen, e expr) expr {
 	if e.kind == kernels.Int {
 		e.kind, e.mag, e.bare = kernels.Float64, e.mag/2, false
 		e.sql = fmt.Sprintf("(0.5 * %s)", e.sql)
 	}
-	return g.reduce(e)
+	return reduceExpr(g, e)
 }

@@ -116,16 +116,7 @@ func (g *gen) simpleCond(s *scope) string {
 			return fmt.Sprintf("%s %s '%s'", t.sql, compare, texts[g.r.Intn(len(texts))])
 		}
 	case 4:
-		g.use("where in list")
-		if g.one(4) {
-			g.use("any array")
-			return fmt.Sprintf("%s %s (ARRAY[0, %d, 3])", i.sql,
-				[...]string{"= ANY", "<> ALL", "> ANY"}[g.r.Intn(3)], 1+g.r.Intn(2))
-		}
-		if t, ok := g.text(s); ok && g.one(3) {
-			return fmt.Sprintf("%s IN ('a', 'b')", t.sql)
-		}
-		return fmt.Sprintf("%s %s (0, %d, 3)", i.sql, [...]string{"IN", "NOT IN"}[g.pick(3, 1)], 1+g.r.Intn(2))
+		return inList(g, s, i)
 	case 5:
 		g.use("where between")
 		return fmt.Sprintf("%s %s %d AND %d", i.sql, [...]string{"BETWEEN", "NOT BETWEEN"}[g.pick(3, 1)],
@@ -154,9 +145,23 @@ func (g *gen) simpleCond(s *scope) string {
 	return fmt.Sprintf("%s %s %d", i.sql, compare, g.r.Intn(4))
 }
 
+// inList draws a condition by which the integer i, or a text, is in a list.
+func inList(g *gen, s *scope, i expr) string {
+	g.use("where in list")
+	if g.one(4) {
+		g.use("any array")
+		return fmt.Sprintf("%s %s (ARRAY[0, %d, 3])", i.sql,
+			[...]string{"= ANY", "<> ALL", "> ANY"}[g.r.Intn(3)], 1+g.r.Intn(2))
+	}
+	if t, ok := g.text(s); ok && g.one(3) {
+		return fmt.Sprintf("%s IN ('a', 'b')", t.sql)
+	}
+	return fmt.Sprintf("%s %s (0, %d, 3)", i.sql, [...]string{"IN", "NOT IN"}[g.pick(3, 1)], 1+g.r.Intn(2))
+}
+
 // valueCond draws a condition on values.
 func (g *gen) valueCond(s *scope, depth int) expr {
-	x := g.scalar(s, depth)
+	x := scalarExpr(g, s, depth)
 	out := expr{kind: kernels.Bool, dep: true}
 	out.sql = fmt.Sprintf("%s %s %s", x.sql, [...]string{">", "<", ">=", "<="}[g.r.Intn(4)], g.number())
 	switch g.r.Intn(10) {

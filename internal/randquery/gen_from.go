@@ -63,7 +63,7 @@ func (g *gen) from(depth int) (string, *scope) {
 		*last, seen = g.join(s, *last, text, it, seen, cols)
 	}
 	if g.one(45) {
-		if u := g.unnest(s); u != "" {
+		if u := unnestItem(g, s); u != "" {
 			groups = append(groups, u)
 		}
 	}
@@ -329,7 +329,7 @@ func (g *gen) relation(depth int, s *scope) *relation {
 }
 
 func (g *gen) subQuery(depth int) *relation {
-	rel := g.query(depth, g.signature(2))
+	rel := queryRelation(g, depth, g.signature(2))
 	rel.sql, rel.sub, rel.uses = "("+rel.sql+")", true, []string{"sub-query in from"}
 	return rel
 }
@@ -379,10 +379,11 @@ func (g *gen) innerLoss(t *Table) string {
 			own = append(own, e)
 		}
 	}
-	x := g.reduce(g.unary(own[g.r.Intn(len(own))]))
-	sql := fmt.Sprintf("SELECT COALESCE(sum(%s), 0.0) AS l FROM %s %s", g.arith(x, g.scalar(s, 2)).sql, t.Name, alias)
+	x := reduceExpr(g, unaryScalar(g, own[g.r.Intn(len(own))]))
+	sql := fmt.Sprintf("SELECT COALESCE(sum(%s), 0.0) AS l FROM %s %s",
+		arithScalar(g, x, scalarExpr(g, s, 2)).sql, t.Name, alias)
 	if g.one(2) {
-		other := g.loss(1)
+		other := lossText(g, 1)
 		sql = fmt.Sprintf("SELECT (%s) + COALESCE((%s), 0.0) AS l", sql, other)
 	}
 	return sql

@@ -31,7 +31,7 @@ func (s *scope) chunks() []expr {
 }
 
 // tame keeps values small, so that central differences stay exact.
-func (g *gen) tame(e expr, limit float64) expr {
+func tame(g *gen, e expr, limit float64) expr {
 	if e.mag <= limit {
 		return e
 	}
@@ -46,13 +46,13 @@ func (g *gen) tame(e expr, limit float64) expr {
 }
 
 // leafScalar draws a scalar without operators: a column, an attribute as a number, a constant, or an element.
-func (g *gen) leafScalar(s *scope) expr {
+func leafScalar(g *gen, s *scope) expr {
 	xs := s.floats(nil)
 	if len(xs) > 0 && !g.one(8) {
 		return g.choose(xs)
 	}
 	if cs := s.chunks(); len(cs) > 0 && !g.one(8) {
-		return g.reduce(g.choose(cs))
+		return reduceExpr(g, g.choose(cs))
 	}
 	if is := s.ofKind(kernels.Int); len(is) > 0 && !g.one(4) {
 		i := g.choose(is)
@@ -69,8 +69,8 @@ func (g *gen) leafScalar(s *scope) expr {
 	return expr{sql: g.number(), mag: 1, draws: true}
 }
 
-// reduce makes a scalar of a value.
-func (g *gen) reduce(e expr) expr {
+// reduceExpr makes a scalar of a value.
+func reduceExpr(g *gen, e expr) expr {
 	if e.shape == nil {
 		return e
 	}
@@ -83,18 +83,18 @@ func (g *gen) reduce(e expr) expr {
 	case 0:
 		out.sql = fmt.Sprintf("sum_elements(%s)", e.sql)
 	case 1:
-		e = g.tame(e, 3)
+		e = tame(g, e, 3)
 		out.sql, out.mag = fmt.Sprintf("sqnorm(%s)", e.sql), e.mag*e.mag*float64(size)
 	case 2:
-		out.sql, out.mag = g.subscript(e, nil), e.mag
+		out.sql, out.mag = subscriptText(g, e, nil), e.mag
 	case 3:
-		out.sql, out.mag = fmt.Sprintf("logsumexp(%s)", g.tame(e, 4).sql), min(e.mag, 4)+2
+		out.sql, out.mag = fmt.Sprintf("logsumexp(%s)", tame(g, e, 4).sql), min(e.mag, 4)+2
 	}
-	return g.tame(out, 20)
+	return tame(g, out, 20)
 }
 
-// subscript draws x[i][j]; an index may be computed from an integer.
-func (g *gen) subscript(e expr, s *scope) string {
+// subscriptText draws x[i][j]; an index may be computed from an integer.
+func subscriptText(g *gen, e expr, s *scope) string {
 	text := e.sql
 	if !e.bare || g.one(2) {
 		text = "(" + text + ")"
@@ -111,8 +111,8 @@ func (g *gen) subscript(e expr, s *scope) string {
 	return text
 }
 
-// spend takes one from the budget of expressions.
-func (g *gen) spend() bool {
+// spendBudget takes one from the budget of expressions.
+func spendBudget(g *gen) bool {
 	g.budget--
 	return g.budget > 0
 }
@@ -121,54 +121,60 @@ func (g *gen) spend() bool {
 // around them that repeat them.
 func tooLong(e expr) bool { return strings.Count(e.sql, "(") > 25 }
 
-// scalar draws a scalar over the scope's leaves.
-func (g *gen) scalar(s *scope, depth int) expr {
-	if depth <= 0 || !g.spend() {
-		return g.leafScalar(s)
+// scalarExpr draws a scalar over the scope's leaves.
+func scalarExpr(g *gen, s *scope, depth int) expr {
+	if depth <= 0 || !spendBudget(g) {
+		return leafScalar(g, s)
 	}
 	switch g.pick(10, 18, 20, 10, 7, 5, 5, 4, 3, 4, 4, 4, 4) {
 	case 1:
-		return g.arith(g.scalar(s, depth-1), g.scalar(s, depth-1))
+		return arithScalar(g, scalarExpr(g, s, depth-1), scalarExpr(g, s, depth-1))
 	case 2:
-		return g.asScalar(g.kernel(s, depth-1))
+		return asScalar(g, kernelExpr(g, s, depth-1))
 	case 3:
-		return g.reduce(g.chunk(s, g.shape(), depth-1))
+		return reduceExpr(g, chunkExpr(g, s, g.shape(), depth-1))
 	case 4:
-		return g.caseScalar(s, depth-1)
+		return caseScalar(g, s, depth-1)
 	case 5:
-		return g.coalesce(s, depth-1)
+		return coalesceScalar(g, s, depth-1)
 	case 6:
-		return g.extreme(s, depth-1)
+		return extremeScalar(g, s, depth-1)
 	case 7:
-		return g.castScalar(s, depth-1)
+		return castScalar(g, s, depth-1)
 	case 8:
-		x := g.leafScalar(s)
+		x := leafScalar(g, s)
 		g.use("nullif")
 		x.sql, x.bare, x.null = fmt.Sprintf("NULLIF(%s, 0.12345)", x.sql), false, true
 		return x
 	case 9:
 		if s.sub > 0 && len(g.ctes) < 3 {
 			s.sub--
-			return g.scalarQuery(depth - 1)
+			return scalarQuery(g, depth-1)
 		}
 	case 10:
 		if cs := s.chunks(); len(cs) > 0 {
 			e := g.choose(cs)
-			e.sql, e.shape, e.bare, e.null = g.subscript(e, s), nil, false, true
+			e.sql, e.shape, e.bare, e.null = subscriptText(g, e, s), nil, false, true
 			return e
 		}
 	case 11:
-		return g.power(s, depth-1)
+		return powerScalar(g, s, depth-1)
 	case 12:
-		if x := g.scalar(s, depth-1); x.draws && x.dep && !s.above {
-			return g.dropout(x)
-		}
+		return droppedScalar(g, s, depth-1)
 	}
-	return g.leafScalar(s)
+	return leafScalar(g, s)
 }
 
-// arith combines two scalars.
-func (g *gen) arith(a, b expr) expr {
+// droppedScalar is dropout of a scalar that may be dropped, else a leaf.
+func droppedScalar(g *gen, s *scope, depth int) expr {
+	if x := scalarExpr(g, s, depth); x.draws && x.dep && !s.above {
+		return dropoutExpr(g, x)
+	}
+	return leafScalar(g, s)
+}
+
+// arithScalar combines two scalars.
+func arithScalar(g *gen, a, b expr) expr {
 	out := expr{dep: a.dep || b.dep, draws: a.draws && b.draws, null: a.null || b.null}
 	switch g.pick(4, 3, 5, 2, 1) {
 	case 0:
@@ -179,17 +185,17 @@ func (g *gen) arith(a, b expr) expr {
 		out.sql, out.mag = fmt.Sprintf("%s * %s", a.sql, b.sql), a.mag*b.mag
 		out.sql = "(" + out.sql + ")"
 	case 3:
-		b = g.tame(b, 4)
+		b = tame(g, b, 4)
 		out.sql, out.mag = fmt.Sprintf("(%s / (square(%s) + 0.5))", a.sql, b.sql), 2*a.mag
 	case 4:
 		out.sql, out.mag = fmt.Sprintf("(- %s - %s)", a.sql, b.sql), a.mag+b.mag
 	}
-	return g.tame(out, 20)
+	return tame(g, out, 20)
 }
 
-// unary applies an element-wise kernel to a value.
-func (g *gen) unary(e expr) expr {
-	e = g.tame(e, 3)
+// unaryScalar applies an element-wise kernel to a value.
+func unaryScalar(g *gen, e expr) expr {
+	e = tame(g, e, 3)
 	name := [...]string{"tanh", "sigmoid", "square", "silu", "sin", "softplus"}[g.r.Intn(6)]
 	g.use("kernel:" + name)
 	e.sql, e.bare = fmt.Sprintf("%s(%s)", name, e.sql), false
@@ -200,8 +206,8 @@ func (g *gen) unary(e expr) expr {
 	return e
 }
 
-func (g *gen) caseScalar(s *scope, depth int) expr {
-	x, y := g.scalar(s, depth), g.scalar(s, depth)
+func caseScalar(g *gen, s *scope, depth int) expr {
+	x, y := scalarExpr(g, s, depth), scalarExpr(g, s, depth)
 	out := expr{mag: max(x.mag, y.mag), dep: x.dep || y.dep, null: x.null || y.null}
 	switch g.r.Intn(5) {
 	case 0, 1:
@@ -213,10 +219,10 @@ func (g *gen) caseScalar(s *scope, depth int) expr {
 		out.dep = true
 	case 3:
 		if tooLong(x) || strings.Contains(x.sql, "dropout(") { // a second call draws for itself: no guard
-			x = g.leafScalar(s)
+			x = leafScalar(g, s)
 		}
 		g.use("guarded ln")
-		x = g.tame(x, 6)
+		x = tame(g, x, 6)
 		f := [...]string{"ln", "sqrt", "log"}[g.r.Intn(3)]
 		out.sql = fmt.Sprintf("CASE WHEN %s > 0.31 THEN %s(%s) ELSE %s END", x.sql, f, x.sql, y.sql)
 		out.mag = max(3, y.mag)
@@ -229,22 +235,22 @@ func (g *gen) caseScalar(s *scope, depth int) expr {
 	return out
 }
 
-func (g *gen) coalesce(s *scope, depth int) expr {
-	x := g.scalar(s, depth)
+func coalesceScalar(g *gen, s *scope, depth int) expr {
+	x := scalarExpr(g, s, depth)
 	for _, e := range s.floats(nil) {
 		if e.null && g.one(2) {
 			x = e
 		}
 	}
-	y := g.leafScalar(s)
+	y := leafScalar(g, s)
 	g.use("coalesce")
 	return expr{sql: fmt.Sprintf("COALESCE(%s, %s, 0.5)", x.sql, y.sql), mag: max(x.mag, y.mag, 0.5), dep: x.dep || y.dep}
 }
 
-func (g *gen) extreme(s *scope, depth int) expr {
+func extremeScalar(g *gen, s *scope, depth int) expr {
 	list, mag, dep, null := []string(nil), 0.0, false, true
 	for range 2 + g.r.Intn(2) {
-		x := g.scalar(s, depth)
+		x := scalarExpr(g, s, depth)
 		list, mag, dep, null = append(list, x.sql), max(mag, x.mag), dep || x.dep, null && x.null
 	}
 	name := [...]string{"GREATEST", "LEAST"}[g.r.Intn(2)]
@@ -252,15 +258,15 @@ func (g *gen) extreme(s *scope, depth int) expr {
 	return expr{sql: fmt.Sprintf("%s(%s)", name, strings.Join(list, ", ")), mag: mag, dep: dep, null: null}
 }
 
-func (g *gen) castScalar(s *scope, depth int) expr {
+func castScalar(g *gen, s *scope, depth int) expr {
 	if g.one(3) {
 		b := g.boolean(s)
-		x := g.scalar(s, depth)
+		x := scalarExpr(g, s, depth)
 		g.use("boolean to int")
 		x.sql, x.bare, x.null = fmt.Sprintf("((%s)::int * %s)", b.sql, x.sql), false, true
 		return x
 	}
-	x := g.scalar(s, depth)
+	x := scalarExpr(g, s, depth)
 	to := [...]string{"double precision", "real"}[g.pick(2, 1)]
 	g.use(map[string]string{"real": "cast to real", "double precision": "cast to double"}[to])
 	x.bare = false
@@ -271,8 +277,8 @@ func (g *gen) castScalar(s *scope, depth int) expr {
 	return x
 }
 
-func (g *gen) power(s *scope, depth int) expr {
-	x := g.tame(g.scalar(s, depth), 3)
+func powerScalar(g *gen, s *scope, depth int) expr {
+	x := tame(g, scalarExpr(g, s, depth), 3)
 	g.use("constant power")
 	out := expr{dep: x.dep, draws: x.draws, null: x.null, mag: 30}
 	switch g.r.Intn(4) {
@@ -283,31 +289,31 @@ func (g *gen) power(s *scope, depth int) expr {
 	case 2:
 		out.sql, out.mag = fmt.Sprintf("((square(%s) + 0.5) ^ -0.5)", x.sql), 2
 	case 3:
-		y := g.tame(g.leafScalar(s), 2)
+		y := tame(g, leafScalar(g, s), 2)
 		out.sql, out.dep, out.null = fmt.Sprintf("power(0.4 + sigmoid(%s), %s)", x.sql, y.sql), x.dep ||
 			y.dep, x.null || y.null
 		out.mag = 6
 	}
-	return g.tame(out, 20)
+	return tame(g, out, 20)
 }
 
 // scalarQuery draws an uncorrelated scalar sub-query.
-func (g *gen) scalarQuery(depth int) expr {
+func scalarQuery(g *gen, depth int) expr {
 	for _, t := range g.q.DB.Tables {
 		if t.single() && g.one(2) {
-			return g.onlyRow(t)
+			return onlyRow(g, t)
 		}
 	}
 	g.use("scalar sub-query")
 	budget := g.budget
 	g.budget = min(budget, 4)
-	sql := g.loss(max(0, depth-1))
+	sql := lossText(g, max(0, depth-1))
 	g.budget = budget - 3
 	return expr{sql: "(" + sql + ")", mag: 4, dep: true, null: true}
 }
 
 // onlyRow draws a scalar sub-query of a table of one row, which a condition may leave out.
-func (g *gen) onlyRow(t *Table) expr {
+func onlyRow(g *gen, t *Table) expr {
 	g.use("sub-query of one row")
 	alias, s := g.name("a"), &scope{}
 	for _, c := range g.table(t).cols {
@@ -315,7 +321,7 @@ func (g *gen) onlyRow(t *Table) expr {
 		e.sql = alias + "." + c.name
 		s.leaves = append(s.leaves, e)
 	}
-	x := g.leafScalar(s)
+	x := leafScalar(g, s)
 	x.sql, x.bare, x.null, x.draws = fmt.Sprintf("(SELECT %s FROM %s %s", x.sql, t.Name, alias), false, true, false
 	if g.one(2) {
 		x.sql += " WHERE " + g.cond(s, 0).sql
@@ -324,8 +330,8 @@ func (g *gen) onlyRow(t *Table) expr {
 	return x
 }
 
-// dropout applies dropout to a value; the caller knows that its identity is declared.
-func (g *gen) dropout(e expr) expr {
+// dropoutExpr applies dropout to a value; the caller knows that its identity is declared.
+func dropoutExpr(g *gen, e expr) expr {
 	g.use("dropout")
 	g.use("kernel:dropout")
 	g.q.ViewDraw = g.q.ViewDraw || g.inView

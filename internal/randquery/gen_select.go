@@ -8,30 +8,30 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 )
 
-// query draws a query whose columns have the kinds and shapes of sig, as a relation whose sql is the query.
-func (g *gen) query(depth int, sig []outCol) *relation {
+// queryRelation draws a query whose columns have the kinds and shapes of sig, as a relation whose sql is the query.
+func queryRelation(g *gen, depth int, sig []outCol) *relation {
 	with := ""
 	if depth > 0 && len(g.ctes) < 2 && g.one(6) {
-		with = g.with(depth)
+		with = withClause(g, depth)
 		defer func() { g.ctes = g.ctes[:len(g.ctes)-1] }()
 	}
-	draw := g.selectStmt
+	draw := selectRelation
 	if depth > 0 && g.one(7) {
-		draw = g.union
+		draw = unionRelation
 	}
-	rel := draw(depth, sig)
+	rel := draw(g, depth, sig)
 	rel.sql = with + rel.sql
 	return rel
 }
 
-// with opens a WITH clause of one or two queries, which stay visible until the caller closes it.
-func (g *gen) with(depth int) string {
+// withClause opens a WITH clause of one or two queries, which stay visible until the caller closes it.
+func withClause(g *gen, depth int) string {
 	var parts []string
 	g.ctes = append(g.ctes, nil)
 	at := len(g.ctes) - 1
 	for range 1 + g.r.Intn(2) {
 		name := g.name("q")
-		rel := g.query(depth-1, g.signature(2))
+		rel := queryRelation(g, depth-1, g.signature(2))
 		head := name
 		if g.one(3) {
 			names := make([]string, len(rel.cols))
@@ -51,8 +51,8 @@ func (g *gen) with(depth int) string {
 	return "WITH " + strings.Join(parts, ", ") + " "
 }
 
-// union draws UNION ALL of two or three queries.
-func (g *gen) union(depth int, sig []outCol) *relation {
+// unionRelation draws UNION ALL of two or three queries.
+func unionRelation(g *gen, depth int, sig []outCol) *relation {
 	g.use("union all")
 	n := 2
 	if g.one(3) {
@@ -61,7 +61,7 @@ func (g *gen) union(depth int, sig []outCol) *relation {
 	}
 	var out *relation
 	for range n {
-		rel := g.selectStmt(depth-1, sig)
+		rel := selectRelation(g, depth-1, sig)
 		if out == nil {
 			out = rel
 			continue
@@ -76,25 +76,25 @@ func (g *gen) union(depth int, sig []outCol) *relation {
 	return out
 }
 
-func (g *gen) selectStmt(depth int, sig []outCol) *relation {
+func selectRelation(g *gen, depth int, sig []outCol) *relation {
 	if g.one(3) {
-		return g.groupedSelect(depth, sig)
+		return groupedSelect(g, depth, sig)
 	}
 	from, s := g.from(depth)
-	where := g.where(s, depth)
-	g.unqualify(s)
-	g.beyond(s, true)
-	cols, targets := g.targets(s, sig, depth)
+	where := whereClause(g, s, depth)
+	unqualify(g, s)
+	noteBeyond(g, s, true)
+	cols, targets := targetList(g, s, sig, depth)
 	sql := fmt.Sprintf("SELECT %s FROM %s%s", strings.Join(targets, ", "), from, where)
 	return &relation{sql: sql, cols: cols, rows: s.rows, hidden: s.hidden, masked: s.masked}
 }
 
-// targets draws the select list for a signature.
-func (g *gen) targets(s *scope, sig []outCol, depth int) ([]outCol, []string) {
+// targetList draws the select list for a signature.
+func targetList(g *gen, s *scope, sig []outCol, depth int) ([]outCol, []string) {
 	var cols []outCol
 	var targets []string
 	for _, c := range sig {
-		e := g.target(s, c, depth)
+		e := targetExpr(g, s, c, depth)
 		targets = append(targets, e.sql+" AS "+c.name)
 		cols = append(cols, outCol{c.name, describe(c, e)})
 	}
@@ -107,7 +107,7 @@ func describe(c outCol, e expr) expr {
 		null: e.null, draws: true}
 }
 
-func (g *gen) target(s *scope, c outCol, depth int) expr {
+func targetExpr(g *gen, s *scope, c outCol, depth int) expr {
 	switch c.kind {
 	case kernels.Int:
 		return g.integer(s, 1)
@@ -124,11 +124,11 @@ func (g *gen) target(s *scope, c outCol, depth int) expr {
 		}
 		return expr{sql: "'a'::text", kind: kernels.Text}
 	}
-	return g.live(s, g.value(s, c.shape, depth))
+	return liveExpr(g, s, arrayExpr(g, s, c.shape, depth))
 }
 
-// live mostly makes a value depend on a column that may be a parameter.
-func (g *gen) live(s *scope, e expr) expr {
+// liveExpr mostly makes a value depend on a column that may be a parameter.
+func liveExpr(g *gen, s *scope, e expr) expr {
 	if e.dep || g.one(12) {
 		return e
 	}
@@ -141,15 +141,15 @@ func (g *gen) live(s *scope, e expr) expr {
 	if len(own) == 0 {
 		return e
 	}
-	x := g.adapt(g.choose(own), e.shape)
+	x := adaptShape(g, g.choose(own), e.shape)
 	if e.shape == nil {
-		return g.arith(e, x)
+		return arithScalar(g, e, x)
 	}
-	return g.arithChunk(e, x)
+	return arithChunk(g, e, x)
 }
 
-// where draws a WHERE clause, with the conditions that comma joins left.
-func (g *gen) where(s *scope, depth int) string {
+// whereClause draws a WHERE clause, with the conditions that comma joins left.
+func whereClause(g *gen, s *scope, depth int) string {
 	conds := s.where
 	for range g.pick(58, 34, 8) {
 		switch g.pick(58, 24, 18) {
@@ -160,7 +160,7 @@ func (g *gen) where(s *scope, depth int) string {
 			g.use("value mask")
 			s.masked = true
 		case 2:
-			if c := g.semi(s, depth); c != "" {
+			if c := semiCond(g, s, depth); c != "" {
 				conds = append(conds, c)
 			}
 		}
@@ -171,8 +171,8 @@ func (g *gen) where(s *scope, depth int) string {
 	return " WHERE " + strings.Join(conds, " AND ")
 }
 
-// semi draws x IN (SELECT …) on keys or attributes.
-func (g *gen) semi(s *scope, depth int) string {
+// semiCond draws x IN (SELECT …) on keys or attributes.
+func semiCond(g *gen, s *scope, depth int) string {
 	var left []expr
 	for _, k := range []kernels.Kind{kernels.Int, kernels.Text} {
 		left = append(left, s.ofKind(k)...)
@@ -182,14 +182,14 @@ func (g *gen) semi(s *scope, depth int) string {
 	}
 	switch g.pick(4, 4, 1) {
 	case 1:
-		return g.exists(s)
+		return existsCond(g, s)
 	case 2:
-		return g.notIn(s)
+		return notInCond(g, s)
 	}
 	l := g.choose(left)
 	g.use("in (select)")
 	if depth > 0 && g.one(3) {
-		rel := g.query(0, []outCol{{g.name("z"), expr{kind: l.kind}}})
+		rel := queryRelation(g, 0, []outCol{{g.name("z"), expr{kind: l.kind}}})
 		if !rel.masked { // values cannot decide who has a partner
 			return fmt.Sprintf("%s IN (%s)", l.sql, rel.sql)
 		}
@@ -202,7 +202,7 @@ func (g *gen) semi(s *scope, depth int) string {
 		e.sql = alias + "." + c.name
 		inner.leaves = append(inner.leaves, e)
 	}
-	x := g.target(inner, outCol{"", expr{kind: l.kind}}, 0)
+	x := targetExpr(g, inner, outCol{"", expr{kind: l.kind}}, 0)
 	text := fmt.Sprintf("%s IN (SELECT %s FROM %s %s", l.sql, x.sql, t.Name, alias)
 	if g.one(3) {
 		return fmt.Sprintf("%s) AND %s WHERE %s)", text, text, g.cond(inner, 0).sql) // one is a choice of the other
@@ -214,7 +214,7 @@ func (g *gen) semi(s *scope, depth int) string {
 }
 
 // unqualify lets some columns be named without their relation, where that is clear.
-func (g *gen) unqualify(s *scope) {
+func unqualify(g *gen, s *scope) {
 	count := map[string]int{}
 	for _, it := range s.items {
 		for _, n := range it.names {
@@ -232,15 +232,15 @@ func (g *gen) unqualify(s *scope) {
 }
 
 // groupedSelect draws SELECT … GROUP BY for a signature.
-func (g *gen) groupedSelect(depth int, sig []outCol) *relation {
+func groupedSelect(g *gen, depth int, sig []outCol) *relation {
 	from, s := g.from(depth)
-	where := g.where(s, depth)
-	g.unqualify(s)
-	g.beyond(s, false)
+	where := whereClause(g, s, depth)
+	unqualify(g, s)
+	noteBeyond(g, s, false)
 	post := &scope{rows: max(1, s.rows/2), above: true, sub: 1}
 	var groups []string
 	cols, targets := make([]outCol, len(sig)), make([]string, len(sig))
-	it, whole := g.dependency(s, &groups)
+	it, whole := dependencyScope(g, s, &groups)
 	for i, c := range sig {
 		if c.kind == kernels.Float64 {
 			continue
@@ -250,14 +250,14 @@ func (g *gen) groupedSelect(depth int, sig []outCol) *relation {
 			e = g.choose(it.ofKind(c.kind)) // determined by the key that is grouped
 			g.use("functional dependency")
 		} else {
-			e = g.groupItem(s, c, i+1, &groups)
+			e = groupItem(g, s, c, i+1, &groups)
 		}
 		targets[i] = e.sql + " AS " + c.name
 		cols[i] = outCol{c.name, describe(c, e)}
 		post.leaves = append(post.leaves, e)
 	}
 	if len(groups) == 0 {
-		e := g.groupItem(s, outCol{"", expr{kind: kernels.Int}}, 0, &groups)
+		e := groupItem(g, s, outCol{"", expr{kind: kernels.Int}}, 0, &groups)
 		post.leaves = append(post.leaves, e)
 	}
 	group := len(post.leaves)
@@ -265,13 +265,13 @@ func (g *gen) groupedSelect(depth int, sig []outCol) *relation {
 		if c.kind != kernels.Float64 {
 			continue
 		}
-		post.leaves = append(post.leaves, g.aggregate(s, c.shape, depth-1))
+		post.leaves = append(post.leaves, aggregateExpr(g, s, c.shape, depth-1))
 		if g.one(3) {
-			post.leaves = append(post.leaves, g.aggregate(s, nil, depth-1))
+			post.leaves = append(post.leaves, aggregateExpr(g, s, nil, depth-1))
 		}
-		e := g.value(post, c.shape, g.pick(60, 30, 10))
+		e := arrayExpr(g, post, c.shape, g.pick(60, 30, 10))
 		if groups == nil && !strings.Contains(e.sql, post.leaves[group].sql) {
-			e = g.adapt(g.choose(post.leaves[group:]), c.shape) // one row needs an aggregate
+			e = adaptShape(g, g.choose(post.leaves[group:]), c.shape) // one row needs an aggregate
 		}
 		targets[i] = e.sql + " AS " + c.name
 		cols[i] = outCol{c.name, describe(c, e)}
@@ -292,8 +292,8 @@ func (g *gen) groupedSelect(depth int, sig []outCol) *relation {
 	return &relation{sql: sql, cols: cols, rows: post.rows, masked: s.masked}
 }
 
-// dependency groups by the whole key of a table of FROM, which determines its other columns.
-func (g *gen) dependency(s *scope, groups *[]string) (*scope, bool) {
+// dependencyScope groups by the whole key of a table of FROM, which determines its other columns.
+func dependencyScope(g *gen, s *scope, groups *[]string) (*scope, bool) {
 	for _, it := range s.items {
 		if it.rel.keys == nil || it.outer || !g.one(3) {
 			continue
@@ -309,7 +309,7 @@ func (g *gen) dependency(s *scope, groups *[]string) (*scope, bool) {
 
 // groupItem draws a group for output column c at a position (0: not an output) and adds it to GROUP BY; a
 // scope without columns to make it of gives a constant, which needs no group.
-func (g *gen) groupItem(s *scope, c outCol, position int, groups *[]string) expr {
+func groupItem(g *gen, s *scope, c outCol, position int, groups *[]string) expr {
 	if fixed := s.ofKind(kernels.Float64); len(fixed) > 0 && position == 0 && g.one(2) {
 		e := g.choose(fixed)
 		g.use("float attribute as structure")
@@ -321,7 +321,7 @@ func (g *gen) groupItem(s *scope, c outCol, position int, groups *[]string) expr
 		text := map[kernels.Kind]string{kernels.Int: "2", kernels.Text: "'a'::text", kernels.Bool: "TRUE"}[c.kind]
 		return expr{sql: text, kind: c.kind, mag: 2}
 	}
-	e := g.target(s, c, 0)
+	e := targetExpr(g, s, c, 0)
 	if len(leaves) > 0 && (g.one(2) || !readsColumn(s, e)) {
 		e = g.choose(leaves)
 	}
@@ -366,9 +366,9 @@ func readsColumn(s *scope, e expr) bool {
 	return false
 }
 
-// aggregate draws an aggregate of a shape whose values are small.
-func (g *gen) aggregate(s *scope, shape []int, depth int) expr {
-	return g.tame(half(g.rawAggregate(s, shape, depth)), 20)
+// aggregateExpr draws an aggregate of a shape whose values are small.
+func aggregateExpr(g *gen, s *scope, shape []int, depth int) expr {
+	return tame(g, half(rawAggregate(g, s, shape, depth)), 20)
 }
 
 // half makes a count a floating-point number.
@@ -380,7 +380,7 @@ func half(e expr) expr {
 }
 
 // rawAggregate draws a call of an aggregate.
-func (g *gen) rawAggregate(s *scope, shape []int, depth int) expr {
+func rawAggregate(g *gen, s *scope, shape []int, depth int) expr {
 	filter := ""
 	switch g.pick(80, 10, 10) {
 	case 1:
@@ -401,14 +401,14 @@ func (g *gen) rawAggregate(s *scope, shape []int, depth int) expr {
 		return out
 	}
 	if len(shape) == 1 && k >= 4 {
-		x := g.live(s, g.scalar(s, depth))
+		x := liveExpr(g, s, scalarExpr(g, s, depth))
 		g.use("vector_agg")
 		out.sql = fmt.Sprintf("vector_agg((%s %% %d + %d) %% %d, %s, %d)%s", g.integer(s, 1).sql, shape[0], shape[0],
 			shape[0], x.sql, shape[0], filter)
 		out.mag = x.mag * min(s.rows, 10)
 		return out
 	}
-	x := g.live(s, g.value(s, shape, depth))
+	x := liveExpr(g, s, arrayExpr(g, s, shape, depth))
 	if strings.Contains(x.sql, "CASE WHEN") {
 		g.use("mask inside aggregate")
 	}
@@ -430,34 +430,34 @@ func (g *gen) rawAggregate(s *scope, shape []int, depth int) expr {
 	return out
 }
 
-// loss draws a query of one row and one scalar.
-func (g *gen) loss(depth int) string {
+// lossText draws a query of one row and one scalar.
+func lossText(g *gen, depth int) string {
 	if depth > 1 && g.one(12) {
 		g.use("loss without from")
-		return fmt.Sprintf("SELECT (%s) + COALESCE((%s), 0.5) AS loss", g.loss(depth-1), g.loss(depth-1))
+		return fmt.Sprintf("SELECT (%s) + COALESCE((%s), 0.5) AS loss", lossText(g, depth-1), lossText(g, depth-1))
 	}
 	with := ""
 	if depth > 0 && len(g.ctes) < 2 && g.one(5) {
-		with = g.with(depth)
+		with = withClause(g, depth)
 		defer func() { g.ctes = g.ctes[:len(g.ctes)-1] }()
 	}
 	from, s := g.from(depth)
-	where := g.where(s, depth)
-	g.unqualify(s)
-	g.beyond(s, false)
+	where := whereClause(g, s, depth)
+	unqualify(g, s)
+	noteBeyond(g, s, false)
 	post := &scope{rows: 1, above: true, sub: 1}
 	for range 1 + g.pick(60, 30, 10) {
 		shape := g.shape()
 		if g.one(2) {
 			shape = nil
 		}
-		post.leaves = append(post.leaves, g.aggregate(s, shape, depth))
+		post.leaves = append(post.leaves, aggregateExpr(g, s, shape, depth))
 	}
-	x := g.value(post, nil, g.pick(50, 30, 20))
+	x := arrayExpr(g, post, nil, g.pick(50, 30, 20))
 	if !strings.Contains(x.sql, post.leaves[0].sql) || len(post.leaves) > 1 {
 		for _, l := range post.leaves {
 			if !strings.Contains(x.sql, l.sql) || !tooLong(x) {
-				x = g.arith(x, g.reduce(l))
+				x = arithScalar(g, x, reduceExpr(g, l))
 			}
 		}
 	}

@@ -7,32 +7,32 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 )
 
-// beyond adds to a scope values that other rows decide: an aggregate over a partition, which may stand in the SELECT
-// list only, a correlated sub-query, and a table's column as one chunk.
-func (g *gen) beyond(s *scope, window bool) {
+// noteBeyond adds to a scope values that other rows decide: an aggregate over a partition, which may stand in the
+// SELECT list only, a correlated sub-query, and a table's column as one chunk.
+func noteBeyond(g *gen, s *scope, window bool) {
 	positions := len(s.items) == 1 && s.items[0].rel.keys != nil && !s.masked
 	if window && (g.one(7) || positions && g.one(6)) {
-		s.leaves = append(s.leaves, g.window(s))
+		s.leaves = append(s.leaves, windowExpr(g, s))
 	}
 	if g.one(10) {
-		if e, ok := g.correlated(s); ok {
+		if e, ok := correlatedExpr(g, s); ok {
 			s.leaves = append(s.leaves, e)
 		}
 	}
 	if g.one(60) {
-		if e, ok := g.stack(); ok {
+		if e, ok := stackExpr(g); ok {
 			s.leaves = append(s.leaves, e)
 		}
 	}
 }
 
-// window draws an aggregate OVER (PARTITION BY … ORDER BY …).
-func (g *gen) window(s *scope) expr {
+// windowExpr draws an aggregate OVER (PARTITION BY … ORDER BY …).
+func windowExpr(g *gen, s *scope) expr {
 	shape := g.shape()
 	if g.one(2) {
 		shape = nil
 	}
-	e := g.rawAggregate(s, shape, 0)
+	e := rawAggregate(g, s, shape, 0)
 	g.use("window")
 	over := ""
 	if g.one(2) {
@@ -42,7 +42,7 @@ func (g *gen) window(s *scope) expr {
 		}
 		g.use("partition by")
 	}
-	if order, unique := g.order(s); order != "" && !strings.HasPrefix(e.sql, "var") && (unique || g.one(2)) {
+	if order, unique := orderText(g, s); order != "" && !strings.HasPrefix(e.sql, "var") && (unique || g.one(2)) {
 		over += " ORDER BY " + order
 		g.use("window order")
 		switch k := g.pick(27, 38, 33, 2); {
@@ -55,7 +55,7 @@ func (g *gen) window(s *scope) expr {
 			e.null = true
 		case k == 1:
 			g.use("lag, lead")
-			x := g.live(s, g.value(s, shape, 0))
+			x := liveExpr(g, s, arrayExpr(g, s, shape, 0))
 			e.sql, e.mag, e.null = fmt.Sprintf("%s(%s, %d)", [...]string{"lag", "lead"}[g.r.Intn(2)], x.sql,
 				g.r.Intn(3)), x.mag, true
 		case k == 2:
@@ -65,12 +65,12 @@ func (g *gen) window(s *scope) expr {
 		}
 	}
 	e.sql += fmt.Sprintf(" OVER (%s)", over)
-	return g.tame(half(e), 20)
+	return tame(g, half(e), 20)
 }
 
-// order draws ORDER BY of keys and attributes; unique says that no two rows are equal in it, so that it gives
+// orderText draws ORDER BY of keys and attributes; unique says that no two rows are equal in it, so that it gives
 // positions.
-func (g *gen) order(s *scope) (text string, unique bool) {
+func orderText(g *gen, s *scope) (text string, unique bool) {
 	dir := func() string { return [...]string{"", " DESC", " NULLS FIRST"}[g.r.Intn(3)] }
 	if len(s.items) == 1 && s.items[0].rel.keys != nil && !s.masked {
 		var keys []string
@@ -85,8 +85,8 @@ func (g *gen) order(s *scope) (text string, unique bool) {
 	return g.integer(s, 1).sql + dir(), false
 }
 
-// stack draws array_agg of a table's column.
-func (g *gen) stack() (expr, bool) {
+// stackExpr draws array_agg of a table's column.
+func stackExpr(g *gen) (expr, bool) {
 	t := g.q.DB.Tables[g.r.Intn(len(g.q.DB.Tables))]
 	var keys []string
 	alias := g.name("a")
@@ -109,8 +109,8 @@ func (g *gen) stack() (expr, bool) {
 	return expr{}, false
 }
 
-// unnest draws the elements of a chunk of FROM as rows; "" where there is none.
-func (g *gen) unnest(s *scope) string {
+// unnestItem draws the elements of a chunk of FROM as rows; "" where there is none.
+func unnestItem(g *gen, s *scope) string {
 	chunks := s.chunks()
 	if len(chunks) == 0 || s.rows > maxRows/4 {
 		return ""
@@ -125,7 +125,7 @@ func (g *gen) unnest(s *scope) string {
 }
 
 // someTable draws a table under an alias of its own, with its columns.
-func (g *gen) someTable() (from string, inner *scope) {
+func someTable(g *gen) (from string, inner *scope) {
 	t := g.q.DB.Tables[g.r.Intn(len(g.q.DB.Tables))]
 	alias := g.name("a")
 	inner = &scope{rows: float64(t.Rows), sub: 0}
@@ -137,8 +137,8 @@ func (g *gen) someTable() (from string, inner *scope) {
 	return t.Name + " " + alias, inner
 }
 
-// meets draws conditions that equate attributes of a sub-query with ones around it; "" where there are none.
-func (g *gen) meets(s, inner *scope) string {
+// meetsAny draws conditions that equate attributes of a sub-query with ones around it; "" where there are none.
+func meetsAny(g *gen, s, inner *scope) string {
 	kind := [...]kernels.Kind{kernels.Int, kernels.Int, kernels.Text}[g.r.Intn(3)]
 	l, r := s.ofKind(kind), inner.ofKind(kind)
 	if len(l) == 0 || len(r) == 0 {
@@ -153,12 +153,12 @@ func (g *gen) meets(s, inner *scope) string {
 	}
 	cond := a + " = " + b
 	if g.one(4) {
-		cond += " AND " + g.meets1(s, inner)
+		cond += " AND " + meetsOne(g, s, inner)
 	}
 	return cond
 }
 
-func (g *gen) meets1(s, inner *scope) string {
+func meetsOne(g *gen, s, inner *scope) string {
 	l, r := s.ofKind(kernels.Int), inner.ofKind(kernels.Int)
 	if len(l) == 0 || len(r) == 0 {
 		return "TRUE"
@@ -166,10 +166,10 @@ func (g *gen) meets1(s, inner *scope) string {
 	return g.choose(l).sql + " = " + g.choose(r).sql
 }
 
-// correlated draws a scalar sub-query that is an aggregate over the rows that meet the row around it.
-func (g *gen) correlated(s *scope) (expr, bool) {
-	from, inner := g.someTable()
-	cond := g.meets(s, inner)
+// correlatedExpr draws a scalar sub-query that is an aggregate over the rows that meet the row around it.
+func correlatedExpr(g *gen, s *scope) (expr, bool) {
+	from, inner := someTable(g)
+	cond := meetsAny(g, s, inner)
 	if cond == "" {
 		return expr{}, false
 	}
@@ -180,21 +180,21 @@ func (g *gen) correlated(s *scope) (expr, bool) {
 	if g.one(5) {
 		cond += " AND " + g.valueCond(inner, 0).sql
 	}
-	e := g.rawAggregate(inner, nil, 0)
+	e := rawAggregate(g, inner, nil, 0)
 	if g.one(3) {
 		e.sql, e.null = fmt.Sprintf("COALESCE(%s, 0.25) + 0.5 * count(*)", e.sql), false
 		e.mag += inner.rows
 	}
 	e = half(e)
 	e.sql, e.dep = fmt.Sprintf("(SELECT %s FROM %s WHERE %s)", e.sql, from, cond), true
-	return g.tame(e, 20), true
+	return tame(g, e, 20), true
 }
 
-// exists draws [NOT] EXISTS (SELECT …) with conditions on keys and attributes of both queries, or x [NOT] IN
+// existsCond draws [NOT] EXISTS (SELECT …) with conditions on keys and attributes of both queries, or x [NOT] IN
 // (SELECT …) with one on both.
-func (g *gen) exists(s *scope) string {
-	from, inner := g.someTable()
-	cond := g.meets(s, inner)
+func existsCond(g *gen, s *scope) string {
+	from, inner := someTable(g)
+	cond := meetsAny(g, s, inner)
 	if cond == "" {
 		return ""
 	}
@@ -217,9 +217,9 @@ func (g *gen) exists(s *scope) string {
 	return fmt.Sprintf("EXISTS (SELECT %s FROM %s WHERE %s)", g.integer(inner, 0).sql, from, cond)
 }
 
-// notIn draws x NOT IN (SELECT …) of attributes that hold no NULL.
-func (g *gen) notIn(s *scope) string {
-	from, inner := g.someTable()
+// notInCond draws x NOT IN (SELECT …) of attributes that hold no NULL.
+func notInCond(g *gen, s *scope) string {
+	from, inner := someTable(g)
 	var l, r []expr
 	for _, e := range s.ofKind(kernels.Int) {
 		if !e.null && e.bare {
@@ -242,13 +242,13 @@ func (g *gen) notIn(s *scope) string {
 	return text + ")"
 }
 
-// array draws ARRAY[…] of scalars.
-func (g *gen) array(s *scope, n, depth int) expr {
+// arrayOfRows draws ARRAY[…] of scalars.
+func arrayOfRows(g *gen, s *scope, n, depth int) expr {
 	g.use("array of values")
 	out := expr{shape: []int{n}}
 	var parts []string
 	for range n {
-		e := g.scalar(s, depth-1)
+		e := scalarExpr(g, s, depth-1)
 		if e.null {
 			e.sql, e.null = "COALESCE("+e.sql+", 0.5)", false
 		}

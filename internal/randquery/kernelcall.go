@@ -101,18 +101,18 @@ func domain(d *kernels.Def, u float64) float64 {
 	return d.Lo + (d.Hi-d.Lo)*u
 }
 
-// kernel draws a call of any kernel of the registry; the result may be of any shape, or an integer.
-func (g *gen) kernel(s *scope, depth int) expr {
+// kernelExpr draws a call of any kernel of the registry; the result may be of any shape, or an integer.
+func kernelExpr(g *gen, s *scope, depth int) expr {
 	for {
 		list := catalogue()[g.r.Intn(len(catalogue()))]
-		if e, ok := g.call(s, list[g.r.Intn(len(list))], depth); ok {
+		if e, ok := kernelCall(g, s, list[g.r.Intn(len(list))], depth); ok {
 			return e
 		}
 	}
 }
 
-// call writes one call as SQL, static arguments included.
-func (g *gen) call(s *scope, c callable, depth int) (expr, bool) {
+// kernelCall writes one call as SQL, static arguments included.
+func kernelCall(g *gen, s *scope, c callable, depth int) (expr, bool) {
 	d, types, ints := c.def, c.s.Types, c.s.Ints
 	out := expr{kind: kernels.Float64, shape: c.out.Shape, mag: c.mag, draws: true}
 	if c.out.Kind == kernels.Int {
@@ -127,7 +127,7 @@ func (g *gen) call(s *scope, c callable, depth int) (expr, bool) {
 		if !t.IsFloat() && t.Kind != kernels.Text && t.Shape == nil && len(ints) > 0 {
 			n, ints = ints[0], ints[1:]
 		}
-		a, ok := g.argument(s, c, name, t, n, depth)
+		a, ok := argumentExpr(g, s, c, name, t, n, depth)
 		if !ok {
 			return out, false
 		}
@@ -145,8 +145,8 @@ func (g *gen) call(s *scope, c callable, depth int) (expr, bool) {
 	return out, true
 }
 
-// argument draws one argument of a call: floats inside the kernel's domain, integers as the sample has them.
-func (g *gen) argument(s *scope, c callable, name string, t kernels.Type, n int64, depth int) (expr, bool) {
+// argumentExpr draws one argument of a call: floats inside the kernel's domain, integers as the sample has them.
+func argumentExpr(g *gen, s *scope, c callable, name string, t kernels.Type, n int64, depth int) (expr, bool) {
 	d := c.def
 	switch {
 	case t.Kind == kernels.Text:
@@ -169,16 +169,16 @@ func (g *gen) argument(s *scope, c callable, name string, t kernels.Type, n int6
 	if d.Name == "stop_gradient" {
 		if is := s.ofKind(kernels.Int); len(is) > 0 {
 			i := g.choose(is)
-			return expr{sql: fmt.Sprintf("(%s * %s)", i.sql, g.constant(t.Shape).sql), null: i.null}, true
+			return expr{sql: fmt.Sprintf("(%s * %s)", i.sql, constantExpr(g, t.Shape).sql), null: i.null}, true
 		}
-		return g.constant(t.Shape), true
+		return constantExpr(g, t.Shape), true
 	}
-	e := g.value(s, t.Shape, depth)
+	e := arrayExpr(g, s, t.Shape, depth)
 	switch {
 	case d.Lo == 0 && d.Hi == 0:
-		return g.tame(e, 2.5), true
+		return tame(g, e, 2.5), true
 	case d.Lo > 0 && g.one(3):
-		e = g.tame(e, 2)
+		e = tame(g, e, 2)
 		e.sql, e.bare = fmt.Sprintf("(square(%s) + %g)", e.sql, max(d.Lo, 0.3)), false
 		return e, d.Hi >= 2
 	}

@@ -115,35 +115,9 @@ func (l *lineage) fill(n *ra.Node, rows []interp.Row, inputs [][][]set, inRows [
 			}
 		}
 	case ra.Select, ra.Join:
-		whole, wholeRows, err := l.whole(n)
-		if err != nil {
-			return err
-		}
-		for s, in := range n.Inputs {
-			at := byKey(in, in.Key, inRows[s])
-			key, _ := whole.Links().InputKey(s)
-			for i, row := range wholeRows {
-				from := inputs[s][at[keyText(whole, key, row)]]
-				for j := range n.Out {
-					smooth(n.Out[j], func(c kernels.Col) {
-						if c.Input == s {
-							out[i][j].add(from[in.Index(c.ID)])
-						}
-					})
-				}
-			}
-		}
+		return l.fillJoin(n, inputs, inRows, out)
 	case ra.Aggregate:
-		in := n.Inputs[0]
-		groups := byKey(n, n.Key, rows)
-		for r, row := range inRows[0] {
-			i := groups[keyText(in, n.Group, row)]
-			for a, agg := range n.Aggs {
-				if agg.Fn != ra.Count && agg.Fn != ra.CountRows {
-					out[i][len(n.Group)+a].add(inputs[0][r][in.Index(agg.Arg)])
-				}
-			}
-		}
+		fillGroups(n, rows, inputs[0], inRows[0], out)
 	case ra.Union:
 		at := 0
 		for _, in := range inputs {
@@ -153,25 +127,67 @@ func (l *lineage) fill(n *ra.Node, rows []interp.Row, inputs [][][]set, inRows [
 			}
 		}
 	case ra.SemiJoin, ra.AntiJoin, ra.Add:
-		for s, in := range inputs {
-			if s > 0 && n.Op != ra.Add {
-				break
-			}
-			key := make([]ra.ColumnID, len(n.Key))
-			for k, id := range n.Key {
-				key[k] = n.Inputs[s].Cols[n.Index(id)].ID
-			}
-			at := byKey(n, n.Key, rows)
-			for r, row := range inRows[s] {
-				if i, ok := at[keyText(n.Inputs[s], key, row)]; ok {
-					for j := range n.Cols {
-						out[i][j].add(in[r][j])
+		fillByKey(n, rows, inputs, inRows, out)
+	}
+	return nil
+}
+
+// fillJoin is fill of a join: what each of its expressions depends on smoothly.
+func (l *lineage) fillJoin(n *ra.Node, inputs [][][]set, inRows [][]interp.Row, out [][]set) error {
+	whole, wholeRows, err := l.whole(n)
+	if err != nil {
+		return err
+	}
+	for s, in := range n.Inputs {
+		at := byKey(in, in.Key, inRows[s])
+		key, _ := whole.Links().InputKey(s)
+		for i, row := range wholeRows {
+			from := inputs[s][at[keyText(whole, key, row)]]
+			for j := range n.Out {
+				smooth(n.Out[j], func(c kernels.Col) {
+					if c.Input == s {
+						out[i][j].add(from[in.Index(c.ID)])
 					}
-				}
+				})
 			}
 		}
 	}
 	return nil
+}
+
+// fillGroups is fill of an aggregate: a group has what its rows have.
+func fillGroups(n *ra.Node, rows []interp.Row, input [][]set, inRows []interp.Row, out [][]set) {
+	in := n.Inputs[0]
+	groups := byKey(n, n.Key, rows)
+	for r, row := range inRows {
+		i := groups[keyText(in, n.Group, row)]
+		for a, agg := range n.Aggs {
+			if agg.Fn != ra.Count && agg.Fn != ra.CountRows {
+				out[i][len(n.Group)+a].add(input[r][in.Index(agg.Arg)])
+			}
+		}
+	}
+}
+
+// fillByKey is fill of operators whose rows are those of inputs with the same identity.
+func fillByKey(n *ra.Node, rows []interp.Row, inputs [][][]set, inRows [][]interp.Row, out [][]set) {
+	for s, in := range inputs {
+		if s > 0 && n.Op != ra.Add {
+			break
+		}
+		key := make([]ra.ColumnID, len(n.Key))
+		for k, id := range n.Key {
+			key[k] = n.Inputs[s].Cols[n.Index(id)].ID
+		}
+		at := byKey(n, n.Key, rows)
+		for r, row := range inRows[s] {
+			if i, ok := at[keyText(n.Inputs[s], key, row)]; ok {
+				for j := range n.Cols {
+					out[i][j].add(in[r][j])
+				}
+			}
+		}
+	}
 }
 
 // smooth calls f for the float columns that an expression depends on other than through piecewise constant
@@ -183,7 +199,7 @@ func smooth(e *kernels.Expr, f func(kernels.Col)) {
 			f(e.Col)
 		}
 	case e.Def == nil || e.Def.Zero || !e.Type.IsFloat():
-	case e.Def.Name == "nullif": // the second argument only selects
+	case e.Def.Is(kernels.OnlySelects):
 		smooth(e.Args[0], f)
 	default:
 		for _, a := range e.Args {

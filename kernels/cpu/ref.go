@@ -120,7 +120,11 @@ func unaryOp[T Float](op Op, x T) T {
 		}
 		return x
 	}
-	y := float64(x)
+	return transcendental[T](op, float64(x))
+}
+
+// transcendental are the operations that go through double precision.
+func transcendental[T Float](op Op, y float64) T {
 	switch op {
 	case Exp:
 		return T(math.Exp(y))

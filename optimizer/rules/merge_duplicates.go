@@ -104,7 +104,7 @@ func (x *numbering) number(e *kernels.Expr) int {
 			key = strconv.AppendInt(append(key, ' '), int64(x.number(a)), 10)
 		}
 		key = append(append(key, ';'), e.Attr.String()...)
-		if e.Def.Name == "cast" {
+		if e.Def.Is(kernels.Converts) {
 			key = append(key, e.Type.String()...)
 		}
 	}

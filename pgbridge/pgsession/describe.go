@@ -41,7 +41,7 @@ func (s *Session) Describe(ctx context.Context, command, text string, plus bool)
 	}
 	p := newPattern(text)
 	if command == "d" && text != "" {
-		return s.details(ctx, p, plus)
+		return tableDetails(s, ctx, p, plus)
 	}
 	res, err := s.query(ctx, list.query(p, plus))
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/relgrad/relgrad/script/psql"
 )
 
-// details is \d NAME: each relation that a pattern means, with its columns and what hangs on it.
-func (s *Session) details(ctx context.Context, p pattern, plus bool) ([]psql.Sheet, error) {
+// tableDetails is \d NAME: each relation that a pattern means, with its columns and what hangs on it.
+func tableDetails(s *Session, ctx context.Context, p pattern, plus bool) ([]psql.Sheet, error) {
 	found, err := s.query(ctx, `SELECT c.oid, n.nspname, c.relname, c.relkind, c.relpersistence, am.amname,
 	  c.relispartition FROM pg_catalog.pg_class c
  LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_catalog.pg_am am ON am.oid = c.relam

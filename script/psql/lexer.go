@@ -70,10 +70,7 @@ func (s *scanner) scan(line string, i, lineno int, vars func(string) (string, bo
 			}
 			return stopEnd, line, len(line)
 		case strings.HasPrefix(rest, "/*"):
-			s.quote, s.comment, s.commentLine = '*', 1, lineno
-			if !s.empty() || s.comments {
-				s.add("/*", lineno)
-			}
+			s.openComment(lineno)
 			i += 2
 		case c == '\'' || c == '"':
 			s.openQuote(c, lineno)
@@ -85,14 +82,10 @@ func (s *scanner) scan(line string, i, lineno int, vars func(string) (string, bo
 		case c == ':' && (strings.HasPrefix(rest, "::") || strings.HasPrefix(rest, ":=")):
 			s.add(rest[:2], lineno)
 			i += 2
-		case c == ':' && !s.mute:
-			if text, n, ok := variableRef(rest, vars); ok && !expanding(open, rest[:n]) {
-				open = append(open, expansion{rest[:n], len(rest) - n})
-				line = line[:i] + text + rest[n:] // the value is read next
-				continue
-			}
-			s.plain(c, lineno)
-			i++
+		case c == ':' && !s.mute && refers(rest, vars, open):
+			text, n, _ := variableRef(rest, vars)
+			open = append(open, expansion{rest[:n], len(rest) - n})
+			line = line[:i] + text + rest[n:] // the value is read next
 		case c == ';' && s.parens == 0 && s.begins == 0:
 			return stopSemicolon, line, i + 1
 		case c == '\\':
@@ -110,6 +103,14 @@ func (s *scanner) scan(line string, i, lineno int, vars func(string) (string, bo
 		s.endWord()
 	}
 	return stopEnd, line, i
+}
+
+// openComment begins a comment in slash and star.
+func (s *scanner) openComment(lineno int) {
+	s.quote, s.comment, s.commentLine = '*', 1, lineno
+	if !s.empty() || s.comments {
+		s.add("/*", lineno)
+	}
 }
 
 // endWord counts BEGIN and END in a function whose body is SQL, where semicolons end no statement. As in psqlscan.l,
@@ -247,6 +248,12 @@ func expanding(open []expansion, ref string) bool {
 		}
 	}
 	return false
+}
+
+// refers reports whether text begins with the reference of a variable that is replaced by its value here.
+func refers(text string, vars func(string) (string, bool), open []expansion) bool {
+	_, n, ok := variableRef(text, vars)
+	return ok && !expanding(open, text[:n])
 }
 
 // variableRef reads :name, :'name', :"name" or :{?name} at the beginning of text. It returns the text to

@@ -29,7 +29,7 @@ func isBigint(n *ra.Node, x *kernels.Expr) bool {
 	case x.IsConst():
 		return x.Const.I > math.MaxInt32 || x.Const.I < math.MinInt32
 	case !x.Def.Internal:
-		return x.Def.Name != "length" && x.Def.Name != "mod" ||
+		return !x.Def.Is(kernels.SmallInteger) ||
 			slices.ContainsFunc(x.Args, func(a *kernels.Expr) bool { return isBigint(n, a) })
 	}
 	return slices.ContainsFunc(x.Args, func(a *kernels.Expr) bool { return isBigint(n, a) })

@@ -17,6 +17,7 @@ import (
 
 // Catalog is what binding needs to know about stored objects. A nil result without error means unknown.
 type Catalog interface {
+	Types
 	// Table and View look unqualified names up in the schemas of path; nil: the session's.
 	Table(ctx context.Context, path []string, schema, name string) (*ra.Table, error)
 	View(ctx context.Context, path []string, schema, name string) (*View, error)
@@ -27,18 +28,22 @@ type Catalog interface {
 	Names(ctx context.Context) []string
 	// Setting is current_setting(name).
 	Setting(name string) (string, bool)
-	// Named is the type of a cast whose values are kept as texts that are no texts; nil: any other type.
-	Named(ctx context.Context, path []string, t ast.TypeName) (*kernels.Named, error)
-	// Literal gives the text of a literal the form in which a type keeps it.
-	Literal(t *kernels.Named, text string) (string, error)
-	// Text is the type of a text whose collation nothing says; nil: it compares byte by byte.
-	Text() *kernels.Named
 	// Describe gives the columns of a parameter-free query, shapes included, by running it.
 	Describe(ctx context.Context, q *OpaqueQuery) ([]ra.Column, error)
 	// Reach finds what a query reads and calls beyond its own text; nil: nothing.
 	Reach(ctx context.Context, sql string) (*Reach, error)
 	// Structure runs a query that reads no value of a parameter; b made its nodes.
 	Structure(ctx context.Context, b *ra.Builder, n *ra.Node) ([]*ra.Vector, error)
+}
+
+// Types are the types that values of the database have beside those of the algebra.
+type Types interface {
+	// Named is the type of a cast whose values are kept as texts that are no texts; nil: any other type.
+	Named(ctx context.Context, path []string, t ast.TypeName) (*kernels.Named, error)
+	// Literal gives the text of a literal the form in which a type keeps it.
+	Literal(t *kernels.Named, text string) (string, error)
+	// Text is the type of a text whose collation nothing says; nil: it compares byte by byte.
+	Text() *kernels.Named
 }
 
 // View is a stored view.

@@ -40,19 +40,9 @@ func funcCall(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 		return userCall(s, c, fn)
 	case !builtIn(c):
 		return nil, refuseForeign(s, c)
-	case isAggregate(c):
-		return nil, s.f.fail(c, sqlerr.Grouping, "aggregate function calls cannot stand here: %s", c.Name)
-	case c.Over != nil:
-		return nil, s.f.fail(c, sqlerr.Windowing, "window functions cannot stand here: %s", c.Name).
-			WithHint("They stand in the SELECT list; filter on them in a query around it.")
-	case slices.Contains(clocks, c.Name):
-		return nil, s.f.fail(c, sqlerr.FeatureNotSupported,
-			"%s() changes between evaluations: a loss must be a function of its tables, seed and step", c.Name).
-			WithHint("Store the time in a table, or compare it in a sub-query that reads no parameter.")
-	case slices.Contains(volatile, c.Name):
-		return nil, s.f.fail(c, sqlerr.FeatureNotSupported,
-			"%s() is volatile: a loss must be a function of its tables, seed and step", c.Name).
-			WithHint("Draw with random_uniform(shape, seed, key) or dropout(x, p).")
+	}
+	if err := refuseCall(s, c); err != nil {
+		return nil, err
 	}
 	if bind := callBinders[c.Name]; bind != nil {
 		return bind(s, c)
@@ -86,6 +76,26 @@ func funcCall(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 		e.Hint = fmt.Sprintf("It is called as %s(%s): %s.", d.Name, d.Args, strings.TrimSuffix(doc, "."))
 	}
 	return x, err
+}
+
+// refuseCall refuses calls that have no place in an expression of a loss.
+func refuseCall(s *scope, c *ast.FuncCall) error {
+	switch {
+	case isAggregate(c):
+		return s.f.fail(c, sqlerr.Grouping, "aggregate function calls cannot stand here: %s", c.Name)
+	case c.Over != nil:
+		return s.f.fail(c, sqlerr.Windowing, "window functions cannot stand here: %s", c.Name).
+			WithHint("They stand in the SELECT list; filter on them in a query around it.")
+	case slices.Contains(clocks, c.Name):
+		return s.f.fail(c, sqlerr.FeatureNotSupported,
+			"%s() changes between evaluations: a loss must be a function of its tables, seed and step", c.Name).
+			WithHint("Store the time in a table, or compare it in a sub-query that reads no parameter.")
+	case slices.Contains(volatile, c.Name):
+		return s.f.fail(c, sqlerr.FeatureNotSupported,
+			"%s() is volatile: a loss must be a function of its tables, seed and step", c.Name).
+			WithHint("Draw with random_uniform(shape, seed, key) or dropout(x, p).")
+	}
+	return nil
 }
 
 // builtIn reports whether c's name can be one of ours or of SQL: no other schema stands before it.

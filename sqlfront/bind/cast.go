@@ -34,11 +34,13 @@ func castExpr(s *scope, c *ast.Cast) (*kernels.Expr, error) {
 		}
 		return castExpr(s, &ast.Cast{Node: c.Node, X: l, Type: c.Type, Argument: c.Argument})
 	}
-	bind := s.expr
-	if l, is := c.X.(*ast.ArrayLit); is && ok && c.Type.Dims > 0 && k != kernels.Int {
-		bind = func(ast.Expr) (*kernels.Expr, error) { return chunkLit(s, l) }
-	} else if is && ok && len(l.Elems) == 0 && c.Type.Dims == 1 {
+	l, isArrayLit := c.X.(*ast.ArrayLit)
+	if isArrayLit && k == kernels.Int && ok && len(l.Elems) == 0 && c.Type.Dims == 1 {
 		return kernels.IntArray(), nil
+	}
+	bind := s.expr
+	if isArrayLit && ok && c.Type.Dims > 0 && k != kernels.Int {
+		bind = func(ast.Expr) (*kernels.Expr, error) { return chunkLit(s, l) }
 	}
 	x, err := bind(c.X)
 	if err != nil {
@@ -56,6 +58,12 @@ func castExpr(s *scope, c *ast.Cast) (*kernels.Expr, error) {
 	if err := refuseCast(s, c, x, k, ok); err != nil {
 		return nil, err
 	}
+	return castBound(s, c, x, k)
+}
+
+// castBound casts x, which c.X is bound to, to a kind that it can be cast to.
+func castBound(s *scope, c *ast.Cast, x *kernels.Expr, k kernels.Kind) (*kernels.Expr, error) {
+	isArray := x.Type.Shape != nil
 	switch {
 	case k == kernels.Text && x.Type.Kind == k:
 		return plainText(s, x, c)

@@ -105,8 +105,18 @@ func Inline(fn *ast.CreateFunction, args []ast.Expr, at ast.Pos) (ast.Expr, erro
 			return nil, nil
 		}
 	}
+	x := ast.Expr(&ast.Cast{Node: ast.Node{At: at}, X: withUnused(fn, body, typed, uses, at), Type: *fn.Returns})
+	if fn.Strict && len(typed) > 0 {
+		x = strict(x, typed, *fn.Returns)
+	}
+	return x, nil
+}
+
+// withUnused puts arguments that the body leaves out where they are checked, but never computed: they are of their
+// types all the same.
+func withUnused(fn *ast.CreateFunction, body ast.Tree, typed []ast.Expr, uses []int, at ast.Pos) ast.Expr {
 	for i := range typed {
-		if uses[i] == 0 && !names(typed[i]) { // what the body leaves out is of its type all the same
+		if uses[i] == 0 && !names(typed[i]) {
 			never := &ast.Binary{Node: ast.Node{At: at}, Op: "and", L: &ast.IsNull{Node: ast.Node{At: at}, X: typed[i]},
 				R: &ast.Literal{Node: ast.Node{At: at}, Kind: ast.LitBool, Value: "false"}}
 			body = &ast.Case{Node: ast.Node{At: at},
@@ -114,11 +124,7 @@ func Inline(fn *ast.CreateFunction, args []ast.Expr, at ast.Pos) (ast.Expr, erro
 				Else:  body.(ast.Expr)}
 		}
 	}
-	x := ast.Expr(&ast.Cast{Node: ast.Node{At: at}, X: body, Type: *fn.Returns})
-	if fn.Strict && len(typed) > 0 {
-		x = strict(x, typed, *fn.Returns)
-	}
-	return x, nil
+	return body.(ast.Expr)
 }
 
 // inputOf is the position of the input that a name in the body means, -1 where it means none.

@@ -35,9 +35,9 @@ func (k *nulls) isNull(in []*ra.Node, x *kernels.Expr) *kernels.Expr {
 		return q.MapCols(func(e *kernels.Expr) *kernels.Expr {
 			return kernels.Column(kernels.Col{Input: x.Col.Input, ID: e.Col.ID}, e.Type)
 		})
-	case x.Def.Name == "case":
+	case x.Def.Is(kernels.Branches):
 		return k.caseNull(in, x)
-	case x.Def.Name == "coalesce" || x.Def.Name == "greatest" || x.Def.Name == "least":
+	case x.Def.Is(kernels.NullWhereAllAre):
 		return k.allOf("and", in, x)
 	case x.Strict():
 		return k.allOf("or", in, x)

@@ -63,40 +63,9 @@ func judgeTree(ctx context.Context, cat Catalog, text *ast.Text, root ast.Tree) 
 		}
 	}
 	ast.Walk(root, func(t ast.Tree) bool {
-		switch x := t.(type) {
-		case *ast.Binary:
-			if x.Schema == "" && x.Op != "and" && x.Op != "or" {
-				ask(t, x.Op)
-			}
-			if x.Op == "=" && (isNull(x.L) || isNull(x.R)) {
-				isNullTest = x
-			}
-		case *ast.FuncCall: // others are looked up where they are bound
-			if x.Schema == "" && (isAggregate(x) || x.Over != nil) {
-				ask(t, x.Name)
-			}
-		case *ast.Unary:
-			if x.Schema == "" && x.Op != "not" {
-				ask(t, x.Op)
-			}
-		case *ast.In:
-			ask(t, "=", "<>")
-		case *ast.SubLink:
-			ask(t, x.Op)
-		case *ast.AnyArray:
-			ask(t, x.Op)
-		case *ast.Between:
-			ask(t, "<=", ">=")
-		case *ast.IsDistinct, *ast.NullIf:
-			ask(t, "=")
-		case *ast.Case:
-			if x.Arg != nil {
-				ask(t, "=")
-			}
-		case *ast.JoinFrom:
-			if x.Natural || len(x.Using) > 0 {
-				ask(t, "=")
-			}
+		ask(t, namesOf(t)...)
+		if x, ok := t.(*ast.Binary); ok && x.Op == "=" && (isNull(x.L) || isNull(x.R)) {
+			isNullTest = x
 		}
 		return true
 	})
@@ -107,6 +76,43 @@ func judgeTree(ctx context.Context, cat Catalog, text *ast.Text, root ast.Tree) 
 		return sqlerr.In(sqlerr.At(int(isNullTest.Position()), sqlerr.FeatureNotSupported,
 			"= NULL is not supported in a loss while transform_null_equals is on").
 			WithHint("Write IS NULL."), text)
+	}
+	return nil
+}
+
+// namesOf are the operators and functions that a tree itself means by their plain names.
+func namesOf(t ast.Tree) []string {
+	switch x := t.(type) {
+	case *ast.Binary:
+		if x.Schema == "" && x.Op != "and" && x.Op != "or" {
+			return []string{x.Op}
+		}
+	case *ast.FuncCall: // others are looked up where they are bound
+		if x.Schema == "" && (isAggregate(x) || x.Over != nil) {
+			return []string{x.Name}
+		}
+	case *ast.Unary:
+		if x.Schema == "" && x.Op != "not" {
+			return []string{x.Op}
+		}
+	case *ast.In:
+		return []string{"=", "<>"}
+	case *ast.SubLink:
+		return []string{x.Op}
+	case *ast.AnyArray:
+		return []string{x.Op}
+	case *ast.Between:
+		return []string{"<=", ">="}
+	case *ast.IsDistinct, *ast.NullIf:
+		return []string{"="}
+	case *ast.Case:
+		if x.Arg != nil {
+			return []string{"="}
+		}
+	case *ast.JoinFrom:
+		if x.Natural || len(x.Using) > 0 {
+			return []string{"="}
+		}
 	}
 	return nil
 }

@@ -79,7 +79,7 @@ func fixed(n *ra.Node, id ra.ColumnID) bool {
 		x := n.Out[i]
 		return x.IsConst() || x.IsCol && fixed(n.Inputs[x.Col.Input], x.Col.ID) ||
 			slices.ContainsFunc(n.Pred, func(p *kernels.Expr) bool {
-				return p.Def != nil && p.Def.Name == "eq" && p.Args[0].Type.Kind == p.Args[1].Type.Kind &&
+				return p.Def.Is(kernels.Equates) && p.Args[0].Type.Kind == p.Args[1].Type.Kind &&
 					(p.Args[0].Same(x) && p.Args[1].IsConst() || p.Args[1].Same(x) && p.Args[0].IsConst())
 			})
 	}

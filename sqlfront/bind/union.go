@@ -17,51 +17,14 @@ func unionQuery(b *binder, f *place, sel *ast.Select) (*relation, error) {
 		return nil, f.fail(sel, sqlerr.FeatureNotSupported, "%s is not differentiable", strings.ToUpper(sel.SetOp)).
 			WithHint("UNION ALL is; other set operations may stand in a sub-query that reads no parameter.")
 	}
-	var branches []*relation
-	var texts []*ast.Select
-	var collect func(q *ast.Select) error
-	collect = func(q *ast.Select) error {
-		if q == sel || q.SetOp == "union" && q.All && len(q.With) == 0 && q.Limit == nil && q.Offset == nil {
-			if err := collect(q.L); err != nil {
-				return err
-			}
-			return collect(q.R)
-		}
-		r, err := b.subSelect(f, q)
-		branches, texts = append(branches, r), append(texts, q)
-		return err
-	}
-	if err := collect(sel); err != nil {
+	branches, texts, err := unionBranches(b, f, sel)
+	if err != nil {
 		return nil, err
 	}
 	first := branches[0]
-	types := make([]kernels.Type, len(first.cols))
-	masked := false
-	known := make([]bool, len(first.cols)) // some branch gives column i a type
-	for k, r := range branches {
-		if len(r.cols) != len(first.cols) {
-			return nil, f.fail(sel, sqlerr.Syntax, "each UNION query must have the same number of columns, not %d and %d",
-				len(first.cols), len(r.cols))
-		}
-		masked = masked || r.mask != 0
-		for i, id := range r.cols {
-			if nullLiteral(texts[k], i, len(r.cols)) {
-				types[i].Nullable = true
-				continue
-			}
-			if textLiteral(texts[k], i, len(r.cols)) {
-				continue // of the type of the others
-			}
-			t, err := unify(types[i], r.node.Col(id).Type, !known[i])
-			if err != nil {
-				var e *sqlerr.Error
-				if errors.As(err, &e) {
-					e = e.WithDetail("Column %q is %v in one query and %v in another.", first.names[i], types[i], r.node.Col(id).Type)
-				}
-				return nil, f.at(err, sel)
-			}
-			types[i], known[i] = t, true
-		}
+	types, known, masked, err := unionTypes(f, sel, branches, texts)
+	if err != nil {
+		return nil, err
 	}
 	classes := unionClasses(branches, texts, len(types))
 	for i := range types {
@@ -94,6 +57,60 @@ func unionQuery(b *binder, f *place, sel *ast.Select) (*relation, error) {
 		out.mask = n.Cols[len(types)].ID
 	}
 	return out, nil
+}
+
+// unionBranches binds the branches of a UNION ALL, and of those that are its sides.
+func unionBranches(b *binder, f *place, sel *ast.Select) (branches []*relation, texts []*ast.Select, err error) {
+	var collect func(q *ast.Select) error
+	collect = func(q *ast.Select) error {
+		if q == sel || q.SetOp == "union" && q.All && len(q.With) == 0 && q.Limit == nil && q.Offset == nil {
+			if err := collect(q.L); err != nil {
+				return err
+			}
+			return collect(q.R)
+		}
+		r, err := b.subSelect(f, q)
+		branches, texts = append(branches, r), append(texts, q)
+		return err
+	}
+	err = collect(sel)
+	return branches, texts, err
+}
+
+// unionTypes are the types of the columns of UNION ALL, known of those that some branch gives a type, and whether a
+// branch has a mask.
+func unionTypes(f *place, sel *ast.Select, branches []*relation,
+	texts []*ast.Select) (types []kernels.Type, known []bool, masked bool, err error) {
+	first := branches[0]
+	types = make([]kernels.Type, len(first.cols))
+	known = make([]bool, len(first.cols))
+	for k, r := range branches {
+		if len(r.cols) != len(first.cols) {
+			return nil, nil, false, f.fail(sel, sqlerr.Syntax,
+				"each UNION query must have the same number of columns, not %d and %d",
+				len(first.cols), len(r.cols))
+		}
+		masked = masked || r.mask != 0
+		for i, id := range r.cols {
+			if nullLiteral(texts[k], i, len(r.cols)) {
+				types[i].Nullable = true
+				continue
+			}
+			if textLiteral(texts[k], i, len(r.cols)) {
+				continue // of the type of the others
+			}
+			t, err := unify(types[i], r.node.Col(id).Type, !known[i])
+			if err != nil {
+				var e *sqlerr.Error
+				if errors.As(err, &e) {
+					e = e.WithDetail("Column %q is %v in one query and %v in another.", first.names[i], types[i], r.node.Col(id).Type)
+				}
+				return nil, nil, false, f.at(err, sel)
+			}
+			types[i], known[i] = t, true
+		}
+	}
+	return types, known, masked, nil
 }
 
 // unionClasses are the classes of the columns of UNION ALL.

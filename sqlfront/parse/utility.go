@@ -86,19 +86,15 @@ func copyOptionsFit(c *stmtConv, out *ast.Copy, s *pg.CopyStmt) {
 func copyOption(c *stmtConv, o *ast.CopyOptions, d *pg.DefElem) {
 	at := c.pos(d.Location)
 	text := d.Arg.GetString_().GetSval()
+	if copyFlag(c, o, d, at, text) {
+		return
+	}
 	switch d.Defname {
 	case "format":
 		if text != "text" && text != "csv" && !slices.Contains(ast.FileFormats, text) {
 			c.refuse(at, "COPY format \""+text+"\"", "Use text, csv, "+strings.Join(ast.FileFormats, ", ")+".")
 		}
 		o.Format = text
-	case "header":
-		on, ok := defBool(d)
-		o.Match = strings.EqualFold(text, "match")
-		if !ok && !o.Match {
-			c.refuse(at, "HEADER "+text, "Use HEADER true, false or match.")
-		}
-		o.Header = on || o.Match
 	case "delimiter":
 		o.Delimiter = oneByte(c, at, d.Defname, text)
 	case "null":
@@ -107,21 +103,11 @@ func copyOption(c *stmtConv, o *ast.CopyOptions, d *pg.DefElem) {
 		o.Quote = oneByte(c, at, d.Defname, text)
 	case "escape":
 		o.Escape = oneByte(c, at, d.Defname, text)
-	case "whole":
-		on, ok := defBool(d)
-		if !ok {
-			c.refuse(at, "WHOLE "+text, "Use WHOLE true or false.")
-		}
-		o.Whole = on
 	case "index":
 		if text == "" {
 			c.refuse(at, "INDEX without a name", "Name the column that takes the row's position, INDEX id.")
 		}
 		o.Index = text
-	case "freeze":
-		if on, ok := defBool(d); on || !ok {
-			c.refuse(at, "the COPY option FREEZE", "Leave it out: it changes only how a server stores the rows.")
-		}
 	case "encoding":
 		if e := strings.ToLower(text); e != "utf8" && e != "utf-8" {
 			c.refuse(at, "COPY encoding "+text, "Convert the file to UTF-8.")
@@ -130,6 +116,31 @@ func copyOption(c *stmtConv, o *ast.CopyOptions, d *pg.DefElem) {
 		c.refuse(at, "the COPY option "+strings.ToUpper(d.Defname),
 			"Supported: FORMAT, HEADER, DELIMITER, NULL, QUOTE, ESCAPE; for files of arrays WHOLE and INDEX.")
 	}
+}
+
+// copyFlag takes an option that is true or false; false: it is another one.
+func copyFlag(c *stmtConv, o *ast.CopyOptions, d *pg.DefElem, at ast.Pos, text string) bool {
+	on, ok := defBool(d)
+	switch d.Defname {
+	case "header":
+		o.Match = strings.EqualFold(text, "match")
+		if !ok && !o.Match {
+			c.refuse(at, "HEADER "+text, "Use HEADER true, false or match.")
+		}
+		o.Header = on || o.Match
+	case "whole":
+		if !ok {
+			c.refuse(at, "WHOLE "+text, "Use WHOLE true or false.")
+		}
+		o.Whole = on
+	case "freeze":
+		if on || !ok {
+			c.refuse(at, "the COPY option FREEZE", "Leave it out: it changes only how a server stores the rows.")
+		}
+	default:
+		return false
+	}
+	return true
 }
 
 func oneByte(c *stmtConv, at ast.Pos, option, text string) string {

@@ -44,26 +44,26 @@ func (p *plParser) nestedBlock(label string) PLStmt {
 	return b
 }
 
+// statements are those that a word of their own begins and that are read in one way.
+var statements map[string]func(p *plParser) PLStmt
+
+func init() { // not in place: statements hold statements
+	statements = map[string]func(p *plParser) PLStmt{"if": ifStmt, "case": caseStmt, "exit": exitStmt,
+		"continue": exitStmt, "return": returnStmt, "raise": raiseStmt, "perform": performStmt, "get": diagnosticsStmt,
+		"assert": assertStmt}
+}
+
 // keywordStmt reads the statements that begin with a word of PL/pgSQL; nil when w begins a SQL statement.
 func keywordStmt(p *plParser, w string) PLStmt {
+	if parse := statements[w]; parse != nil {
+		return parse(p)
+	}
 	at := p.node()
 	switch w {
 	case "declare", "begin":
 		return p.nestedBlock("")
 	case "for", "foreach", "while", "loop":
 		return loopStmt(p, "")
-	case "if":
-		return ifStmt(p)
-	case "case":
-		return caseStmt(p)
-	case "exit", "continue":
-		return exitStmt(p)
-	case "return":
-		return returnStmt(p)
-	case "raise":
-		return raiseStmt(p)
-	case "perform":
-		return performStmt(p)
 	case "execute":
 		s := executeStmt(p, true, ";")
 		p.expect(";")
@@ -81,10 +81,6 @@ func keywordStmt(p *plParser, w string) PLStmt {
 		p.next()
 		p.expect(";")
 		return &PLNull{at}
-	case "get":
-		return diagnosticsStmt(p)
-	case "assert":
-		return assertStmt(p)
 	case "open", "fetch", "close", "move":
 		p.refuse("a cursor", "Write FOR r IN SELECT … LOOP.")
 	case "elsif", "elseif", "else", "end", "exception", "then", "when":
