@@ -164,3 +164,14 @@ func (s *Session) Query(ctx context.Context, sel *ast.Select,
 	}
 	return cols, c.data, s.failed()
 }
+
+// numberRows gives row numbers their values: the positions.
+func numberRows(cols []int, data []*ra.Vector) {
+	for i, col := range cols {
+		if col == ra.RowID {
+			for row := range data[i].Ints {
+				data[i].Ints[row] = int64(row)
+			}
+		}
+	}
+}

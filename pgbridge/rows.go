@@ -183,17 +183,6 @@ func readItems(t *ra.Table, cols []int) (items []string) {
 	return items
 }
 
-// numberRows gives row numbers their values: the positions.
-func numberRows(cols []int, data []*ra.Vector) {
-	for i, col := range cols {
-		if col == ra.RowID {
-			for row := range data[i].Ints {
-				data[i].Ints[row] = int64(row)
-			}
-		}
-	}
-}
-
 // column reads a column in the form of its type in the algebra.
 func column(c *ra.TableColumn) string {
 	x := sqltext.Ident(c.Name)
