@@ -31,7 +31,8 @@ func init() {
 		{"a table loses its key amid a run", "train/run/commits.go", "def != r.c.Defined[t] {", "def == nil {", facts +
 			"Planned$"},
 		{"a call from outside reads several states", "engine/engine.go",
-			"	if err := db.Begin(); err != nil {\n		return err\n	}\n	if err := f(); err != nil {\n		return db.Undo(err)\n	}\n	_, err := db.Commit()\n	return err", "	return f()", facts + "Outside$"},
+			"	if err := db.Begin(); err != nil {\n		return err\n	}\n	if err := f(); err != nil {\n		return " +
+				"db.Undo(err)\n	}\n	_, err := db.Commit()\n	return err", "	return f()", facts + "Outside$"},
 		{"numbers that are long by now are read", "pgbridge/rows.go", "notLong(&t.Cols[c], column(&t.Cols[c]), t.Name)",
 			"column(&t.Cols[c])", facts + "Outside$"},
 		{"rows are taken that were not planned for", "executor/stage.go", "	if n.PerStep || len(cols) == 0 {", "	if true {",
