@@ -9,7 +9,7 @@ import (
 )
 
 // The tables through which the binder reaches each construct of differentiable SQL. A construct stands in a file
-// bind_<construct>.go, which enters it here by a package-level value; a second entry panics at start.
+// of its own, <construct>.go, which enters it here by a package-level value; a second entry panics at start.
 var (
 	exprBinders      = map[reflect.Type]func(*scope, ast.Expr) (*kernels.Expr, error){}
 	fromBinders      = map[reflect.Type]func(*scope, ast.FromItem) error{}
