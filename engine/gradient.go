@@ -7,7 +7,9 @@ import (
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
 )
 
 // Gradient returns rows of the table's type: identity and attributes copied, the gradient of the loss in the
@@ -43,23 +45,45 @@ func (db *Engine) executed(ctx context.Context, r Request, step *int64, seed int
 	if _, err := db.once(ctx, c, step, seed); err != nil {
 		return nil, err
 	}
-	db.warnRounded(c)
+	if err := db.warnRounded(ctx, c); err != nil {
+		return nil, err
+	}
 	return db.gradientOf(ctx, c, 0, stepEnv(step, seed))
 }
 
 // warnRounded tells which attributes are not in the gradients' rows as they are in the table: numerics are double
 // precision on their way.
-func (db *session) warnRounded(c *Compiled) {
+func (db *session) warnRounded(ctx context.Context, c *Compiled) error {
 	for _, t := range c.Tables {
 		for i, col := range t.Cols {
-			of := col.Type.Of
-			if slices.Contains(t.Key, i) || col.PGType != "numeric" || of == nil || of.Ask == nil || of.Ask() == "" {
+			if slices.Contains(t.Key, i) || col.PGType != "numeric" {
 				continue
 			}
-			db.Notify("WARNING", fmt.Sprintf("column \"%s\" of table \"%s\" holds numerics of more than 15 digits, which "+
-				"the rows of its gradient round", col.Name, t.Name))
+			long, err := db.longNumerics(ctx, t, col)
+			if err != nil {
+				return err
+			}
+			if long {
+				db.Notify("WARNING", fmt.Sprintf("column \"%s\" of table \"%s\" holds numerics of more than 15 digits, "+
+					"which the rows of its gradient round", col.Name, t.Name))
+			}
 		}
 	}
+	return nil
+}
+
+// longNumerics reports whether a column holds numerics that double precision does not: as the database said when it
+// described the table, or as it says now.
+func (db *session) longNumerics(ctx context.Context, t *ra.Table, col ra.TableColumn) (bool, error) {
+	if of := col.Type.Of; of != nil && of.Ask != nil {
+		return of.Ask() != "", nil
+	}
+	if _, server := db.Database.(catalog.Pusher); server {
+		return false, nil // it describes numerics that are long
+	}
+	res, err := db.RunSQL(ctx, fmt.Sprintf("SELECT 1 FROM %s WHERE %s <> %[2]s::double precision::numeric LIMIT 1",
+		sqltext.Name(t.Schema, t.Name), sqltext.Ident(col.Name)))
+	return err == nil && len(res.Rows) > 0, err
 }
 
 // GradientText is Gradient for a database that takes it as a query: text where it computes that itself, else the rows.
@@ -77,7 +101,9 @@ func (db *Engine) GradientText(ctx context.Context, loss, table string, step *in
 	if _, err := db.pushedLoss(ctx, c, env); err != nil {
 		return "", nil, About(err, "loss", 0)
 	}
-	db.warnRounded(c)
+	if err := db.warnRounded(ctx, c); err != nil {
+		return "", nil, err
+	}
 	text, err = db.pushedGradient(ctx, c, 0, env)
 	return text, nil, err
 }
@@ -187,7 +213,9 @@ func (db *Engine) gradients(ctx context.Context, c *Compiled, step *int64, seed 
 	if err != nil {
 		return 0, nil, err
 	}
-	db.warnRounded(c)
+	if err := db.warnRounded(ctx, c); err != nil {
+		return 0, nil, err
+	}
 	grads := make([]*catalog.Relation, len(c.Tables))
 	for i := range c.Tables {
 		if grads[i], err = db.gradientOf(ctx, c, i, stepEnv(step, seed)); err != nil {

@@ -220,7 +220,9 @@ func (db *pusher) pushedRelation(ctx context.Context, c *Compiled, env kernels.E
 	if _, err := db.pushedLoss(ctx, c, env); err != nil {
 		return nil, About(err, "loss", 0)
 	}
-	db.warnRounded(c)
+	if err := db.warnRounded(ctx, c); err != nil {
+		return nil, err
+	}
 	text, err := db.pushedGradient(ctx, c, 0, env)
 	if err != nil {
 		return nil, err
@@ -289,7 +291,9 @@ func (db *pusher) pushedBackward(ctx context.Context, c *Compiled, env kernels.E
 	if err != nil {
 		return 0, About(err, "loss", 0)
 	}
-	db.warnRounded(c)
+	if err := db.warnRounded(ctx, c); err != nil {
+		return 0, err
+	}
 	for i, t := range c.Tables {
 		text, err := db.pushedGradient(ctx, c, i, env)
 		if err != nil {

@@ -54,9 +54,6 @@ SELECT round(w::numeric, 9) FROM w_grad;
 `, l.engine))
 		inPsql(t, c.DSN, "SET client_min_messages = warning; DROP SCHEMA s CASCADE")
 		t.Logf("%d steps, engine %s: %v", l.steps, l.engine, lastTime(t, out))
-		if d := lastTime(t, out); d > 40*time.Second {
-			t.Errorf("%d steps by engine %s took %v", l.steps, l.engine, d)
-		}
 		numbers := strings.Join(strings.Fields(timing.ReplaceAllString(out, "")), " ")
 		if before := results[l.steps]; before != "" && before != numbers {
 			t.Errorf("%d steps: %s by one engine, %s by the other", l.steps, before, numbers)
