@@ -6,8 +6,8 @@ const facts = "./pgbridge/safetytest -run=TestSafety/"
 // Faults of what a plan rests on of a table's content.
 func init() {
 	faults = append(faults, []fault{
-		{"a gradient's rows round attributes without a word", "engine/gradient.go", "of.Ask() == \"\" {",
-			"of.Ask() != \"\" {", "./internal/pgrun -run=TestRoundedAttributes"},
+		{"a gradient's rows round attributes without a word", "engine/gradient.go", "return of.Ask() != \"\", nil",
+			"return false, nil", "./internal/pgrun -run=TestRoundedAttributes"},
 		{"a sub-query is handed on as another text than what it says", "sqlfront/parse/deparse.go",
 			"err == nil && means(sql, want) {", "err == nil {", "./sqlfront/parse -run=TestOwnTexts"},
 		{"a step does not look at what it was planned for", "train/run/pushed.go", "Holds: p.db.Holding(p.c), ", "", facts +
