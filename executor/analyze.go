@@ -10,27 +10,10 @@ import (
 
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/values"
-	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/blas"
 	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/tensor"
 )
-
-// Analyze runs the plan, once for warming up and then for each of the given number of steps, and times its instructions
-// for Explain. The parameters do not change in between. Where a step has rows of its own, the structure of each is
-// timed, and the instructions are those of the last.
-func (p *Program) Analyze(ctx context.Context, env kernels.Env, steps int) (err error) {
-	p.timed, p.made = true, nil
-	defer func() { p.timed = false }()
-	for range steps + 1 {
-		if err := p.Run(ctx, env); err != nil {
-			return err
-		}
-		env.Step++
-	}
-	p.limit, err = measureLimits(ctx, p.opt.Workers)
-	return err
-}
 
 // limits are what the machine can do at most, as measured: operations of a matrix product and bytes read per second.
 type limits struct{ flops, bytes float64 }

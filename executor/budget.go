@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"unsafe"
 
+	"github.com/relgrad/relgrad/executor/structure"
+	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
@@ -49,12 +51,28 @@ type ledger struct {
 	told     bool             // Options.Spills has been called
 }
 
-func (p *Program) window() int64 { return p.opt.Memory / windowShare }
+// holdings are what a program holds, and what its budget lets it hold.
+type holdings struct {
+	opt    Options
+	tune   *tuning.Sizes
+	src    ra.Source
+	tables map[string]*tableData
+	params []*Param
+	owned  []*values.Val // computed once; their data are freed at Close
+	arena  arena         // of the schedule's vals
+	spare  arena         // of structural vals, while they are computed
+	ledger ledger
+	stages *structure.Env // what its stages share
+	run    *stage
+	step   *stage
+}
+
+func (m *holdings) window() int64 { return m.opt.Memory / windowShare }
 
 // spills reports whether some of the program lies in files.
-func (p *Program) spills() bool {
-	_, step := p.stages.Steps.Bytes()
-	return len(p.ledger.disk)+len(p.ledger.filed)+len(p.ledger.vals) > 0 || step > 0
+func (m *holdings) spills() bool {
+	_, step := m.stages.Steps.Bytes()
+	return len(m.ledger.disk)+len(m.ledger.filed)+len(m.ledger.vals) > 0 || step > 0
 }
 
 // forget frees the arrays of the structure.
@@ -66,40 +84,40 @@ func (l *ledger) forget() {
 }
 
 // InFile reports whether so many bytes more of the structure go to a file: where it has taken its share of the budget.
-func (p *Program) InFile(bytes int64) bool {
-	return p.opt.Memory > 0 && bytes >= p.tune.SpillBytes && p.arrays()+bytes > p.opt.Memory/structureShare
+func (m *holdings) InFile(bytes int64) bool {
+	return m.opt.Memory > 0 && bytes >= m.tune.SpillBytes && m.arrays()+bytes > m.opt.Memory/structureShare
 }
 
 // Lasts notes an array of the run's structure.
-func (p *Program) Lasts(bytes int64, file *tensor.Buffer) {
-	p.ledger.made = append(p.ledger.made, bytes)
+func (m *holdings) Lasts(bytes int64, file *tensor.Buffer) {
+	m.ledger.made = append(m.ledger.made, bytes)
 	if file != nil {
-		p.ledger.filed = append(p.ledger.filed, file)
+		m.ledger.filed = append(m.ledger.filed, file)
 	} else {
-		p.ledger.arrays += bytes
+		m.ledger.arrays += bytes
 	}
 }
 
 // arrays is the size of the arrays of the structure in memory.
-func (p *Program) arrays() int64 {
-	step, _ := p.stages.Steps.Bytes()
-	return p.ledger.arrays + step
+func (m *holdings) arrays() int64 {
+	step, _ := m.stages.Steps.Bytes()
+	return m.ledger.arrays + step
 }
 
 // lastingData gives a column of the structure its memory, which is Go's or a file's.
-func (p *Program) lastingData(d *values.Column, nullable bool) error {
+func (m *holdings) lastingData(d *values.Column, nullable bool) error {
 	bytes := values.Bytes(d.Kind, d.N, d.Size, nullable)
-	p.ledger.made = append(p.ledger.made, spillable(d.Kind, bytes))
-	if d.Kind == values.Str || !p.InFile(int64(bytes)) {
+	m.ledger.made = append(m.ledger.made, spillable(d.Kind, bytes))
+	if d.Kind == values.Str || !m.InFile(int64(bytes)) {
 		*d = values.OnHeap(d.Kind, d.N, d.Size, nullable)
-		p.ledger.arrays += int64(bytes)
+		m.ledger.arrays += int64(bytes)
 		return nil
 	}
-	b, err := p.Spill(bytes)
+	b, err := m.Spill(bytes)
 	if err != nil {
 		return err
 	}
-	p.ledger.filed = append(p.ledger.filed, b)
+	m.ledger.filed = append(m.ledger.filed, b)
 	*d = values.Place(b, 0, d.Kind, d.N, d.Size, nullable)
 	return nil
 }
@@ -113,29 +131,29 @@ func spillable(k values.Kind, bytes int) int64 {
 }
 
 // Spill makes a buffer in a file.
-func (p *Program) Spill(bytes int) (*tensor.Buffer, error) {
-	if p.opt.MaySpill != nil {
-		if err := p.opt.MaySpill(int64(bytes)); err != nil {
+func (m *holdings) Spill(bytes int) (*tensor.Buffer, error) {
+	if m.opt.MaySpill != nil {
+		if err := m.opt.MaySpill(int64(bytes)); err != nil {
 			return nil, err
 		}
 	}
-	b, err := tensor.NewSpill(p.opt.SpillDir, bytes, p.window())
+	b, err := tensor.NewSpill(m.opt.SpillDir, bytes, m.window())
 	switch {
 	case err == nil:
-		p.limitHeap()
+		m.limitHeap()
 		return b, nil
 	case errors.Is(err, errors.ErrUnsupported):
 		return nil, sqlerr.New(sqlerr.OutOfMemory,
 			"the plan needs more than the memory budget of %s, and spilling to files exists on Linux only",
-			values.Size(float64(p.opt.Memory))).
+			values.Size(float64(m.opt.Memory))).
 			Wrap(err)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
-		return nil, sqlerr.New(sqlerr.DiskFull, "no room to spill %s to %s", values.Size(float64(bytes)), p.opt.SpillDir).
-			WithDetail("The memory budget is %s.", values.Size(float64(p.opt.Memory))).
+		return nil, sqlerr.New(sqlerr.DiskFull, "no room to spill %s to %s", values.Size(float64(bytes)), m.opt.SpillDir).
+			WithDetail("The memory budget is %s.", values.Size(float64(m.opt.Memory))).
 			WithHint("Free space there, or raise the budget: --memory, or SET relgrad.memory.").
 			Wrap(err)
 	}
-	return nil, sqlerr.New(sqlerr.IO, "could not spill %s to %s", values.Size(float64(bytes)), p.opt.SpillDir).
+	return nil, sqlerr.New(sqlerr.IO, "could not spill %s to %s", values.Size(float64(bytes)), m.opt.SpillDir).
 		WithDetail("%v.", err).
 		WithHint("Files lie in the store's folder. A larger budget needs none: --memory, or SET relgrad.memory.").
 		Wrap(err)
@@ -149,9 +167,9 @@ type stored struct {
 }
 
 // columnsByBytes lists the columns of numbers, the largest first.
-func (p *Program) columnsByBytes() []stored {
+func (m *holdings) columnsByBytes() []stored {
 	var out []stored
-	for _, t := range p.tables {
+	for _, t := range m.tables {
 		for i, c := range t.cols {
 			typ := kernels.Type{Kind: kernels.Int}
 			if c != ra.RowID {
@@ -178,11 +196,11 @@ func (p *Program) columnsByBytes() []stored {
 
 // inMemory is what columns take in memory under a budget: the largest lie in files until the rest takes no more than
 // the columns' share. first is the first that stays.
-func (p *Program) inMemory(cols []stored, budget int64) (first int, bytes int64) {
+func (m *holdings) inMemory(cols []stored, budget int64) (first int, bytes int64) {
 	for _, c := range cols {
 		bytes += c.bytes
 	}
-	for first < len(cols) && bytes > budget/columnShare && cols[first].bytes >= p.tune.SpillBytes {
+	for first < len(cols) && bytes > budget/columnShare && cols[first].bytes >= m.tune.SpillBytes {
 		bytes -= cols[first].bytes
 		first++
 	}
@@ -190,12 +208,12 @@ func (p *Program) inMemory(cols []stored, budget int64) (first int, bytes int64)
 }
 
 // chooseColumns marks the columns that are read into files.
-func (p *Program) chooseColumns() {
-	if p.opt.Memory <= 0 {
+func (m *holdings) chooseColumns() {
+	if m.opt.Memory <= 0 {
 		return
 	}
-	cols := p.columnsByBytes()
-	first, _ := p.inMemory(cols, p.opt.Memory)
+	cols := m.columnsByBytes()
+	first, _ := m.inMemory(cols, m.opt.Memory)
 	for _, c := range cols[:first] {
 		if c.t.spill == nil {
 			c.t.spill = map[int]bool{}
@@ -203,18 +221,18 @@ func (p *Program) chooseColumns() {
 		c.t.spill[c.i] = true
 	}
 	if first > 0 {
-		p.limitHeap()
+		m.limitHeap()
 	}
 }
 
 // read reads a table, the columns that are marked into files.
-func (p *Program) read(st *stage, t *tableData) ([]*ra.Vector, error) {
+func (m *holdings) read(st *stage, t *tableData) ([]*ra.Vector, error) {
 	var failed error
 	room := func(i int, typ kernels.Type, rows int) *ra.Vector {
-		if failed != nil || !t.spill[i] && !p.own(t, i) {
+		if failed != nil || !t.spill[i] && !m.own(t, i) {
 			return nil
 		}
-		v, err := p.roomFor(t, i, typ, rows)
+		v, err := m.roomFor(t, i, typ, rows)
 		if err != nil {
 			failed = err
 		}
@@ -222,10 +240,10 @@ func (p *Program) read(st *stage, t *tableData) ([]*ra.Vector, error) {
 	}
 	var cols []*ra.Vector
 	var err error
-	if src, ok := p.src.(ra.Roomy); ok {
+	if src, ok := m.src.(ra.Roomy); ok {
 		cols, err = src.ReadInto(st.Ctx, t.t, t.cols, room)
 	} else {
-		cols, err = p.src.Read(st.Ctx, t.t, t.cols)
+		cols, err = m.src.Read(st.Ctx, t.t, t.cols)
 	}
 	if failed != nil {
 		return nil, failed
@@ -240,31 +258,31 @@ func (p *Program) read(st *stage, t *tableData) ([]*ra.Vector, error) {
 			delete(t.own, t.cols[i])
 		}
 		if b := values.NumbersOf(v); t.spill[i] && len(b) > 0 {
-			if cols[i], err = p.moveOut(v); err != nil {
+			if cols[i], err = m.moveOut(v); err != nil {
 				return nil, err
 			}
 			name := "row id"
 			if t.cols[i] >= 0 {
 				name = t.t.Cols[t.cols[i]].Name
 			}
-			p.ledger.listed = append(p.ledger.listed, t.t.Name+"."+name+", "+values.Size(float64(len(b))))
+			m.ledger.listed = append(m.ledger.listed, t.t.Name+"."+name+", "+values.Size(float64(len(b))))
 			continue
 		}
-		p.ledger.columns += vectorBytes(v)
+		m.ledger.columns += vectorBytes(v)
 	}
 	return cols, nil
 }
 
 // own reports whether column i of a table becomes a parameter as it is read, and so is read into a parameter's memory.
-func (p *Program) own(t *tableData, i int) bool {
-	has := slices.ContainsFunc(p.params, func(q *Param) bool { return q.table == t && q.col == t.cols[i] })
-	return t.dep[t.cols[i]] && !has && !p.opt.Force64
+func (m *holdings) own(t *tableData, i int) bool {
+	has := slices.ContainsFunc(m.params, func(q *Param) bool { return q.table == t && q.col == t.cols[i] })
+	return t.dep[t.cols[i]] && !has && !m.opt.Force64
 }
 
 // roomFor makes an empty vector that has room for so many rows of a column, in a file or in a parameter's memory.
-func (p *Program) roomFor(t *tableData, i int, typ kernels.Type, rows int) (*ra.Vector, error) {
+func (m *holdings) roomFor(t *tableData, i int, typ kernels.Type, rows int) (*ra.Vector, error) {
 	if t.spill[i] {
-		return p.roomOn(typ, rows)
+		return m.roomOn(typ, rows)
 	}
 	d, err := values.NewColumn(values.KindOf(typ), rows, typ.Size(), t.t.Cols[t.cols[i]].Type.Nullable)
 	if err != nil {
@@ -276,23 +294,23 @@ func (p *Program) roomFor(t *tableData, i int, typ kernels.Type, rows int) (*ra.
 }
 
 // roomOn makes an empty vector that has room for so many rows in a file.
-func (p *Program) roomOn(t kernels.Type, rows int) (*ra.Vector, error) {
+func (m *holdings) roomOn(t kernels.Type, rows int) (*ra.Vector, error) {
 	k, n := values.KindOf(t), rows*t.Size()
-	b, err := p.Spill(n * k.Bytes())
+	b, err := m.Spill(n * k.Bytes())
 	if err != nil {
 		return nil, err
 	}
-	p.ledger.disk = append(p.ledger.disk, b)
+	m.ledger.disk = append(m.ledger.disk, b)
 	d := values.Place(b, 0, k, rows, t.Size(), false)
 	return &ra.Vector{Type: t, F64: d.F64[:0:len(d.F64)], F32: d.F32[:0:len(d.F32)], Ints: d.I64[:0:len(d.I64)]}, nil
 }
 
 // moveOut returns a column whose numbers lie in a file.
-func (p *Program) moveOut(v *ra.Vector) (*ra.Vector, error) {
-	if p.bufferOf(unsafe.Pointer(unsafe.SliceData(values.NumbersOf(v)))) != nil {
+func (m *holdings) moveOut(v *ra.Vector) (*ra.Vector, error) {
+	if m.bufferOf(unsafe.Pointer(unsafe.SliceData(values.NumbersOf(v)))) != nil {
 		return v, nil
 	}
-	to, err := p.roomOn(v.Type, v.N)
+	to, err := m.roomOn(v.Type, v.N)
 	if err != nil {
 		return nil, err
 	}
@@ -320,33 +338,23 @@ func vectorBytes(v *ra.Vector) int64 {
 
 // held is what the program, and others under the same budget, hold in memory besides a schedule's vals and what they
 // are computed with.
-func (p *Program) held() int64 {
-	n := p.opt.Taken + p.ledger.columns + p.structureBytes()
-	for _, v := range p.owned {
+func (m *holdings) held() int64 {
+	n := m.opt.Taken + m.ledger.columns + m.structureBytes()
+	for _, v := range m.owned {
 		if !v.Structural && v.Data != nil && v.Data.Buf != nil && !v.Data.Buf.Spilled() {
 			n += int64(len(v.Data.Buf.Bytes()))
 		}
 	}
-	for _, q := range p.params {
-		n += int64(len(q.data.Buf.Bytes())) * int64(1+p.opt.Beside)
+	for _, q := range m.params {
+		n += int64(len(q.data.Buf.Bytes())) * int64(1+m.opt.Beside)
 	}
 	return n
 }
 
-// Holds is how much memory the program takes of a budget, in bytes. The window of what lies in files is not counted: it
-// belongs to all programs together.
-func (p *Program) Holds() int64 {
-	n := p.held() - p.opt.Taken
-	for _, b := range []*tensor.Buffer{p.arena.mem, p.spare.mem} {
-		n += int64(len(b.Bytes()))
-	}
-	return n + p.device.Held()
-}
-
 // structureBytes counts the arrays of the structure in memory and the tables in which keys are looked up.
-func (p *Program) structureBytes() int64 {
-	n := p.arrays()
-	for _, st := range []*stage{p.run, p.step} {
+func (m *holdings) structureBytes() int64 {
+	n := m.arrays()
+	for _, st := range []*stage{m.run, m.step} {
 		if st == nil {
 			continue
 		}
@@ -358,8 +366,8 @@ func (p *Program) structureBytes() int64 {
 }
 
 // bufferOf returns the program's file in which an array lies; nil: it lies in memory.
-func (p *Program) bufferOf(at unsafe.Pointer) *tensor.Buffer {
-	for _, list := range [][]*tensor.Buffer{p.ledger.disk, p.ledger.filed} {
+func (m *holdings) bufferOf(at unsafe.Pointer) *tensor.Buffer {
+	for _, list := range [][]*tensor.Buffer{m.ledger.disk, m.ledger.filed} {
 		for _, b := range list {
 			if lo := uintptr(unsafe.Pointer(unsafe.SliceData(b.Bytes()))); uintptr(at) >= lo &&
 				uintptr(at) < lo+uintptr(len(b.Bytes())) {
@@ -383,9 +391,9 @@ type tried struct{ need, gathered int64 }
 
 // works reports whether a budget holds a plan that needs so many bytes besides columns, arrays of the structure and
 // vals: as choose goes, with the sizes that it has tried.
-func (p *Program) works(cols []stored, budget, fixed int64, vals []tried) bool {
-	first, kept := p.inMemory(cols, budget)
-	arrays, filed := p.arraysWithin(budget)
+func (m *holdings) works(cols []stored, budget, fixed int64, vals []tried) bool {
+	first, kept := m.inMemory(cols, budget)
+	arrays, filed := m.arraysWithin(budget)
 	left := budget - fixed - kept - arrays
 	for i, v := range vals {
 		need := v.need
@@ -401,9 +409,9 @@ func (p *Program) works(cols []stored, budget, fixed int64, vals []tried) bool {
 
 // arraysWithin is what arrays of the structure take in memory under a budget, and whether some lie in files. See
 // inFile.
-func (p *Program) arraysWithin(budget int64) (bytes int64, filed bool) {
-	for _, b := range append(p.ledger.made[:len(p.ledger.made):len(p.ledger.made)], p.stages.Steps.Sizes()...) {
-		if b >= p.tune.SpillBytes && bytes+b > budget/structureShare {
+func (m *holdings) arraysWithin(budget int64) (bytes int64, filed bool) {
+	for _, b := range append(m.ledger.made[:len(m.ledger.made):len(m.ledger.made)], m.stages.Steps.Sizes()...) {
+		if b >= m.tune.SpillBytes && bytes+b > budget/structureShare {
 			filed = true
 		} else {
 			bytes += max(b, -b)
@@ -414,11 +422,11 @@ func (p *Program) arraysWithin(budget int64) (bytes int64, filed bool) {
 
 // smallest is the least budget above this one that works, in whole megabytes, as people write it. A smaller one may
 // work too, in which a column lies in a file that this one keeps in memory.
-func (p *Program) smallest(fixed int64, vals []tried) int64 {
+func (m *holdings) smallest(fixed int64, vals []tried) int64 {
 	const mega = 1 << 20
-	cols := p.columnsByBytes()
-	works := func(budget int64) bool { return p.works(cols, budget*mega, fixed, vals) }
-	fails := p.opt.Memory / mega
+	cols := m.columnsByBytes()
+	works := func(budget int64) bool { return m.works(cols, budget*mega, fixed, vals) }
+	fails := m.opt.Memory / mega
 	least := fails + 1
 	for !works(least) {
 		fails, least = least, least+max(least/64, 1)
@@ -434,10 +442,10 @@ func (p *Program) smallest(fixed int64, vals []tried) int64 {
 }
 
 // tooLittle says that the budget does not hold so many bytes besides columns, arrays of the structure and vals.
-func (p *Program) tooLittle(fixed int64, vals []tried) error {
-	least := p.smallest(fixed, vals)
+func (m *holdings) tooLittle(fixed int64, vals []tried) error {
+	least := m.smallest(fixed, vals)
 	return sqlerr.New(sqlerr.OutOfMemory, "the plan needs %s of memory even where it spills, and the budget is %s",
-		values.Size(float64(least)), values.Size(float64(p.opt.Memory))).
+		values.Size(float64(least)), values.Size(float64(m.opt.Memory))).
 		WithHint("Set --memory, or relgrad.memory, to at least %dMB; or read fewer rows or smaller chunks.", least>>20)
 }
 
@@ -450,22 +458,22 @@ var heaps struct {
 
 // limitHeap has Go collect garbage before the heap and what lies outside of it take more than the budget. What is
 // collected are arrays of numbers, in which the collector need not look for pointers: that is cheap.
-func (p *Program) limitHeap() {
-	limit := p.opt.Memory - p.window() - p.opt.Taken
-	for _, b := range []*tensor.Buffer{p.arena.mem, p.spare.mem} {
+func (m *holdings) limitHeap() {
+	limit := m.opt.Memory - m.window() - m.opt.Taken
+	for _, b := range []*tensor.Buffer{m.arena.mem, m.spare.mem} {
 		limit -= int64(len(b.Bytes()))
 	}
-	for _, v := range p.owned {
+	for _, v := range m.owned {
 		if v.Data != nil && !v.Data.Buf.Spilled() {
 			limit -= int64(len(v.Data.Buf.Bytes()))
 		}
 	}
-	for _, q := range p.params {
+	for _, q := range m.params {
 		limit -= int64(len(q.data.Buf.Bytes()))
 	}
-	setHeapLimit(&p.ledger, max(limit, p.opt.Memory/windowShare))
-	if p.ledger.released == nil {
-		p.ledger.released = func() { setHeapLimit(&p.ledger, 0) }
+	setHeapLimit(&m.ledger, max(limit, m.opt.Memory/windowShare))
+	if m.ledger.released == nil {
+		m.ledger.released = func() { setHeapLimit(&m.ledger, 0) }
 	}
 }
 

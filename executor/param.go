@@ -24,21 +24,21 @@ type Param struct {
 }
 
 // param returns the buffer of a table's column, made of v on the first call.
-func (p *Program) param(t *tableData, col int, v *ra.Vector) (*Param, error) {
-	for _, q := range p.params {
+func (m *holdings) param(t *tableData, col int, v *ra.Vector) (*Param, error) {
+	for _, q := range m.params {
 		if q.table == t && q.col == col {
 			return q, nil
 		}
 	}
 	k := values.KindOf(v.Type)
-	if p.opt.Force64 {
+	if m.opt.Force64 {
 		k = values.F64
 	}
 	d := t.own[col]
 	if d != nil && d.N == v.N {
 		delete(t.own, col)
 		if d.Over(v) { // not where a copy has taken the column's place
-			p.ledger.columns -= int64(len(values.NumbersOf(v)))
+			m.ledger.columns -= int64(len(values.NumbersOf(v)))
 		}
 		switch { // the rows decide, not what was known of them
 		case v.Valid == nil:
@@ -55,14 +55,14 @@ func (p *Program) param(t *tableData, col int, v *ra.Vector) (*Param, error) {
 	}
 	q := &Param{Rows: v.N, Size: d.Size, F32: d.F32, F64: d.F64, Valid: d.Valid, table: t, col: col, data: d}
 	q.validate(v)
-	p.params = append(p.params, q)
+	m.params = append(m.params, q)
 	return q, nil
 }
 
 // becomes reports whether a column that has been read is a parameter's memory, or will be: training changes that.
-func (p *Program) becomes(t *tableData, col int, v *ra.Vector) bool {
+func (m *holdings) becomes(t *tableData, col int, v *ra.Vector) bool {
 	return t.own[col] != nil && t.own[col].Over(v) ||
-		slices.ContainsFunc(p.params, func(q *Param) bool { return q.table == t && q.col == col && q.data.Over(v) })
+		slices.ContainsFunc(m.params, func(q *Param) bool { return q.table == t && q.col == col && q.data.Over(v) })
 }
 
 func (q *Param) validate(v *ra.Vector) {

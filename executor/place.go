@@ -29,49 +29,6 @@ type item struct {
 	spilled  bool
 }
 
-// place gives the vals their memory: the kept ones each a buffer, the others a part of the arena, which grows where it
-// is too small. Vals that do not fit into the budget lie in files. Those of the structure alone are not refused: the
-// schedule of the values says what the whole plan needs.
-func (p *Program) place(s *forms.Schedule, roots []forms.Root, a *arena, structural bool) error {
-	items, stored := itemsOf(s, roots)
-	tmp := int64(max(s.Tmp, p.onceTmp)*busy(s, p.opt.Workers)) + partialSums(s)
-	if err := p.choose(items, stored, len(s.Steps), tmp, structural); err != nil {
-		return err
-	}
-	var in, out []*device.Extent
-	for _, x := range items {
-		switch {
-		case x.own:
-			if err := p.keep(x); err != nil {
-				return err
-			}
-		case x.spilled:
-			out = append(out, &x.Extent)
-		default:
-			in = append(in, &x.Extent)
-		}
-	}
-	s.Bytes = int64(device.PlanMemory(in))
-	if err := a.grow(p, int(s.Bytes), device.PlanMemory(out)); err != nil {
-		return err
-	}
-	for _, x := range items {
-		if d := x.v.Data; !x.own && x.spilled {
-			*d = values.Place(a.disk, x.Off, d.Kind, d.N, d.Size, x.v.Type.Nullable)
-		} else if !x.own {
-			*d = values.Place(a.mem, x.Off, d.Kind, d.N, d.Size, x.v.Type.Nullable)
-		}
-	}
-	for _, v := range s.Views {
-		*v.Data = values.Viewed(v.Base().Data, v.Data.N, v.Data.Size)
-	}
-	s.Placed = true
-	if p.onceTmp = max(p.onceTmp, onceScratch(s)); !structural {
-		p.tell(items)
-	}
-	return nil
-}
-
 // busy is how many workers' scratch is used: an instruction of few lanes leaves the others alone.
 func busy(s *forms.Schedule, workers int) (most int) {
 	for _, ins := range [][]*device.Instr{s.Once, s.Steps} {
@@ -182,44 +139,44 @@ func partialSums(s *forms.Schedule) int64 {
 
 // choose marks the vals that lie in files: as few as let the rest fit into the budget. Where the most is in memory at
 // once one goes: before others one whose rows are only read in their order, and the largest.
-func (p *Program) choose(items []*item, stored []*values.Val, steps int, tmp int64, structural bool) error {
-	if p.opt.Memory <= 0 {
+func (m *holdings) choose(items []*item, stored []*values.Val, steps int, tmp int64, structural bool) error {
+	if m.opt.Memory <= 0 {
 		return nil
 	}
 	if structural {
 		for _, x := range items {
 			if x.own {
-				p.ledger.made = append(p.ledger.made, spillable(x.v.Data.Kind, x.Bytes))
+				m.ledger.made = append(m.ledger.made, spillable(x.v.Data.Kind, x.Bytes))
 			}
-			if x.spilled = x.own && x.v.Data.Kind != values.Str && p.InFile(int64(x.Bytes)); x.own && !x.spilled {
-				p.ledger.arrays += int64(x.Bytes)
+			if x.spilled = x.own && x.v.Data.Kind != values.Str && m.InFile(int64(x.Bytes)); x.own && !x.spilled {
+				m.ledger.arrays += int64(x.Bytes)
 			}
 		}
 	}
-	held := p.held() + tmp
+	held := m.held() + tmp
 	need := inMemoryOf(items)
-	p.ledger.needs = held + need
-	for _, b := range slices.Concat(p.ledger.disk, p.ledger.filed) {
-		p.ledger.needs += int64(len(b.Bytes()))
+	m.ledger.needs = held + need
+	for _, b := range slices.Concat(m.ledger.disk, m.ledger.filed) {
+		m.ledger.needs += int64(len(b.Bytes()))
 	}
-	_, step := p.stages.Steps.Bytes()
-	p.ledger.needs += step
+	_, step := m.stages.Steps.Bytes()
+	m.ledger.needs += step
 	var vals []tried
-	for spills := p.spills(); ; spills = true {
-		left := p.opt.Memory - held
-		vals = append(vals, tried{need, p.gathered(items, stored)})
+	for spills := m.spills(); ; spills = true {
+		left := m.opt.Memory - held
+		vals = append(vals, tried{need, m.gathered(items, stored)})
 		if spills {
-			left -= p.window() + beyond(vals[len(vals)-1].gathered, p.opt.Memory)
+			left -= m.window() + beyond(vals[len(vals)-1].gathered, m.opt.Memory)
 		}
 		if need <= left {
 			return nil
 		}
-		x := largestAtPeak(items, steps, p.tune.SpillBytes)
+		x := largestAtPeak(items, steps, m.tune.SpillBytes)
 		if x == nil && structural {
 			return nil
 		}
 		if x == nil {
-			return p.tooLittle(held-p.ledger.columns-p.arrays(), vals)
+			return m.tooLittle(held-m.ledger.columns-m.arrays(), vals)
 		}
 		x.spilled = true
 		need = inMemoryOf(items)
@@ -227,7 +184,7 @@ func (p *Program) choose(items []*item, stored []*values.Val, steps int, tmp int
 }
 
 // gathered is the size of the largest column in a file whose rows are read through an index.
-func (p *Program) gathered(items []*item, stored []*values.Val) (most int64) {
+func (m *holdings) gathered(items []*item, stored []*values.Val) (most int64) {
 	for _, x := range items {
 		if x.spilled && x.gathered {
 			most = max(most, int64(x.Bytes))
@@ -235,7 +192,7 @@ func (p *Program) gathered(items []*item, stored []*values.Val) (most int64) {
 	}
 	for _, v := range stored {
 		d := v.Data
-		if b := d.Bytes(); len(b) > 0 && (d.Buf.Spilled() || p.bufferOf(unsafe.Pointer(unsafe.SliceData(b))) != nil) {
+		if b := d.Bytes(); len(b) > 0 && (d.Buf.Spilled() || m.bufferOf(unsafe.Pointer(unsafe.SliceData(b))) != nil) {
 			most = max(most, int64(len(b)))
 		}
 	}
@@ -302,7 +259,7 @@ func largestAtPeak(items []*item, steps int, least int64) *item {
 }
 
 // keep gives a val that outlives the schedule its buffer.
-func (p *Program) keep(x *item) error {
+func (m *holdings) keep(x *item) error {
 	d := x.v.Data
 	if !x.spilled {
 		own, err := values.NewColumn(d.Kind, d.N, d.Size, x.v.Type.Nullable)
@@ -311,7 +268,7 @@ func (p *Program) keep(x *item) error {
 		}
 		return err
 	}
-	b, err := p.Spill(x.Bytes)
+	b, err := m.Spill(x.Bytes)
 	if err != nil {
 		return err
 	}
@@ -322,7 +279,7 @@ func (p *Program) keep(x *item) error {
 
 // grow makes the arena large enough, and a large one so in whole huge pages: the next batch, which has a few groups
 // more, then finds room, too, where new memory would have to be cleared page by page as it is first written.
-func (a *arena) grow(p *Program, mem, disk int) error {
+func (a *arena) grow(m *holdings, mem, disk int) error {
 	if len(a.mem.Bytes()) < max(mem, 1) {
 		a.mem.Free()
 		a.mem = nil
@@ -335,7 +292,7 @@ func (a *arena) grow(p *Program, mem, disk int) error {
 	if len(a.disk.Bytes()) < disk {
 		a.disk.Free()
 		a.disk = nil
-		b, err := p.Spill(disk)
+		b, err := m.Spill(disk)
 		if err != nil {
 			return err
 		}
@@ -345,50 +302,50 @@ func (a *arena) grow(p *Program, mem, disk int) error {
 }
 
 // tell notes what lies in files, and says it once.
-func (p *Program) tell(items []*item) {
-	p.ledger.vals = nil
+func (m *holdings) tell(items []*item) {
+	m.ledger.vals = nil
 	for _, x := range items {
 		if x.spilled {
-			p.ledger.vals = append(p.ledger.vals, fmt.Sprintf("v%d, %s", x.v.ID, values.Size(float64(x.Bytes))))
+			m.ledger.vals = append(m.ledger.vals, fmt.Sprintf("v%d, %s", x.v.ID, values.Size(float64(x.Bytes))))
 		}
 	}
-	if !p.spills() {
+	if !m.spills() {
 		return
 	}
-	p.limitHeap()
-	if !p.ledger.told && p.opt.Spills != nil {
-		p.opt.Spills(p.Spilled())
+	m.limitHeap()
+	if !m.ledger.told && m.opt.Spills != nil {
+		m.opt.Spills(m.Spilled())
 	}
-	p.ledger.told = true
+	m.ledger.told = true
 }
 
 // Spilled says what of the program lies in files.
-func (p *Program) Spilled() Spilled {
+func (m *holdings) Spilled() Spilled {
 	s := Spilled{
-		Needs:   p.ledger.needs,
-		Budget:  p.opt.Memory,
-		Columns: len(p.ledger.listed) + len(p.ledger.filed) + p.stages.Steps.Files() + len(p.ledger.vals),
-		Dir:     p.opt.SpillDir,
+		Needs:   m.ledger.needs,
+		Budget:  m.opt.Memory,
+		Columns: len(m.ledger.listed) + len(m.ledger.filed) + m.stages.Steps.Files() + len(m.ledger.vals),
+		Dir:     m.opt.SpillDir,
 	}
-	_, s.Bytes = p.stages.Steps.Bytes()
-	for _, b := range slices.Concat(p.ledger.disk, p.ledger.filed) {
+	_, s.Bytes = m.stages.Steps.Bytes()
+	for _, b := range slices.Concat(m.ledger.disk, m.ledger.filed) {
 		s.Bytes += int64(len(b.Bytes()))
 	}
-	for _, v := range p.owned {
+	for _, v := range m.owned {
 		if v.Data != nil && v.Data.Buf.Spilled() {
 			s.Bytes += int64(len(v.Data.Buf.Bytes()))
 		}
 	}
-	for _, a := range []arena{p.arena, p.spare} {
+	for _, a := range []arena{m.arena, m.spare} {
 		s.Bytes += int64(len(a.disk.Bytes()))
 	}
 	return s
 }
 
 // MayHold refuses to take so many bytes for structure where they do not fit into the budget.
-func (p *Program) MayHold(bytes int64) error {
-	if bytes += p.held(); p.opt.Memory > 0 && bytes > p.opt.Memory {
-		return p.tooLittle(bytes-p.ledger.columns-p.arrays(), []tried{{}})
+func (m *holdings) MayHold(bytes int64) error {
+	if bytes += m.held(); m.opt.Memory > 0 && bytes > m.opt.Memory {
+		return m.tooLittle(bytes-m.ledger.columns-m.arrays(), []tried{{}})
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/tensor"
 )
 
 // Options are the executor's settings.
@@ -43,40 +44,39 @@ type Options struct {
 
 // Program is a compiled plan. It is for one goroutine at a time.
 type Program struct {
+	holdings
+	onceOnly
+	timings
 	plan     *ra.Plan
-	src      ra.Source
-	opt      Options
 	env      kernels.Env
-	tune     *tuning.Sizes
 	ctx      context.Context
 	flow     *structure.Flow
-	tables   map[string]*tableData
 	scans    map[*tableData]*structure.Relation // read once, whatever the seed
-	params   []*Param
-	owned    []*values.Val                     // computed once; their data are freed at Close
-	once     []*device.Instr                   // that compute them, arguments first
-	took     map[*device.Instr][]time.Duration // how long those ran, where that is timed
-	onceTmp  int
 	device   device.Device
 	host     *cpu.Machine // where the structure computes conditions
-	timed    bool         // instructions note how long they take
-	run      *stage
-	steps    bool // some structure is per step
-	step     *stage
+	steps    bool         // some structure is per step
 	sched    *forms.Schedule
-	arena    arena // of the schedule's vals
-	spare    arena // of structural vals, while they are computed
-	ledger   ledger
-	stages   *structure.Env // what its stages share
 	roots    [][]forms.Root // of the last schedule: per root, per column
 	ran      bool
 	released int                 // times: before the first run, and after what is computed once
 	gone     map[*tableData]bool // of which columns have been released
-	onceText string              // what has been computed once, for plans
-	limit    limits              // the machine's, once Analyze has measured them
-	made     []time.Duration     // how long the structure of each step took, where it is timed
 	shared   *values.Shared
 	finders  map[*tableData]*structure.Lookup // of Match, where a table's rows do not change between steps
+}
+
+// onceOnly is what is computed once, whatever the step.
+type onceOnly struct {
+	once     []*device.Instr                   // arguments first
+	took     map[*device.Instr][]time.Duration // how long those ran, where that is timed
+	onceTmp  int                               // bytes of scratch for each worker
+	onceText string                            // what has been computed once, for plans
+}
+
+// timings are how long things take, while Analyze has them timed.
+type timings struct {
+	timed bool            // instructions note how long they take
+	limit limits          // the machine's, once they have been measured
+	made  []time.Duration // how long the structure of each step took
 }
 
 // tableData is a table's columns that the plan reads.
@@ -93,14 +93,12 @@ type tableData struct {
 // Compile runs the structure phase of the run and makes the value program. src stays in use until Close.
 func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (p *Program, err error) {
 	p = &Program{
-		plan:    plan,
-		src:     src,
-		opt:     opt,
-		env:     opt.Env,
-		tables:  map[string]*tableData{},
-		scans:   map[*tableData]*structure.Relation{},
-		finders: map[*tableData]*structure.Lookup{},
-		took:    map[*device.Instr][]time.Duration{},
+		holdings: holdings{opt: opt, src: src, tables: map[string]*tableData{}},
+		onceOnly: onceOnly{took: map[*device.Instr][]time.Duration{}},
+		plan:     plan,
+		env:      opt.Env,
+		scans:    map[*tableData]*structure.Relation{},
+		finders:  map[*tableData]*structure.Lookup{},
 	}
 	defer func() {
 		if err != nil {
@@ -120,7 +118,7 @@ func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (p 
 		p.device = p.host
 	}
 	p.flow = structure.Analyse(plan)
-	p.stages = structure.NewEnv(p.opt.Workers, p, p.flow, p.tune)
+	p.stages = structure.NewEnv(p.opt.Workers, &p.holdings, p.flow, p.tune)
 	p.shared = values.NewShared(p.stages, p.opt.Force64, p.rowFile)
 	ra.Walk(func(n *ra.Node) {
 		if n.Op == ra.Scan {
@@ -435,4 +433,14 @@ func (p *Program) Scalar(i int) (x float64, null bool, err error) {
 		return float64(d.I64[0]), false, nil
 	}
 	return d.Float(0), false, nil
+}
+
+// Holds is how much memory the program takes of a budget, in bytes. The window of what lies in files is not counted: it
+// belongs to all programs together.
+func (p *Program) Holds() int64 {
+	n := p.held() - p.opt.Taken
+	for _, b := range []*tensor.Buffer{p.arena.mem, p.spare.mem} {
+		n += int64(len(b.Bytes()))
+	}
+	return n + p.device.Held()
 }

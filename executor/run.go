@@ -6,6 +6,7 @@ import (
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/forms"
 	"github.com/relgrad/relgrad/executor/values"
+	"github.com/relgrad/relgrad/kernels"
 )
 
 // lower makes the schedule of the roots and gives it its memory.
@@ -63,4 +64,63 @@ func (p *Program) runSteps(ctx context.Context, s *forms.Schedule) (err error) {
 		}
 	}
 	return s.Code.Run(ctx, &p.env, p.timed)
+}
+
+// place gives the vals their memory: the kept ones each a buffer, the others a part of the arena, which grows where it
+// is too small. Vals that do not fit into the budget lie in files. Those of the structure alone are not refused: the
+// schedule of the values says what the whole plan needs.
+func (p *Program) place(s *forms.Schedule, roots []forms.Root, a *arena, structural bool) error {
+	items, stored := itemsOf(s, roots)
+	tmp := int64(max(s.Tmp, p.onceTmp)*busy(s, p.opt.Workers)) + partialSums(s)
+	if err := p.choose(items, stored, len(s.Steps), tmp, structural); err != nil {
+		return err
+	}
+	var in, out []*device.Extent
+	for _, x := range items {
+		switch {
+		case x.own:
+			if err := p.keep(x); err != nil {
+				return err
+			}
+		case x.spilled:
+			out = append(out, &x.Extent)
+		default:
+			in = append(in, &x.Extent)
+		}
+	}
+	s.Bytes = int64(device.PlanMemory(in))
+	if err := a.grow(&p.holdings, int(s.Bytes), device.PlanMemory(out)); err != nil {
+		return err
+	}
+	for _, x := range items {
+		if d := x.v.Data; !x.own && x.spilled {
+			*d = values.Place(a.disk, x.Off, d.Kind, d.N, d.Size, x.v.Type.Nullable)
+		} else if !x.own {
+			*d = values.Place(a.mem, x.Off, d.Kind, d.N, d.Size, x.v.Type.Nullable)
+		}
+	}
+	for _, v := range s.Views {
+		*v.Data = values.Viewed(v.Base().Data, v.Data.N, v.Data.Size)
+	}
+	s.Placed = true
+	if p.onceTmp = max(p.onceTmp, onceScratch(s)); !structural {
+		p.tell(items)
+	}
+	return nil
+}
+
+// Analyze runs the plan, once for warming up and then for each of the given number of steps, and times its instructions
+// for Explain. The parameters do not change in between. Where a step has rows of its own, the structure of each is
+// timed, and the instructions are those of the last.
+func (p *Program) Analyze(ctx context.Context, env kernels.Env, steps int) (err error) {
+	p.timed, p.made = true, nil
+	defer func() { p.timed = false }()
+	for range steps + 1 {
+		if err := p.Run(ctx, env); err != nil {
+			return err
+		}
+		env.Step++
+	}
+	p.limit, err = measureLimits(ctx, p.opt.Workers)
+	return err
 }

@@ -7,16 +7,16 @@ import (
 )
 
 // rowFile returns the file of such a column; nil for others, which are read where they are.
-func (p *Program) rowFile(v *values.Val) *values.RowFile {
-	if p.opt.Memory <= 0 || v.Data == nil {
+func (m *holdings) rowFile(v *values.Val) *values.RowFile {
+	if m.opt.Memory <= 0 || v.Data == nil {
 		return nil
 	}
 	d := v.Data
 	all, row := d.Bytes(), d.Size*d.Kind.Bytes()
-	if row < values.LeastRow || d.Valid != nil || int64(len(all)) <= residentColumns(p.opt.Memory) {
+	if row < values.LeastRow || d.Valid != nil || int64(len(all)) <= residentColumns(m.opt.Memory) {
 		return nil
 	}
-	b := p.bufferOf(unsafe.Pointer(unsafe.SliceData(all)))
+	b := m.bufferOf(unsafe.Pointer(unsafe.SliceData(all)))
 	if b == nil {
 		return nil
 	}
