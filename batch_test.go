@@ -31,7 +31,8 @@ CREATE TABLE shade (colour int PRIMARY KEY, s double precision[]);
 INSERT INTO shade SELECT c, random_normal(ARRAY[3], 1, ARRAY[c]) FROM generate_series(0, 4) AS g(c);
 CREATE TABLE line (id int PRIMARY KEY, a double precision, b double precision);
 INSERT INTO line VALUES (1, 0.1, -0.2);
-CREATE VIEW guess AS SELECT e.part, e.n, e.y, l.a * e.x + l.b + sum_elements(dropout(s.s, 0.3)) / 10 AS z FROM line l, example e JOIN shade s USING (colour);
+CREATE VIEW guess AS SELECT e.part, e.n, e.y, l.a * e.x + l.b + sum_elements(dropout(s.s, 0.3)) / 10 AS z
+    FROM line l, example e JOIN shade s USING (colour);
 CREATE VIEW loss AS SELECT avg((y - z) ^ 2) + 0.01 * (SELECT count(*) FROM example) FROM guess;
 CREATE VIEW whole AS SELECT avg((e.y - (l.a * e.x + l.b)) ^ 2) FROM example e, line l;
 `
@@ -88,7 +89,8 @@ func TestBatchesByHand(t *testing.T) {
 		t.Fatalf("%d steps for two epochs of 23 rows, 6 a step", len(got))
 	}
 	hand := open(t, "")
-	setup := strings.Replace(examples(upTo(23)), "CREATE TABLE shade", `CREATE TABLE chosen (part text, n int, PRIMARY KEY (part, n));
+	setup := strings.Replace(examples(upTo(23)), "CREATE TABLE shade", `CREATE TABLE chosen (part text, n int,
+    PRIMARY KEY (part, n));
 ALTER TABLE example RENAME TO everything;
 CREATE VIEW example AS SELECT e.* FROM everything e JOIN chosen USING (part, n);
 CREATE TABLE shade`, 1)
@@ -104,7 +106,8 @@ CREATE TABLE shade`, 1)
 			mustRun(t, hand, "DELETE FROM chosen; INSERT INTO chosen VALUES "+strings.Join(keys, ", "))
 			x := mustRun(t, hand, fmt.Sprintf("SELECT backward('loss', ARRAY['line', 'shade'], step => %d, seed => 5)", step)).
 				Rows[0][0].(float64)
-			mustRun(t, hand, `UPDATE line SET a = line.a - 0.1 * g.a, b = line.b - 0.1 * g.b FROM line_grad g WHERE g.id = line.id;
+			mustRun(t, hand, `UPDATE line SET a = line.a - 0.1 * g.a, b = line.b - 0.1 * g.b FROM line_grad g
+    WHERE g.id = line.id;
 UPDATE shade SET s = shade.s - 0.1 * g.s FROM shade_grad g WHERE g.colour = shade.colour`)
 			if g := got[step-1]; g[0] != epoch || math.Abs(g[1].(float64)-x) > 1e-12*math.Abs(x) {
 				t.Errorf("step %d: epoch %v, loss %v; by hand epoch %d, loss %v", step, g[0], g[1], epoch, x)
@@ -210,7 +213,8 @@ func TestBatchIsView(t *testing.T) {
 	db := open(t, "")
 	mustRun(t, db, examples(upTo(23))+`
 CREATE VIEW few AS SELECT n AS number, part AS piece, x, y FROM example WHERE colour < 3;
-CREATE VIEW counts AS SELECT 0 * l.a + 1000 * (SELECT count(*) FROM few) + (SELECT count(*) FROM example) + 1e6 * (SELECT count(DISTINCT n) FROM example) FROM line l;
+CREATE VIEW counts AS SELECT 0 * l.a + 1000 * (SELECT count(*) FROM few) + (SELECT count(*)
+    FROM example) + 1e6 * (SELECT count(DISTINCT n) FROM example) FROM line l;
 CALL train('counts', ARRAY['line.a'], epochs => 1, batch => 'few', batch_size => 4)`)
 	var got []any
 	for _, row := range mustRun(t, db, "SELECT loss FROM relgrad.loss ORDER BY step").Rows {
@@ -229,7 +233,8 @@ func TestBatchOfParameter(t *testing.T) {
 INSERT INTO word SELECT i, random_normal(ARRAY[2], 1, ARRAY[i]) FROM generate_series(1, 50) AS g(i);
 CREATE TABLE before AS SELECT * FROM word;
 CREATE VIEW loss AS SELECT sum(sqnorm(v)) FROM word;
-CALL train('loss', ARRAY['word'], lr => 0.1, epochs => 1, max_seconds => 1e-9, seed => 2, batch => 'word', batch_size => 8, `+option+`)`)
+CALL train('loss', ARRAY['word'], lr => 0.1, epochs => 1, max_seconds => 1e-9, seed => 2, batch => 'word',
+    batch_size => 8, `+option+`)`)
 		var moved []int
 		for _, row := range mustRun(t, db, "SELECT w.id FROM word w JOIN before b USING (id) WHERE w.v <> b.v ORDER BY id").
 			Rows {
@@ -253,7 +258,8 @@ func TestCheckOfBatch(t *testing.T) {
 		"PRIMARY KEY (part, n))")
 	batches := slices.Concat(byHand(5, 1, 6), byHand(5, 2, 6))
 	for i, rows := range batches {
-		mustRun(t, db, "DELETE FROM taken; INSERT INTO taken SELECT part, n, x, y FROM example WHERE (part, n) IN ("+strings.Join(rows, ", ")+")")
+		mustRun(t, db, "DELETE FROM taken; INSERT INTO taken SELECT part, n, x, y FROM example WHERE (part, n) IN ("+
+			strings.Join(rows, ", ")+")")
 		step := int64(i + 1)
 		got, err := db.Check(ctx, "whole", "line", engine.CheckOptions{Samples: 10, Step: &step, Seed: 5, Batch: "example",
 			BatchSize: 6})
@@ -296,8 +302,10 @@ CREATE TABLE edge (src int, dst int, PRIMARY KEY (src, dst));
 INSERT INTO edge SELECT (i * 7 + j) % 100, i FROM generate_series(0, 99) AS g(i), generate_series(1, 5) AS h(j);
 CREATE TABLE w (id int PRIMARY KEY, v double precision);
 INSERT INTO w VALUES (1, 0.5);
-CREATE VIEW one AS SELECT e.dst AS node, sum(tanh(n.x * w.v)) AS s FROM edge e JOIN node n ON n.node = e.src CROSS JOIN w GROUP BY e.dst;
-CREATE VIEW two AS SELECT e.dst AS node, sum(one.s * w.v) AS s FROM edge e JOIN one ON one.node = e.src CROSS JOIN w GROUP BY e.dst;
+CREATE VIEW one AS SELECT e.dst AS node, sum(tanh(n.x * w.v)) AS s FROM edge e JOIN node n ON n.node = e.src CROSS
+    JOIN w GROUP BY e.dst;
+CREATE VIEW two AS SELECT e.dst AS node, sum(one.s * w.v) AS s FROM edge e JOIN one ON one.node = e.src CROSS JOIN w
+    GROUP BY e.dst;
 CREATE VIEW chosen AS SELECT node, y FROM node WHERE train;
 CREATE VIEW shifted AS SELECT node, s + v AS s FROM two CROSS JOIN w;
 CREATE VIEW loss AS SELECT avg((y - s) ^ 2) FROM shifted JOIN chosen USING (node)`)
@@ -322,7 +330,8 @@ CREATE VIEW loss AS SELECT avg((y - s) ^ 2) FROM shifted JOIN chosen USING (node
 // turned makes a regression of points that matrices turn, one of them for many points; some have none.
 const turned = `
 CREATE TABLE point (id int PRIMARY KEY, turn int, x double precision[], y double precision[]);
-INSERT INTO point SELECT i, CASE WHEN i % 7 > 0 THEN 10 * ((5 * i) % 3) END, random_normal(ARRAY[2], 1, ARRAY[i]), random_normal(ARRAY[2], 2, ARRAY[i]) FROM generate_series(1, 40) AS g(i);
+INSERT INTO point SELECT i, CASE WHEN i % 7 > 0 THEN 10 * ((5 * i) % 3) END, random_normal(ARRAY[2], 1, ARRAY[i]),
+    random_normal(ARRAY[2], 2, ARRAY[i]) FROM generate_series(1, 40) AS g(i);
 CREATE TABLE turn (id int PRIMARY KEY, m double precision[]);
 INSERT INTO turn SELECT 10 * i, random_normal(ARRAY[2, 2], 3, ARRAY[i]) FROM generate_series(0, 2) AS g(i);
 CREATE VIEW late AS SELECT id AS n, turn AS by, x, y FROM point WHERE id > 9;
@@ -330,10 +339,12 @@ CREATE VIEW loss AS SELECT avg(sqnorm(matmul(p.x, t.m) - p.y)) FROM point p JOIN
 CREATE VIEW late_loss AS SELECT avg(sqnorm(matmul(l.x, t.m) - l.y)) FROM late l JOIN turn t ON l.by = t.id;
 CREATE VIEW plain AS SELECT avg(sqnorm(p.x - p.y)) + 0.1 * (SELECT sum(sqnorm(m)) FROM turn) FROM point p;
 CREATE VIEW made AS SELECT id, 10 * (id / (id - 3)) AS by, x, y FROM point WHERE turn < 50;
-CREATE VIEW made_loss AS SELECT avg(sqnorm(matmul(p.x, t.m) - p.y)) FROM made p JOIN turn t ON t.id = p.by WHERE p.id > 3;
+CREATE VIEW made_loss AS SELECT avg(sqnorm(matmul(p.x, t.m) - p.y)) FROM made p JOIN turn t ON t.id = p.by
+    WHERE p.id > 3;
 CREATE TABLE own (id int PRIMARY KEY, m double precision[]);
 INSERT INTO own SELECT i, random_normal(ARRAY[2, 3], 4, ARRAY[i]) FROM generate_series(1, 40) AS g(i);
-CREATE VIEW own_loss AS SELECT avg(sqnorm(matmul(matmul(p.x, t.m) - p.y, o.m))) FROM point p JOIN own o ON o.id = p.id JOIN turn t ON t.id = p.turn;
+CREATE VIEW own_loss AS SELECT avg(sqnorm(matmul(matmul(p.x, t.m) - p.y, o.m))) FROM point p JOIN own o ON o.id = p.id
+    JOIN turn t ON t.id = p.turn;
 `
 
 // TestBatchNearMatrices: the rows of a step are those that are drawn, and those that share a matrix follow each other.

@@ -13,8 +13,11 @@ import (
 )
 
 // junk stands in the place of what a run's row holds: texts, JSON of other kinds, and numbers out of range.
-var junk = []string{"", " ", "{", "[", "null", "[]", "{}", "7", "-1", "1e400", "true", `"x"`, `["x"]`, `[null]`, `{"a": {"b": 1}}`, `{"settings": 5}`, `{"settings": {"search_path": 7}}`,
-	`{"settings": {"no.such": "x"}}`, `{"keys": 5}`, `{"written": [1]}`, `{"written": ["", ".", "a", "no.such"]}`, "\u0000x"[1:], "9223372036854775808", strings.Repeat("[", 20000)}
+var junk = []string{"", " ", "{", "[", "null", "[]", "{}", "7", "-1", "1e400", "true", `"x"`,
+	`["x"]`, `[null]`, `{"a": {"b": 1}}`, `{"settings": 5}`,
+	`{"settings": {"search_path": 7}}`,
+	`{"settings": {"no.such": "x"}}`, `{"keys": 5}`, `{"written": [1]}`, `{"written": ["", ".", "a", "no.such"]}`,
+	"\u0000x"[1:], "9223372036854775808", strings.Repeat("[", 20000)}
 
 // TestCorruptRuns: whatever a user writes over the rows of a run, resuming is an error of its own or goes on, and never
 // a fault of the program.

@@ -87,7 +87,8 @@ func testDB(t *testing.T) *DB {
 
 // fillBits fills tables w and u with bits that text and conversions would change.
 func fillBits(t *testing.T, db *DB) {
-	mustRun(t, db, `CREATE TABLE w (j text, k int, v real[][], m double precision[], x double precision, day date, PRIMARY KEY (j, k));
+	mustRun(t, db, `CREATE TABLE w (j text, k int, v real[][], m double precision[], x double precision, day date,
+    PRIMARY KEY (j, k));
 		CREATE TABLE u (id bigint PRIMARY KEY, b real)`)
 	var rows [][]any
 	for k := range int64(40) {

@@ -146,10 +146,13 @@ func TestTrainByHand(t *testing.T) {
 		"decay of unreached rows": {call: "lr => 0.05, weight_decay => 0.1", adam: true, decay: 0.1, frozen: none, lr: flat},
 		"sparse momentum": {call: "optimizer => 'momentum', lr => 0.05, weight_decay => 0.1, sparse => true",
 			sparse: true, decay: 0.1, frozen: none, lr: flat},
-		"frozen and clipped": {call: `lr => 0.05, clip_norm => 0.5, weight_decay => 0.1, options => '{"w": {"where": "id % 2 = 0"}}'`, adam: true, clip: 0.5, decay: 0.1, frozen: odd, lr: flat},
-		"frozen, sparse, clipped momentum": {call: `optimizer => 'momentum', lr => 0.05, clip_norm => 0.5, weight_decay => 0.1, sparse => ARRAY['u', 'w'], options => '{"w": {"where": "id % 2 = 0"}}'`,
+		"frozen and clipped": {call: `lr => 0.05, clip_norm => 0.5, weight_decay => 0.1,
+			options => '{"w": {"where": "id % 2 = 0"}}'`, adam: true, clip: 0.5, decay: 0.1, frozen: odd, lr: flat},
+		"frozen, sparse, clipped momentum": {call: `optimizer => 'momentum', lr => 0.05, clip_norm => 0.5,
+			weight_decay => 0.1, sparse => ARRAY['u', 'w'], options => '{"w": {"where": "id % 2 = 0"}}'`,
 			sparse: true, clip: 0.5, decay: 0.1, frozen: odd, lr: flat},
-		"a rate of its own, with a schedule": {call: `optimizer => 'momentum', lr => 0.05, warmup => 3, schedule => 'cosine', eta_min => 0.01, options => '{"u": {"lr": 0.02}}', nonnegative => ARRAY['w'], project => ARRAY['u: unit_ball']`,
+		"a rate of its own, with a schedule": {call: `optimizer => 'momentum', lr => 0.05, warmup => 3, schedule => 'cosine',
+			eta_min => 0.01, options => '{"u": {"lr": 0.02}}', nonnegative => ARRAY['w'], project => ARRAY['u: unit_ball']`,
 			frozen: none, nonneg: "w", balls: "u", lr: func(table string, step int) float64 {
 				base := map[string]float64{"u": 0.02, "w": 0.05}[table]
 				if step <= 3 {

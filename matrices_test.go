@@ -17,14 +17,17 @@ func TestMatricesByRows(t *testing.T) {
 		mustRun(t, db, `CREATE TABLE map (rel int PRIMARY KEY, m `+typ+`[33][40]);
 INSERT INTO map SELECT r, random_normal(ARRAY[33, 40], 1, ARRAY[r]) / 6 FROM generate_series(1, 5) AS g(r);
 CREATE TABLE thing (id int PRIMARY KEY, v `+typ+`[33], u `+typ+`[40]);
-INSERT INTO thing SELECT i, random_normal(ARRAY[33], 2, ARRAY[i]), random_normal(ARRAY[40], 3, ARRAY[i]) FROM generate_series(1, 9) AS g(i);
+INSERT INTO thing SELECT i, random_normal(ARRAY[33], 2, ARRAY[i]), random_normal(ARRAY[40], 3, ARRAY[i])
+    FROM generate_series(1, 9) AS g(i);
 CREATE TABLE fact (n int PRIMARY KEY, rel int, a int, b int);
 INSERT INTO fact SELECT n, 1 + n / 60, 1 + n * 7 % 9, 1 + n * n % 9 FROM generate_series(0, 299) AS g(n);
 CREATE VIEW turned AS
-SELECT f.n, f.a, f.b, matmul(x.v, m.m) AS p, matmul(m.m, y.u) AS q, matmul(transpose(m.m), x.v) AS s, matmul(y.u, transpose(m.m)) AS w
+SELECT f.n, f.a, f.b, matmul(x.v, m.m) AS p, matmul(m.m, y.u) AS q, matmul(transpose(m.m), x.v)
+    AS s, matmul(y.u, transpose(m.m)) AS w
 FROM fact f JOIN thing x ON x.id = f.a JOIN thing y ON y.id = f.b JOIN map m USING (rel);
 CREATE VIEW summed AS SELECT b, sum(p) AS p, sum(q) AS q, sum(s * 0.5) AS s, sum(w) AS w FROM turned GROUP BY b;
-CREATE VIEW loss AS SELECT sum(sqnorm(tanh(p / 10) + s) + dot(q, w)) / 100 + (SELECT avg(norm(p - s * 2) + sqnorm(q)) FROM turned) AS loss FROM summed`)
+CREATE VIEW loss AS SELECT sum(sqnorm(tanh(p / 10) + s) + dot(q, w)) / 100 + (SELECT avg(norm(p - s * 2) + sqnorm(q))
+    FROM turned) AS loss FROM summed`)
 		var got, want float64
 		got = mustRun(t, db, "SELECT backward('loss', ARRAY['map', 'thing'])").Rows[0][0].(float64)
 		want = mustRun(t, db, "SELECT loss FROM loss").Rows[0][0].(float64)

@@ -22,7 +22,8 @@ INSERT INTO sample SELECT i, random_normal(ARRAY[1000], 1, ARRAY[i]), sin(i) FRO
 CREATE TABLE layer (id int PRIMARY KEY, w real[][], v real[]);
 INSERT INTO layer SELECT 1, (random_normal(ARRAY[1000, 64], 2) / 30)::real[], (random_normal(ARRAY[64], 3) / 8)::real[];
 CREATE VIEW hidden AS SELECT s.id, tanh(matmul(s.x, l.w)) AS h FROM sample s CROSS JOIN layer l;
-CREATE VIEW loss AS SELECT avg((s.y - dot(h.h, l.v)) ^ 2) AS loss FROM sample s JOIN hidden h USING (id) CROSS JOIN layer l;`
+CREATE VIEW loss AS SELECT avg((s.y - dot(h.h, l.v)) ^ 2) AS loss FROM sample s JOIN hidden h USING (id) CROSS
+    JOIN layer l;`
 
 // trainedUnder trains three steps in the store and returns the losses and what was said.
 func trainedUnder(t testing.TB, path string, memory int64) (losses string, notices []string) {

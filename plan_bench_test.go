@@ -18,7 +18,8 @@ func BenchmarkPlanning(b *testing.B) {
 			defer db.Close()
 			var s strings.Builder
 			s.WriteString(`CREATE TABLE x (id int PRIMARY KEY, v real[16], y real[16]);
-INSERT INTO x SELECT i, random_normal(ARRAY[16], 1, ARRAY[i]), random_normal(ARRAY[16], 2, ARRAY[i]) FROM generate_series(1, 100) AS g(i);
+INSERT INTO x SELECT i, random_normal(ARRAY[16], 1, ARRAY[i]), random_normal(ARRAY[16], 2, ARRAY[i])
+    FROM generate_series(1, 100) AS g(i);
 CREATE VIEW h0 AS SELECT id, v AS h FROM x;`)
 			var params []string
 			for l := 1; l <= layers; l++ {

@@ -16,7 +16,8 @@ func TestPlanningIsCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.Run(context.Background(), `CREATE TABLE x (t int PRIMARY KEY, v double precision); INSERT INTO x VALUES (1, 0.5), (2, 0.25);
+	if _, err := db.Run(context.Background(), `CREATE TABLE x (t int PRIMARY KEY,
+    v double precision); INSERT INTO x VALUES (1, 0.5), (2, 0.25);
 CREATE TABLE w (one int PRIMARY KEY, w double precision); INSERT INTO w VALUES (1, 0.5)`); err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,8 @@ CREATE FUNCTION again(a double precision) RETURNS double precision LANGUAGE sql 
 CREATE FUNCTION given(a double precision DEFAULT random()) RETURNS double precision LANGUAGE sql AS $$ SELECT a $$;
 CREATE FUNCTION steps(a double precision) RETURNS double precision LANGUAGE sql AS $$ SELECT a * current_step() $$;
 CREATE FUNCTION reads() RETURNS double precision LANGUAGE sql AS $$ SELECT sum(x) FROM w $$;
-CREATE VIEW drawing AS SELECT DISTINCT again(y) AS z FROM t; CREATE VIEW stepping AS SELECT max(q.z) AS z FROM (SELECT DISTINCT steps(y) AS z FROM t) q`)
+CREATE VIEW drawing AS SELECT DISTINCT again(y) AS z FROM t; CREATE VIEW stepping AS SELECT max(q.z) AS z
+    FROM (SELECT DISTINCT steps(y) AS z FROM t) q`)
 	for _, sub := range []string{"SELECT DISTINCT drawn(y) FROM t WHERE id = 1",
 		"SELECT DISTINCT again(y) FROM t WHERE id = 1", "SELECT DISTINCT given() FROM t",
 		"SELECT max(z) FROM (SELECT * FROM drawing LIMIT 1) q", "SELECT DISTINCT reads() FROM t"} {

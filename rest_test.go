@@ -41,7 +41,8 @@ func TestResumeInAnotherSession(t *testing.T) {
 // TestOneNameInTwoSchemas: parameters that only their schemas tell apart have a state of their own, go on bit for bit,
 // and an option's bare name means the one on the search path.
 func TestOneNameInTwoSchemas(t *testing.T) {
-	const call = `CALL train('SELECT sum((x.v - y.v) ^ 2) FROM a.w x JOIN b.w y USING (id)', ARRAY['a.w', 'b.w'], lr => 0.1, epochs => 4, options => '{"%": {"lr": 0}}'`
+	const call = `CALL train('SELECT sum((x.v - y.v) ^ 2) FROM a.w x JOIN b.w y USING (id)', ARRAY['a.w', 'b.w'],
+    lr => 0.1, epochs => 4, options => '{"%": {"lr": 0}}'`
 	at := func(db *DB) [][]any {
 		return mustRun(t, db, "SELECT x.v, y.v FROM a.w x JOIN b.w y USING (id) ORDER BY id").Rows
 	}
@@ -62,7 +63,8 @@ func TestOneNameInTwoSchemas(t *testing.T) {
 		}
 	}
 	db := open(t, "")
-	if _, err := db.Run(context.Background(), twoSchemas+strings.Replace(call, "%", "w", 1)+")"); err == nil || !strings.Contains(err.Error(), `options names "w", which is not a parameter of this run`) {
+	if _, err := db.Run(context.Background(), twoSchemas+strings.Replace(call, "%", "w", 1)+")"); err == nil ||
+		!strings.Contains(err.Error(), `options names "w", which is not a parameter of this run`) {
 		t.Errorf("a name that is on no search path: %v", err)
 	}
 }

@@ -44,8 +44,10 @@ INSERT INTO note VALUES (1, 0.5);
 CREATE TABLE hits (step bigint, x double precision);
 CREATE VIEW whole AS SELECT sum(sqnorm(v)) FROM u;
 CREATE VIEW stored AS SELECT max(b) + (SELECT x FROM note) FROM (SELECT DISTINCT b FROM w ORDER BY b LIMIT 3) q;
-CREATE VIEW drawn AS SELECT sum(sqnorm(dropout(u.v, 0.3) - (g.s + n.x) * dropout(u.v, 0.5))) + sum(w.b * w.b + sqnorm(w.v)) AS loss
-FROM guess g JOIN example e USING (id) JOIN u ON u.id = e.usr JOIN w ON w.id = e.item CROSS JOIN note n WHERE (e.id + current_step()) % 3 > 0;
+CREATE VIEW drawn AS SELECT sum(sqnorm(dropout(u.v, 0.3) - (g.s + n.x) * dropout(u.v,
+    0.5))) + sum(w.b * w.b + sqnorm(w.v)) AS loss
+FROM guess g JOIN example e USING (id) JOIN u ON u.id = e.usr JOIN w ON w.id = e.item CROSS JOIN note n
+    WHERE (e.id + current_step()) % 3 > 0;
 `
 	r := rand.New(rand.NewSource(3))
 	ctx := context.Background()

@@ -23,13 +23,16 @@ const model = `
 CREATE TABLE a (i int, j int, v real[][], PRIMARY KEY (i, j));
 CREATE TABLE w (i int PRIMARY KEY, v real[][]);
 CREATE TABLE h (j int PRIMARY KEY, v real[][], b double precision);
-INSERT INTO a SELECT i, j, random_uniform(ARRAY[8, 8], 1, ARRAY[10, i, j]) FROM generate_series(0, 3) AS gi(i), generate_series(0, 2) AS gj(j);
+INSERT INTO a SELECT i, j, random_uniform(ARRAY[8, 8], 1, ARRAY[10, i, j]) FROM generate_series(0, 3)
+    AS gi(i), generate_series(0, 2) AS gj(j);
 INSERT INTO w SELECT i, random_uniform(ARRAY[8, 3], 1, ARRAY[1, i]) FROM generate_series(0, 3) AS g(i);
 INSERT INTO h SELECT j, random_uniform(ARRAY[3, 8], 1, ARRAY[2, j]), 0 FROM generate_series(0, 2) AS g(j);
-CREATE VIEW loss AS SELECT sum(sqnorm(a.v - matmul(dropout(w.v, 0.1), h.v) - h.b)) FROM a JOIN w USING (i) JOIN h USING (j);
+CREATE VIEW loss AS SELECT sum(sqnorm(a.v - matmul(dropout(w.v, 0.1), h.v) - h.b)) FROM a JOIN w USING (i) JOIN h
+    USING (j);
 CREATE VIEW validation AS SELECT sum(sqnorm(a.v - matmul(w.v, h.v) - h.b)) FROM a JOIN w USING (i) JOIN h USING (j);`
 
-const trainModel = `CALL train('loss', ARRAY['w', 'h'], lr => 0.01, epochs => %d, seed => 3, nonnegative => ARRAY['w'], validate => 'validation', every => 5);`
+const trainModel = `CALL train('loss', ARRAY['w', 'h'], lr => 0.01, epochs => %d, seed => 3, nonnegative => ARRAY['w'],
+    validate => 'validation', every => 5);`
 
 func open(t *testing.T, path string) *DB {
 	t.Helper()
@@ -308,7 +311,8 @@ func TestKill9(t *testing.T) {
 	}
 	// the epochs are cut to a little more than what is done, so that the rest is short
 	end := done + 50
-	mustRun(t, db, fmt.Sprintf(`UPDATE relgrad.run SET options = replace(options, '"epochs":%d', '"epochs":%d')`, steps, end))
+	mustRun(t, db, fmt.Sprintf(`UPDATE relgrad.run SET options = replace(options, '"epochs":%d',
+    '"epochs":%d')`, steps, end))
 	mustRun(t, db, "CALL train(resume => 1)")
 	whole := open(t, "")
 	mustRun(t, whole, model+fmt.Sprintf(trainModel, end))

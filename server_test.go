@@ -17,13 +17,16 @@ import (
 // serverScript makes the same tables and views on the store and on a server.
 const serverScript = `
 CREATE TABLE x (i int PRIMARY KEY, v double precision[] NOT NULL, y double precision, part text);
-INSERT INTO x SELECT i, ARRAY[i / 7.0, 1, (i % 3) / 2.0]::double precision[], CASE WHEN i % 4 = 0 THEN NULL ELSE i % 5 END, chr(97 + i % 3) FROM generate_series(1, 40) AS s(i);
+INSERT INTO x SELECT i, ARRAY[i / 7.0, 1, (i % 3) / 2.0]::double precision[], CASE WHEN i % 4 = 0 THEN NULL
+    ELSE i % 5 END, chr(97 + i % 3) FROM generate_series(1, 40) AS s(i);
 CREATE TABLE w (k int PRIMARY KEY, v double precision[]);
 INSERT INTO w VALUES (2, '{0.1,0.2,0.3}'), (1, '{-0.5,0.25,0.125}');
 CREATE TABLE b (v double precision);
 INSERT INTO b VALUES (0.5);
-CREATE VIEW guess AS SELECT x.i, x.y, sum(dot(x.v, w.v)) AS z FROM x, w WHERE x.i % 2 = w.k % 2 OR w.k = 1 GROUP BY x.i, x.y;
-CREATE VIEW loss AS SELECT avg((y - z - b.v) ^ 2) + 0.01 * (SELECT sum(sqnorm(v)) FROM w) FROM guess, b WHERE i NOT IN (SELECT i FROM x ORDER BY i DESC LIMIT 3);
+CREATE VIEW guess AS SELECT x.i, x.y, sum(dot(x.v, w.v)) AS z FROM x, w WHERE x.i % 2 = w.k % 2 OR w.k = 1
+    GROUP BY x.i, x.y;
+CREATE VIEW loss AS SELECT avg((y - z - b.v) ^ 2) + 0.01 * (SELECT sum(sqnorm(v)) FROM w) FROM guess, b
+    WHERE i NOT IN (SELECT i FROM x ORDER BY i DESC LIMIT 3);
 `
 
 func startServer(t *testing.T) *Server {
@@ -162,7 +165,8 @@ func TestServerTraining(t *testing.T) {
 	const script = serverScript + `
 CREATE TABLE chosen (i int PRIMARY KEY);
 CREATE VIEW batched AS SELECT avg((y - z - b.v) ^ 2) AS loss FROM guess, b;
-CREATE VIEW drawn AS SELECT avg((y - z - b.v) ^ 2) AS loss FROM guess JOIN chosen USING (i), b WHERE i <> (SELECT current_step());
+CREATE VIEW drawn AS SELECT avg((y - z - b.v) ^ 2) AS loss FROM guess JOIN chosen USING (i), b
+    WHERE i <> (SELECT current_step());
 CREATE VIEW dropped AS SELECT avg((y - z - b.v) ^ 2) + sum(sqnorm(dropout(w.v, 0.4))) AS loss FROM guess, b, w;
 CREATE VIEW error AS SELECT avg(abs(y - z)) FROM guess WHERE i > 30;
 CREATE TABLE scale (id int PRIMARY KEY, a real, s real[]);
@@ -184,7 +188,8 @@ CREATE VIEW scaled AS SELECT sum((coalesce(a, 1) * coalesce(dot(s, x.v), 0.5) - 
 			"before_step": "DELETE FROM chosen; INSERT INTO chosen SELECT i FROM x WHERE i % 5 = current_step() % 5"}},
 		{"dropped", []string{"w"}, map[string]any{"optimizer": "adamw", "lr": 0.01, "epochs": int64(6), "seed": int64(5),
 			"nonnegative": []string{"w"}}},
-		{"scaled", []string{"scale"}, map[string]any{"optimizer": "adagrad", "lr": 0.1, "epochs": int64(6), "options": `{"scale": {"where": "id <> 2"}}`}},
+		{"scaled", []string{"scale"}, map[string]any{"optimizer": "adagrad", "lr": 0.1, "epochs": int64(6),
+			"options": `{"scale": {"where": "id <> 2"}}`}},
 	}
 	db, err := Open("")
 	if err != nil {
@@ -320,7 +325,8 @@ func TestServerResume(t *testing.T) {
 // After step at the run is cancelled and goes on.
 func resumedAt(t *testing.T, s *Server, schema string, at int64) (out [][]any, steps int64) {
 	t.Helper()
-	err := s.remote.Script(context.Background(), "CREATE SCHEMA "+schema+"; SET search_path = "+schema+", relgrad;"+serverScript+`
+	err := s.remote.Script(context.Background(), "CREATE SCHEMA "+schema+"; SET search_path = "+schema+", relgrad;"+
+		serverScript+`
 CREATE TABLE chosen (i int PRIMARY KEY);
 CREATE TABLE counted (id int PRIMARY KEY, n bigint);
 INSERT INTO counted VALUES (1, 0);

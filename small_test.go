@@ -59,7 +59,8 @@ func TestNotFiniteDetail(t *testing.T) {
 		"SELECT sum(1 / (s - 2)) FROM (SELECT id, sum(a) AS s, max(unread) AS m FROM q GROUP BY id) g"} {
 		_, err := db.Run(context.Background(), "SELECT backward('"+loss+"', 'w.a')")
 		var e *sqlerr.Error
-		if !errors.As(err, &e) || e.Code != sqlerr.NumericOutOfRange || !strings.Contains(e.Detail, "Infinity") || strings.Contains(e.Detail, "unread") || strings.Contains(e.Detail, "twice") || strings.Contains(e.Detail, `"v"`) {
+		if !errors.As(err, &e) || e.Code != sqlerr.NumericOutOfRange || !strings.Contains(e.Detail, "Infinity") ||
+			strings.Contains(e.Detail, "unread") || strings.Contains(e.Detail, "twice") || strings.Contains(e.Detail, `"v"`) {
 			t.Errorf("%s: %v, detail %q", loss, err, e.Detail)
 		}
 	}

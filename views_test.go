@@ -17,10 +17,13 @@ import (
 // viewTables holds what the store and the executor treat differently: numerics, integers near the end of their range,
 // zeros, tiny and huge floats, NULLs, and infinity and NaN in chunks.
 const viewTables = `
-CREATE TABLE p (id int PRIMARY KEY, g int, label int, near int, f boolean, name text, d date, n numeric, s double precision, r real, tiny double precision,
+CREATE TABLE p (id int PRIMARY KEY, g int, label int, near int, f boolean, name text, d date, n numeric,
+    s double precision, r real, tiny double precision,
   v double precision[], m real[][], wild double precision[]);
-INSERT INTO p SELECT i, i % 7, CASE WHEN i % 5 > 0 THEN i % 3 END, 2147483647 - i % 2, i % 2 = 0, 'n' || i % 4, '2020-01-01', 0.1, CASE WHEN i % 11 > 0 THEN i - 700.5 END,
-  i % 10, 1e-200, CASE WHEN i % 13 > 0 THEN random_normal(ARRAY[3], 1, ARRAY[i]) END, random_normal(ARRAY[2, 3], 2, ARRAY[i])::real[],
+INSERT INTO p SELECT i, i % 7, CASE WHEN i % 5 > 0 THEN i % 3 END, 2147483647 - i % 2, i % 2 = 0, 'n' || i % 4,
+    '2020-01-01', 0.1, CASE WHEN i % 11 > 0 THEN i - 700.5 END,
+  i % 10, 1e-200, CASE WHEN i % 13 > 0 THEN random_normal(ARRAY[3], 1, ARRAY[i]) END, random_normal(ARRAY[2, 3], 2,
+    ARRAY[i])::real[],
   CASE i WHEN 5 THEN '{1,NaN,2}' WHEN 6 THEN '{Infinity,1,-Infinity}' ELSE '{1,2,3}' END::double precision[]
   FROM generate_series(0, 1499) AS t(i);
 CREATE TABLE q (g int PRIMARY KEY, w double precision[], x double precision, day date);
@@ -185,8 +188,10 @@ func TestLargeResults(t *testing.T) {
 		return res
 	}
 	run(`CREATE TABLE m (i int, j int, v real[][], PRIMARY KEY (i, j));
-		INSERT INTO m SELECT i, j, CASE WHEN i <> 3 THEN sign(random_normal(ARRAY[150, 150], 1, ARRAY[i, j]))::real[] END FROM generate_series(1, 3) AS a(i), generate_series(1, 3) AS b(j);
-		CREATE VIEW big AS SELECT i, sum(matmul(v, v)) AS v, sum(v) AS w, count(*) AS n FROM m GROUP BY i; CREATE TABLE kept (i int, v real[][])`)
+		INSERT INTO m SELECT i, j, CASE WHEN i <> 3 THEN sign(random_normal(ARRAY[150, 150], 1, ARRAY[i, j]))::real[] END
+    FROM generate_series(1, 3) AS a(i), generate_series(1, 3) AS b(j);
+		CREATE VIEW big AS SELECT i, sum(matmul(v, v)) AS v, sum(v) AS w, count(*) AS n FROM m
+    GROUP BY i; CREATE TABLE kept (i int, v real[][])`)
 	_, before := tensor.LiveBuffers()
 	for _, query := range []string{"SELECT * FROM big ORDER BY i", "SELECT i, sqnorm(v), v IS NULL AS gone FROM big",
 		"SELECT a.i, b.v FROM big a JOIN big b ON a.i = b.n - b.i + 1 ORDER BY sqnorm(b.v), a.i",

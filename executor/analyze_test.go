@@ -28,7 +28,8 @@ func TestAnalyze(t *testing.T) {
 		}
 	}
 	text := p.Explain()
-	for _, want := range []string{`(?m)^limits: [0-9.e+]+ Gflop/s, [0-9.e+]+ GB/s read$`, `(?m)^ {8}[0-9.e-]+ ms, .* % of the machine's (memory|operations)$`,
+	for _, want := range []string{`(?m)^limits: [0-9.e+]+ Gflop/s, [0-9.e+]+ GB/s read$`,
+		`(?m)^ {8}[0-9.e-]+ ms, .* % of the machine's (memory|operations)$`,
 		`(?m)^  total [0-9]+ instructions, .* moved, [0-9.e-]+ ms$`} {
 		if !regexp.MustCompile(want).MatchString(text) {
 			t.Errorf("nothing like %s in\n%s", want, text)

@@ -23,10 +23,15 @@ func TestMapsByRowsBroadcast(t *testing.T) {
 		e, f   []int
 		byRows bool
 	}{
-		{score: "e.v * f.x", e: []int{5, 5, 3}, f: []int{5, 3}, byRows: false}, {score: "e.v * f.x", e: []int{5, 4, 3}, f: []int{5, 1, 3}, byRows: true},
-		{score: "e.v * f.x", e: []int{5, 4, 3}, f: []int{5, 4, 1}, byRows: true}, {score: "e.v * f.x", e: []int{5, 4, 3}, f: []int{5, 1, 1}, byRows: true},
-		{score: "e.v * f.x", e: []int{5, 4, 3}, f: []int{1, 4, 3}, byRows: false}, {score: "e.v * f.x", e: []int{5, 6}, f: []int{5, 1}, byRows: true},
-		{score: "e.v * f.x", e: []int{5, 6}, f: []int{1, 6}, byRows: false}, {score: "e.v * f.x", e: []int{6, 6}, f: []int{6}, byRows: false}, {score: "e.v * f.x", e: []int{6, 6}, f: nil, byRows: false},
+		{score: "e.v * f.x", e: []int{5, 5, 3}, f: []int{5, 3}, byRows: false},
+		{score: "e.v * f.x", e: []int{5, 4, 3}, f: []int{5, 1, 3}, byRows: true},
+		{score: "e.v * f.x", e: []int{5, 4, 3}, f: []int{5, 4, 1}, byRows: true},
+		{score: "e.v * f.x", e: []int{5, 4, 3}, f: []int{5, 1, 1}, byRows: true},
+		{score: "e.v * f.x", e: []int{5, 4, 3}, f: []int{1, 4, 3}, byRows: false},
+		{score: "e.v * f.x", e: []int{5, 6}, f: []int{5, 1}, byRows: true},
+		{score: "e.v * f.x", e: []int{5, 6}, f: []int{1, 6}, byRows: false},
+		{score: "e.v * f.x", e: []int{6, 6}, f: []int{6}, byRows: false},
+		{score: "e.v * f.x", e: []int{6, 6}, f: nil, byRows: false},
 		{score: "softmax(e.v * f.x)", e: []int{5, 4, 3}, f: []int{5, 4, 1}, byRows: true},
 		{score: "log_softmax(e.v * f.x)", e: []int{5, 5, 3}, f: []int{5, 3}, byRows: false},
 	} {
@@ -63,15 +68,22 @@ func TestProductsOfRows(t *testing.T) {
 		besides [2]int // of one head, of five; some of them are products of gradients
 	}{
 		{views: []string{"loss", "SELECT sum(sqnorm(matmul(p, tanh(v)))) AS loss FROM scores"}, besides: [2]int{2, 1}},
-		{views: []string{"loss", "SELECT sum(dot(matmul(p, q), tanh(matmul(p, m))) + sqnorm(matmul(p, v))) AS loss FROM scores"}, besides: [2]int{4, 4}},
+		{views: []string{"loss",
+			"SELECT sum(dot(matmul(p, q), tanh(matmul(p, m))) + sqnorm(matmul(p, v))) AS loss FROM scores"},
+			besides: [2]int{4, 4}},
 		{views: []string{"loss", "SELECT sum(sqnorm(matmul(p, transpose(u)))) AS loss FROM scores"}, besides: [2]int{2, 2}},
 		{views: []string{"loss", "SELECT sum(sqnorm(matmul(transpose(p), v))) AS loss FROM scores"}, besides: [2]int{0, 0}},
 		{views: []string{"loss", "SELECT sum(sqnorm(matmul(p, p))) AS loss FROM scores"}, besides: [2]int{1, 1}},
-		{views: []string{"loss", "SELECT sum(sqnorm(matmul(p, matmul(transpose(p), v)))) AS loss FROM scores"}, besides: [2]int{0, 0}},
+		{views: []string{"loss", "SELECT sum(sqnorm(matmul(p, matmul(transpose(p), v)))) AS loss FROM scores"},
+			besides: [2]int{0, 0}},
 		{views: []string{"loss", "SELECT sum(sqnorm(matmul(p, wide))) AS loss FROM scores"}, besides: [2]int{1, 1}},
-		{views: []string{"loss", "SELECT sum(sqnorm(v)) + sum(sqnorm(matmul(p, w))) AS loss FROM scores CROSS JOIN wide"}, besides: [2]int{1, 1}},
-		{views: []string{"o", "SELECT s.head, matmul(s.p, r.v) AS o FROM scores s JOIN scores r ON r.head = s.head + 1", "loss", "SELECT sum(sqnorm(o)) AS loss FROM o"}, besides: [2]int{2, 2}},
-		{views: []string{"o", "SELECT head, matmul(p, v) AS o FROM scores", "loss", "SELECT sum(dot(x.o, tanh(y.o)) + sqnorm(p)) AS loss FROM o x JOIN o y ON y.head = x.head + 1 JOIN scores s ON s.head = x.head"}, besides: [2]int{2, 2}},
+		{views: []string{"loss", "SELECT sum(sqnorm(v)) + sum(sqnorm(matmul(p, w))) AS loss FROM scores CROSS JOIN wide"},
+			besides: [2]int{1, 1}},
+		{views: []string{"o", "SELECT s.head, matmul(s.p, r.v) AS o FROM scores s JOIN scores r ON r.head = s.head + 1",
+			"loss", "SELECT sum(sqnorm(o)) AS loss FROM o"}, besides: [2]int{2, 2}},
+		{views: []string{"o", "SELECT head, matmul(p, v) AS o FROM scores", "loss",
+			"SELECT sum(dot(x.o, tanh(y.o)) + sqnorm(p)) AS loss FROM o x JOIN o y ON y.head = x.head + 1 JOIN scores s ON " +
+				"s.head = x.head"}, besides: [2]int{2, 2}},
 	} {
 		for i, n := range []int{1, 5} {
 			t.Run(strings.Join(with.views, " "), func(t *testing.T) {

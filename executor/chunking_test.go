@@ -55,7 +55,8 @@ func passOf(
 		g := m.Matrix(name, size, cols)
 		if want, err := gradtest.Rows(context.Background(), db, &opt.Env, plan.Roots[1+i]); err != nil {
 			t.Fatal(err)
-		} else if err := gradtest.Compare(gradtest.VectorRows(cols), want, map[bool]float64{true: 1e-10, false: 2e-4}[opt.Force64 || kind == kernels.Float64]); err != nil {
+		} else if err := gradtest.Compare(gradtest.VectorRows(cols), want,
+			map[bool]float64{true: 1e-10, false: 2e-4}[opt.Force64 || kind == kernels.Float64]); err != nil {
 			t.Fatalf("%s in %v, %s beside the oracle: %v\n%s", m.Name, size, name, err, out.explain)
 		}
 		out.grads = append(out.grads, g)
@@ -210,9 +211,11 @@ func TestBatchOfProducts(t *testing.T) {
 	rng := rand.New(rand.NewSource(1))
 	const heads, words, other, size = 3, 4, 5, 6
 	for name, text := range map[string]string{
-		"scalars": "SELECT q.h, q.i, k.j, sum(q.v * k.v) AS v FROM q JOIN k ON q.h = k.h AND q.d = k.d GROUP BY q.h, q.i, k.j",
+		"scalars": "SELECT q.h, q.i, k.j, sum(q.v * k.v) AS v FROM q JOIN k ON q.h = k.h AND q.d = k.d GROUP BY q.h, q.i, " +
+			"k.j",
 		"vectors": "SELECT q.h, q.i, k.j, dot(q.v, k.v) AS v FROM q JOIN k ON q.h = k.h",
-		"turned":  "SELECT q.i, k.j, q.h, sum(q.v * k.v) AS v FROM k JOIN q ON q.h = k.h AND q.d = k.d GROUP BY q.i, k.j, q.h",
+		"turned": "SELECT q.i, k.j, q.h, sum(q.v * k.v) AS v FROM k JOIN q ON q.h = k.h AND q.d = k.d GROUP BY q.i, k.j, " +
+			"q.h",
 		"weights": "SELECT q.h, q.d, sum(q.v * k.v) AS v FROM q JOIN k ON q.h = k.h AND q.d = k.d GROUP BY q.h, q.d",
 	} {
 		db := memdb.New()
@@ -307,7 +310,8 @@ func resultsBesideOracle(
 func TestGridBesideItself(t *testing.T) {
 	tune := tuning.Default()
 	executor.SmallGrids(tune)
-	for _, on := range []string{"x.i = y.i AND x.k = y.k AND x.j = y.j", "x.i = y.j AND x.k = y.k AND x.j = y.i", "x.i = y.k AND x.k = y.j AND x.j = y.i"} {
+	for _, on := range []string{"x.i = y.i AND x.k = y.k AND x.j = y.j", "x.i = y.j AND x.k = y.k AND x.j = y.i",
+		"x.i = y.k AND x.k = y.j AND x.j = y.i"} {
 		db := squares(6)
 		views(t, db, "p", "SELECT a.i, a.k, b.j, a.v * b.v AS v FROM a JOIN b ON a.k = b.k",
 			"loss", "SELECT sum(x.v * y.v * y.v) AS loss FROM p x JOIN p y ON "+on)

@@ -19,9 +19,11 @@ import (
 
 // coraViews is the model of surface/gcn_cora_model.sql.
 var coraViews = map[string]string{
-	"xw":     "SELECT f.node, sum(dropout(f.value, 0.5) * w0.v) AS v FROM feature f JOIN w0 USING (feature) GROUP BY f.node",
+	"xw": "SELECT f.node, sum(dropout(f.value, 0.5) * w0.v) AS v FROM feature f JOIN w0 USING (feature) GROUP BY " +
+		"f.node",
 	"hidden": "SELECT a.dst AS node, relu(sum(a.weight * xw.v)) AS h FROM adj a JOIN xw ON xw.node = a.src GROUP BY a.dst",
-	"logits": "SELECT a.dst AS node, sum(a.weight * matmul(dropout(h.h, 0.5), w1.v)) AS z FROM adj a JOIN hidden h ON h.node = a.src CROSS JOIN w1 GROUP BY a.dst",
+	"logits": "SELECT a.dst AS node, sum(a.weight * matmul(dropout(h.h, 0.5), w1.v)) AS z FROM adj a JOIN hidden h ON " +
+		"h.node = a.src CROSS JOIN w1 GROUP BY a.dst",
 	"loss": "SELECT avg(cross_entropy(z, label)) + 5e-4 * 0.5 * (SELECT sum(sqnorm(v)) FROM w0) AS loss " +
 		"FROM logits NATURAL JOIN node WHERE split = 'train'",
 }

@@ -209,7 +209,8 @@ func furthest(a, b map[string][]float64) float64 {
 }
 
 var squareForms = []string{
-	"sum(sqnorm(a.v - matmul(w.v, h.v)))", "sum(sqnorm(matmul(w.v, h.v) - a.v))", "avg(mse(matmul(w.v, h.v), a.v))", "-3 * avg(sqnorm(a.v - einsum('ik,kj->ij', w.v, h.v)))",
+	"sum(sqnorm(a.v - matmul(w.v, h.v)))", "sum(sqnorm(matmul(w.v, h.v) - a.v))", "avg(mse(matmul(w.v, h.v), a.v))",
+	"-3 * avg(sqnorm(a.v - einsum('ik,kj->ij', w.v, h.v)))",
 	"sum(mean_elements((a.v / 2 - matmul(w.v, h.v)) ^ 2)) / 7", "sum(sqnorm(a.v - matmul(relu(w.v), h.v)))",
 }
 
@@ -265,7 +266,8 @@ func TestByPartsInAnyChunks(t *testing.T) {
 	executor.SmallGrids(tune)
 	executor.SmallParts(tune, 7, 14)
 	m := gradtest.Factors(40, 42, 3)
-	for _, size := range []gradtest.Size{{'i': 1, 'j': 0, 'k': 0}, {'i': 0, 'j': 1, 'k': 0}, {'i': 1, 'j': 1, 'k': 1}, {'i': 20, 'j': 14, 'k': 1}, {'i': 20, 'j': 0, 'k': 0}} {
+	for _, size := range []gradtest.Size{{'i': 1, 'j': 0, 'k': 0}, {'i': 0, 'j': 1, 'k': 0}, {'i': 1, 'j': 1, 'k': 1},
+		{'i': 20, 'j': 14, 'k': 1}, {'i': 20, 'j': 0, 'k': 0}} {
 		want := passOf(t, m, size, kernels.Float64, false, executor.Options{Tuning: tune, Workers: 1, Residuals: true})
 		got := passOf(t, m, size, kernels.Float64, false, executor.Options{Tuning: tune, Workers: 1})
 		if !strings.Contains(got.explain, "by parts") || strings.Contains(want.explain, "by parts") {
@@ -370,7 +372,8 @@ func TestPartsThatCancel(t *testing.T) {
 				loss, grad := off(any)
 				loss0, grad0 := off(with)
 				t.Logf(
-					"%v, plain %v, residual %7.0e, loss %.1e of the data: by parts %v: loss %.1e, gradient %.1e; with the residual %.1e, %.1e",
+					"%v, plain %v, residual %7.0e, loss %.1e of the data: by parts %v: loss %.1e, gradient %.1e; with the residual "+
+						"%.1e, %.1e",
 					kind,
 					plain,
 					noise,
@@ -470,15 +473,17 @@ func TestNotByParts(t *testing.T) {
 		loss   string
 		params []string
 	}{
-		"a gap":                   {fit: fit{holes: 1}, loss: squares},
-		"a gap and a tile twice":  {fit: fit{holes: 1, twice: 1}, loss: squares},
-		"a NULL":                  {fit: fit{nulls: 1}, loss: squares},
-		"weights":                 {loss: "sum(a.weight * sqnorm(a.v - matmul(w.v, h.v)))"},
-		"a filter":                {fit: fit{from: "a JOIN w ON a.i = w.i JOIN h ON a.j = h.j WHERE a.i <> a.j"}, loss: squares},
-		"the residual elsewhere":  {loss: squares + " + sum(sum_elements(tanh(a.v - matmul(w.v, h.v))))"},
-		"the product elsewhere":   {loss: squares + " + sum(sum_elements(exp(matmul(w.v, h.v))))"},
-		"the data change":         {loss: squares, params: []string{"a", "w", "h"}},
-		"rounded squares":         {loss: squares + " + sum(CAST(CAST(sqnorm(a.v - matmul(w.v, h.v)) AS bigint) AS double precision))"},
+		"a gap":                  {fit: fit{holes: 1}, loss: squares},
+		"a gap and a tile twice": {fit: fit{holes: 1, twice: 1}, loss: squares},
+		"a NULL":                 {fit: fit{nulls: 1}, loss: squares},
+		"weights":                {loss: "sum(a.weight * sqnorm(a.v - matmul(w.v, h.v)))"},
+		"a filter": {fit: fit{from: "a JOIN w ON a.i = w.i JOIN h ON a.j = h.j WHERE a.i <> a.j"},
+			loss: squares},
+		"the residual elsewhere": {loss: squares + " + sum(sum_elements(tanh(a.v - matmul(w.v, h.v))))"},
+		"the product elsewhere":  {loss: squares + " + sum(sum_elements(exp(matmul(w.v, h.v))))"},
+		"the data change":        {loss: squares, params: []string{"a", "w", "h"}},
+		"rounded squares": {loss: squares +
+			" + sum(CAST(CAST(sqnorm(a.v - matmul(w.v, h.v)) AS bigint) AS double precision))"},
 		"a scalar of the sum":     {loss: "sqrt(" + squares + ")"},
 		"no gradient":             {loss: squares, params: []string{}},
 		"a rank too high to save": {fit: fit{k: 12}, loss: squares},

@@ -135,7 +135,8 @@ func (p *Program) explainInstrs(
 				values.Size(in.Bytes),
 			)
 		} else if f, ok := in.Form.(*device.Fused); ok {
-			fmt.Fprintf(b, "  %sone pass over %d rows  [%s, %s]\n", in.Otherwise(), in.Rows, values.Count(in.Flops), values.Size(in.Bytes))
+			fmt.Fprintf(b, "  %sone pass over %d rows  [%s, %s]\n", in.Otherwise(), in.Rows, values.Count(in.Flops),
+				values.Size(in.Bytes))
 			for _, m := range f.Members {
 				fmt.Fprintf(b, "    %s: %s\n", m.V.Made(m.How), m.V.Body())
 			}

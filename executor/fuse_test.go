@@ -51,7 +51,8 @@ func TestAddOfOneRow(t *testing.T) {
 			[]ra.OutCol{{Name: "k", X: s.Var(0, s.Cols[0].ID)}, {Name: "x", X: kernels.CastConst(kernels.Float64, 1)}},
 		)
 	}
-	for _, in := range [][]*ra.Node{{ones("a", 1, 3), ones("b", 2)}, {ones("c", 2), ones("d", 1, 2, 3)}, {ones("e", 1), ones("f", 2)}} {
+	for _, in := range [][]*ra.Node{{ones("a", 1, 3), ones("b", 2)}, {ones("c", 2), ones("d", 1, 2, 3)},
+		{ones("e", 1), ones("f", 2)}} {
 		check(t, &ra.Plan{Roots: []ra.Root{all(b.Add(in, 1), "sum")}}, src, kernels.Env{}, 1e-12)
 	}
 }

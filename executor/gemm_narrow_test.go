@@ -22,12 +22,18 @@ func TestTurnedOnce(t *testing.T) {
 		turned  bool
 	}{
 		{loss: "SELECT sum(sqnorm(tanh(matmul(x, w)))) AS loss FROM one CROSS JOIN head", heads: 8, columns: 4, turned: true},
-		{loss: "SELECT sum(sqnorm(tanh(matmul(x, w)))) AS loss FROM one CROSS JOIN head", heads: 7, columns: 4, turned: false},
-		{loss: "SELECT sum(sqnorm(tanh(matmul(x, w)))) AS loss FROM one CROSS JOIN head", heads: 8, columns: 5, turned: false},
-		{loss: "SELECT sum(sqnorm(matmul(tanh(matmul(x, w)), transpose(w)))) AS loss FROM one CROSS JOIN head", heads: 9, columns: 3, turned: true},
-		{loss: "SELECT sum(sqnorm(tanh(matmul(transpose(w), transpose(x))))) AS loss FROM one CROSS JOIN head", heads: 9, columns: 4, turned: false},
-		{loss: "SELECT sum(sqnorm(tanh(matmul(transpose(y), w)))) AS loss FROM one CROSS JOIN head", heads: 8, columns: 4, turned: true},
-		{loss: "SELECT sum(sqnorm(tanh(matmul(transpose(y), w)))) AS loss FROM (SELECT tanh(b * y) AS y FROM one, bias) AS o CROSS JOIN head", heads: 8, columns: 4, turned: false},
+		{loss: "SELECT sum(sqnorm(tanh(matmul(x, w)))) AS loss FROM one CROSS JOIN head", heads: 7, columns: 4,
+			turned: false},
+		{loss: "SELECT sum(sqnorm(tanh(matmul(x, w)))) AS loss FROM one CROSS JOIN head", heads: 8, columns: 5,
+			turned: false},
+		{loss: "SELECT sum(sqnorm(matmul(tanh(matmul(x, w)), transpose(w)))) AS loss FROM one CROSS JOIN head", heads: 9,
+			columns: 3, turned: true},
+		{loss: "SELECT sum(sqnorm(tanh(matmul(transpose(w), transpose(x))))) AS loss FROM one CROSS JOIN head", heads: 9,
+			columns: 4, turned: false},
+		{loss: "SELECT sum(sqnorm(tanh(matmul(transpose(y), w)))) AS loss FROM one CROSS JOIN head", heads: 8, columns: 4,
+			turned: true},
+		{loss: "SELECT sum(sqnorm(tanh(matmul(transpose(y), w)))) AS loss FROM (SELECT tanh(b * y) AS y FROM one, bias) " +
+			"AS o CROSS JOIN head", heads: 8, columns: 4, turned: false},
 	} {
 		t.Run(with.loss, func(t *testing.T) {
 			rng, db := rand.New(rand.NewSource(9)), memdb.New()

@@ -43,7 +43,10 @@ func TestSumsOfProducts(t *testing.T) {
 		a, b           string
 		shapeA, shapeB []int
 	}{
-		{a: "a.v", b: "b.v", shapeA: []int{5, 3}, shapeB: []int{3, 4}}, {a: "transpose(a.v)", b: "b.v", shapeA: []int{3, 5}, shapeB: []int{3, 4}}, {a: "a.v", b: "transpose(b.v)", shapeA: []int{5, 3}, shapeB: []int{4, 3}}, {a: "transpose(a.v)", b: "transpose(b.v)", shapeA: []int{3, 5}, shapeB: []int{4, 3}},
+		{a: "a.v", b: "b.v", shapeA: []int{5, 3}, shapeB: []int{3, 4}},
+		{a: "transpose(a.v)", b: "b.v", shapeA: []int{3, 5}, shapeB: []int{3, 4}},
+		{a: "a.v", b: "transpose(b.v)", shapeA: []int{5, 3}, shapeB: []int{4, 3}},
+		{a: "transpose(a.v)", b: "transpose(b.v)", shapeA: []int{3, 5}, shapeB: []int{4, 3}},
 	} {
 		for _, wide := range []bool{true, false} {
 			rng := rand.New(rand.NewSource(3))
@@ -76,11 +79,16 @@ func TestNarrowProducts(t *testing.T) {
 		wide, narrow []int
 		form         bool
 	}{
-		{product: "matmul(o.v, e.v)", wide: []int{5, 7}, narrow: []int{7, 2}, form: false}, {product: "matmul(transpose(o.v), e.v)", wide: []int{7, 5}, narrow: []int{7, 2}, form: true},
-		{product: "matmul(o.v, transpose(e.v))", wide: []int{5, 7}, narrow: []int{2, 7}, form: true}, {product: "matmul(transpose(o.v), transpose(e.v))", wide: []int{7, 5}, narrow: []int{2, 7}, form: true},
-		{product: "matmul(e.v, o.v)", wide: []int{7, 5}, narrow: []int{2, 7}, form: false}, {product: "matmul(transpose(e.v), o.v)", wide: []int{7, 5}, narrow: []int{7, 2}, form: true},
-		{product: "matmul(e.v, transpose(o.v))", wide: []int{5, 7}, narrow: []int{2, 7}, form: true}, {product: "matmul(transpose(e.v), transpose(o.v))", wide: []int{5, 7}, narrow: []int{7, 2}, form: true},
-		{product: "matmul(transpose(o.v), e.v)", wide: []int{7, 3}, narrow: []int{7, 2}, form: false}, {product: "matmul(transpose(e.v), o.v)", wide: []int{7, 5}, narrow: []int{7, 3}, form: false},
+		{product: "matmul(o.v, e.v)", wide: []int{5, 7}, narrow: []int{7, 2}, form: false},
+		{product: "matmul(transpose(o.v), e.v)", wide: []int{7, 5}, narrow: []int{7, 2}, form: true},
+		{product: "matmul(o.v, transpose(e.v))", wide: []int{5, 7}, narrow: []int{2, 7}, form: true},
+		{product: "matmul(transpose(o.v), transpose(e.v))", wide: []int{7, 5}, narrow: []int{2, 7}, form: true},
+		{product: "matmul(e.v, o.v)", wide: []int{7, 5}, narrow: []int{2, 7}, form: false},
+		{product: "matmul(transpose(e.v), o.v)", wide: []int{7, 5}, narrow: []int{7, 2}, form: true},
+		{product: "matmul(e.v, transpose(o.v))", wide: []int{5, 7}, narrow: []int{2, 7}, form: true},
+		{product: "matmul(transpose(e.v), transpose(o.v))", wide: []int{5, 7}, narrow: []int{7, 2}, form: true},
+		{product: "matmul(transpose(o.v), e.v)", wide: []int{7, 3}, narrow: []int{7, 2}, form: false},
+		{product: "matmul(transpose(e.v), o.v)", wide: []int{7, 5}, narrow: []int{7, 3}, form: false},
 		{product: "matmul(transpose(e.v), o.v)", wide: []int{1, 5}, narrow: []int{1, 2}, form: false},
 	} {
 		for _, one := range []bool{true, false} {
@@ -152,7 +160,8 @@ func TestMapsOfProducts(t *testing.T) {
 		{v: "softmax(matmul(a.v, one.v) / 3)", b: []int{4, 8}, absent: true},
 		{v: "softmax(matmul(a.v, b.v)) + matmul(a.v, transpose(d.v))", b: []int{4, 8}, absent: true},
 		{v: "exp(matmul(a.v, b.v))", b: []int{4, 8}, absent: true},
-		{v: "tanh(matmul(a.v, b.v))", b: []int{4, 8}, absent: false},                       // its gradient reads it: 1 − tanh² has lost its digits
+		// its gradient reads it: 1 − tanh² has lost its digits
+		{v: "tanh(matmul(a.v, b.v))", b: []int{4, 8}, absent: false},
 		{v: "softmax(matmul(a.v, b.v)) * matmul(a.v, b.v)", b: []int{4, 8}, absent: false}, // its gradient reads it too
 		{v: "softmax(matmul(transpose(at.v), b.v))", b: []int{4, 8}, absent: false},
 		{v: "softmax(matmul(a.v, b.v))", b: []int{4, 7}, absent: false}, // not wide
@@ -177,7 +186,8 @@ func TestMapsOfProducts(t *testing.T) {
 				t,
 				db,
 				"p",
-				"SELECT a.id, "+c.v+" AS v FROM a JOIN at USING (id) JOIN b USING (id) JOIN d USING (id) CROSS JOIN (SELECT v FROM single) one",
+				"SELECT a.id, "+c.v+" AS v FROM a JOIN at USING (id) JOIN b USING (id) JOIN d USING (id) CROSS JOIN (SELECT v "+
+					"FROM single) one",
 				"loss",
 				"SELECT sum(sqnorm(tanh(matmul(p.v, c.v))) * (id + 1)) AS loss FROM p JOIN c USING (id)",
 			)
@@ -194,7 +204,8 @@ func TestMapsOfProducts(t *testing.T) {
 			besideOracle(t, c.v, db, params, opt, tol)
 			_, p := compile(t, db, params, opt)
 			text := p.Explain()
-			if made := strings.Contains(text, "GEMM over 7 rows: matmul(a.v") || strings.Contains(text, "GEMM over 7 rows: matmul(transpose(at.v"); made == c.absent {
+			if made := strings.Contains(text, "GEMM over 7 rows: matmul(a.v") ||
+				strings.Contains(text, "GEMM over 7 rows: matmul(transpose(at.v"); made == c.absent {
 				t.Errorf("%s: the product is made by itself, %v, in\n%s", c.v, made, text)
 			}
 			if !wide && c.v == "softmax(matmul(a.v, b.v) / 3)" && !strings.Contains(text, "sum_to(mul(matmul(") {
@@ -211,8 +222,10 @@ func TestProductsReadWhole(t *testing.T) {
 	executor.SmallProducts(tune)
 	shapes := map[string][]int{"a": {4, 4}, "c": {4, 4}, "d": {4, 8}, "e": {8, 3}, "f": {8, 2}, "g": {2, 4}}
 	for _, v := range []string{
-		"softmax(matmul(a.v, matmul(c.v, d.v)))", "softmax(matmul(a.v, tanh(matmul(c.v, d.v))))", "softmax(matmul(a.v, transpose(matmul(f.v, g.v))))",
-		"softmax(matmul(matmul(a.v, c.v), d.v))", "softmax(matmul(a.v, matmul(c.v, d.v)) + matmul(c.v, d.v))", "softmax(matmul(a.v, softmax(matmul(c.v, d.v))))",
+		"softmax(matmul(a.v, matmul(c.v, d.v)))", "softmax(matmul(a.v, tanh(matmul(c.v, d.v))))",
+		"softmax(matmul(a.v, transpose(matmul(f.v, g.v))))",
+		"softmax(matmul(matmul(a.v, c.v), d.v))", "softmax(matmul(a.v, matmul(c.v, d.v)) + matmul(c.v, d.v))",
+		"softmax(matmul(a.v, softmax(matmul(c.v, d.v))))",
 		"softmax(matmul(a.v, d.v) + matmul(c.v, d.v))",
 	} {
 		rng, db, id := rand.New(rand.NewSource(7)), memdb.New(), ints(7, func(r int) int64 { return int64(r) })
@@ -297,7 +310,8 @@ func TestMapsByRows(t *testing.T) {
 		score  string
 		byRows int
 	}{
-		"softmax": {score: "softmax(e.v / 3)", byRows: 1}, "log": {score: "log_softmax(e.v) * e.v", byRows: 1}, "columns": {score: "transpose(softmax(transpose(e.v)))", byRows: 0},
+		"softmax": {score: "softmax(e.v / 3)", byRows: 1}, "log": {score: "log_softmax(e.v) * e.v", byRows: 1},
+		"columns": {score: "transpose(softmax(transpose(e.v)))", byRows: 0},
 	} {
 		for _, wide := range []bool{true, false} {
 			rng := rand.New(rand.NewSource(6))
@@ -336,7 +350,8 @@ func TestTurnedPanels(t *testing.T) {
 	for _, c := range []struct {
 		product string
 		shape   []int
-	}{{product: "matmul(transpose(e.v), f.x)", shape: []int{5, 1}}, {product: "matmul(transpose(e.v), transpose(f.x))", shape: []int{1, 5}}} {
+	}{{product: "matmul(transpose(e.v), f.x)", shape: []int{5, 1}},
+		{product: "matmul(transpose(e.v), transpose(f.x))", shape: []int{1, 5}}} {
 		for _, wide := range []bool{true, false} {
 			rng := rand.New(rand.NewSource(8))
 			db, id := memdb.New(), ints(7, func(r int) int64 { return int64(r) })
@@ -429,16 +444,23 @@ func TestSumsOfProductsOf(t *testing.T) {
 		params []string
 		forms  int
 	}{
-		{query: "SELECT a.i, sum(matmul(o.v, a.v)) AS v FROM a CROSS JOIN (SELECT v FROM o) o GROUP BY a.i", params: []string{"a", "o"}, forms: 0},
+		{query: "SELECT a.i, sum(matmul(o.v, a.v)) AS v FROM a CROSS JOIN (SELECT v FROM o) o GROUP BY a.i",
+			params: []string{"a", "o"}, forms: 0},
 		{query: "SELECT a.i, sum(matmul(transpose(a.v), a.v)) AS v FROM a GROUP BY a.i", params: []string{"a"}, forms: 1},
 		{query: "SELECT 0 AS i, sum(matmul(a.v, b.v)) AS v FROM a CROSS JOIN b", params: []string{"a", "b"}, forms: 0},
-		{query: "SELECT a.i, sum(matmul(a.v, b.v)) AS v" + join + "WHERE (a.i + b.j + current_step()) % 3 > 0 GROUP BY a.i", params: []string{"a", "b"}, forms: 3},
+		{query: "SELECT a.i, sum(matmul(a.v, b.v)) AS v" + join + "WHERE (a.i + b.j + current_step()) % 3 > 0 GROUP BY a.i",
+			params: []string{"a", "b"}, forms: 3},
 		{query: "SELECT a.i, avg(matmul(a.v, b.v)) AS v" + join + "GROUP BY a.i", params: []string{"a", "b"}, forms: 2},
-		{query: "SELECT a.i, sum(matmul(a.v, coalesce(b.v, a.v))) AS v FROM a LEFT JOIN b ON a.j = b.i GROUP BY a.i", params: []string{"a", "b"}, forms: 1},
-		{query: "SELECT n.k AS i, sum(matmul(a.v, b.v)) AS v FROM n LEFT JOIN a ON a.i = n.k LEFT JOIN b ON a.j = b.i GROUP BY n.k", params: []string{"a", "b"}, forms: 0},
-		{query: "SELECT a.i, sum(matmul(a.v, b.v)) FILTER (WHERE b.j > 3) AS v" + join + "GROUP BY a.i", params: []string{"a", "b"}, forms: 0},
-		{query: "SELECT a.i, sum(matmul(a.v, b.v)) FILTER (WHERE b.j > 100) AS v" + join + "GROUP BY a.i", params: []string{"a", "b"}, forms: 0},
-		{query: "SELECT a.i, sum(CASE WHEN b.j > 3 THEN matmul(a.v, b.v) ELSE a.v END) AS v" + join + "GROUP BY a.i", params: []string{"a", "b"}, forms: 0},
+		{query: "SELECT a.i, sum(matmul(a.v, coalesce(b.v, a.v))) AS v FROM a LEFT JOIN b ON a.j = b.i GROUP BY a.i",
+			params: []string{"a", "b"}, forms: 1},
+		{query: "SELECT n.k AS i, sum(matmul(a.v, b.v)) AS v FROM n LEFT JOIN a ON a.i = n.k LEFT JOIN b ON a.j = b.i " +
+			"GROUP BY n.k", params: []string{"a", "b"}, forms: 0},
+		{query: "SELECT a.i, sum(matmul(a.v, b.v)) FILTER (WHERE b.j > 3) AS v" + join + "GROUP BY a.i",
+			params: []string{"a", "b"}, forms: 0},
+		{query: "SELECT a.i, sum(matmul(a.v, b.v)) FILTER (WHERE b.j > 100) AS v" + join + "GROUP BY a.i",
+			params: []string{"a", "b"}, forms: 0},
+		{query: "SELECT a.i, sum(CASE WHEN b.j > 3 THEN matmul(a.v, b.v) ELSE a.v END) AS v" + join + "GROUP BY a.i",
+			params: []string{"a", "b"}, forms: 0},
 	} {
 		for _, wide := range []bool{true, false} {
 			rng, db := rand.New(rand.NewSource(12)), memdb.New()

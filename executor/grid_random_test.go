@@ -162,7 +162,8 @@ func (m *matrixModel) step(i int) {
 		m.rng.Shuffle(3, func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
 		m.view(
 			name,
-			"SELECT x.r, y.%s AS c, sum(x.v * y.v) / 4 AS v FROM %s x JOIN %s y ON x.r = y.%s AND x.k = y.%s AND x.c = y.%s GROUP BY x.r, y.%s",
+			"SELECT x.r, y.%s AS c, sum(x.v * y.v) / 4 AS v FROM %s x JOIN %s y ON x.r = y.%s AND x.k = y.%s AND x.c = y.%s "+
+				"GROUP BY x.r, y.%s",
 			on,
 			p,
 			p,

@@ -54,17 +54,21 @@ func TestMinusLabels(t *testing.T) {
 		{loss: "SELECT avg(cross_entropy(z, whole)) AS loss FROM logits", most: 4, made: false},
 		{loss: "SELECT sum(sqnorm(softmax(z) - one_hot(label, 5))) AS loss FROM logits", most: 4, made: false},
 		{loss: "SELECT sum(sqnorm(0.5 * z - one_hot(whole, 5))) AS loss FROM logits", most: 4, made: false},
-		{loss: "SELECT sum(sqnorm(z - one_hot(whole, 5)) + dot(exp(z), one_hot(whole, 5))) AS loss FROM logits", most: 4, made: true},
+		{loss: "SELECT sum(sqnorm(z - one_hot(whole, 5)) + dot(exp(z), one_hot(whole, 5))) AS loss FROM logits", most: 4,
+			made: true},
 		{loss: "SELECT sum(sqnorm(one_hot(whole, 5) - z)) AS loss FROM logits", most: 4, made: true},
 		{loss: "SELECT sum(sqnorm(dot(z, z) - one_hot(whole, 5))) AS loss FROM logits", most: 4, made: true},
 		{loss: "SELECT sum(sqnorm(z - one_hot(2, 5))) AS loss FROM logits", most: 4, made: false},
-		{loss: "SELECT sum(sqnorm(x.z - one_hot(y.whole, 5))) AS loss FROM logits x LEFT JOIN logits y ON y.id = x.id + 1", most: 4, made: false},
+		{loss: "SELECT sum(sqnorm(x.z - one_hot(y.whole, 5))) AS loss FROM logits x LEFT JOIN logits y ON y.id = x.id + 1",
+			most: 4, made: false},
 		{loss: "SELECT sum(CASE WHEN label < 5 THEN cross_entropy(z, label) END) AS loss FROM logits", most: 9, made: false},
-		{loss: "SELECT sum(CASE WHEN label < 5 THEN sqnorm(z - one_hot(label, 5)) ELSE sqnorm(z) END) AS loss FROM logits", most: 9, made: false},
+		{loss: "SELECT sum(CASE WHEN label < 5 THEN sqnorm(z - one_hot(label, 5)) ELSE sqnorm(z) END) AS loss FROM logits",
+			most: 9, made: false},
 	} {
 		t.Run(with.loss, func(t *testing.T) {
 			testRuns(t, nil, classified(t, 300, with.most, with.loss), []string{"w"}, func(plan string) {
-				if made := strings.Contains(plan, "map over 300 rows: one_hot") || strings.Contains(plan, "map over 300 rows: cast(one_hot"); made != with.made {
+				if made := strings.Contains(plan, "map over 300 rows: one_hot") ||
+					strings.Contains(plan, "map over 300 rows: cast(one_hot"); made != with.made {
 					t.Errorf("one-hot vectors in memory: %t\n%s", made, plan)
 				}
 			})
@@ -74,7 +78,8 @@ func TestMinusLabels(t *testing.T) {
 
 // TestMinusWrongLabel: a label that is none is an error, also where no vector is made of it.
 func TestMinusWrongLabel(t *testing.T) {
-	for label, text := range map[string]string{"label": "label 5 of one_hot is not in 0 to 4", "label - 1": "label -1 of one_hot is not in 0 to 4"} {
+	for label, text := range map[string]string{"label": "label 5 of one_hot is not in 0 to 4",
+		"label - 1": "label -1 of one_hot is not in 0 to 4"} {
 		loss := "SELECT sum(sqnorm(z - one_hot(" + label + ", 5))) AS loss FROM logits"
 		_, p := compile(t, classified(t, 300, 5, loss), []string{"w"}, executor.Options{})
 		if err := p.Run(context.Background(), kernels.Env{}); err == nil || !strings.Contains(err.Error(), text) {

@@ -15,7 +15,8 @@ import (
 func TestParametersInPlace(t *testing.T) {
 	const n = 1000
 	for _, c := range []struct{ said, nullable, other, first bool }{
-		{}, {said: true, nullable: true}, {said: true}, {other: true}, {other: true, first: true}, {said: true, nullable: true, other: true},
+		{}, {said: true, nullable: true}, {said: true}, {other: true}, {other: true, first: true},
+		{said: true, nullable: true, other: true},
 	} {
 		src, b := &memory{}, ra.NewBuilder()
 		v := ra.NewVector(kernels.Type{Kind: kernels.Float32, Shape: []int{2}}, n)

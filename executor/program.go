@@ -422,7 +422,8 @@ func (p *Program) Scalar(i int) (x float64, null bool, err error) {
 		return 0, false, internal("Scalar before a successful Run")
 	}
 	if len(p.roots[i]) != 1 || p.roots[i][0].Sp.N != 1 || p.roots[i][0].V.Type.Size() != 1 {
-		return 0, false, sqlerr.New(sqlerr.Cardinality, "the %s has %d rows, not one", p.plan.Roots[i].Name, p.roots[i][0].Sp.N).
+		return 0, false, sqlerr.New(sqlerr.Cardinality, "the %s has %d rows, not one", p.plan.Roots[i].Name, p.roots[i][0].
+			Sp.N).
 			WithHint("It yields one row with one number: an aggregate without GROUP BY, such as sum(…).")
 	}
 	d := p.roots[i][0].V.Data

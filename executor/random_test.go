@@ -398,7 +398,8 @@ func testPlans(t *testing.T, tune *tuning.Sizes) {
 	rows := 0
 	for seed := range *plans {
 		g := &generator{rng: rand.New(rand.NewSource(int64(seed))), src: &memory{}, b: ra.NewBuilder()}
-		g.ints = [][2]int64{{0, 1}, {0, 1}, {0, 1}, {-3, 1}, {1 << 40, 1}, {-1 << 40, 1 << 33}, {0, 1000003}, {7, -2}}[g.rng.Intn(8)]
+		g.ints = [][2]int64{{0, 1}, {0, 1}, {0, 1}, {-3, 1}, {1 << 40, 1}, {-1 << 40, 1 << 33}, {0, 1000003},
+			{7, -2}}[g.rng.Intn(8)]
 		for i := range 3 {
 			g.table(fmt.Sprintf("t%d", i))
 		}

@@ -30,9 +30,10 @@ func TestRowsFromFile(t *testing.T) {
 		form, sum, term string
 		size            int
 	}{
-		"load":                 {form: "x.v[·]", sum: "", term: "sqnorm(tanh(x.v * l.w))", size: 33},
-		"SpMM":                 {form: "SpMM from a file", sum: "a.w * x.v", term: "", size: 33},
-		"SpMM without weights": {form: "SpMM from a file", sum: "x.v", term: "", size: 261}, // a strip of the loops and a rest
+		"load": {form: "x.v[·]", sum: "", term: "sqnorm(tanh(x.v * l.w))", size: 33},
+		"SpMM": {form: "SpMM from a file", sum: "a.w * x.v", term: "", size: 33},
+		// a strip of the loops and a rest
+		"SpMM without weights": {form: "SpMM from a file", sum: "x.v", term: "", size: 261},
 		"SpMM of a difference": {form: "SpMM from a file", sum: "a.w * (x.v - y.v)", term: "", size: 33},
 	} {
 		rng := rand.New(rand.NewSource(6))
@@ -57,7 +58,8 @@ func TestRowsFromFile(t *testing.T) {
 		if c.sum == "" {
 			views(t, db, "loss", "SELECT sum(a.w * "+c.term+") AS loss FROM a JOIN x ON x.id = a.src CROSS JOIN l")
 		} else {
-			views(t, db, "s", "SELECT a.dst, sum("+c.sum+") AS v FROM a JOIN x ON x.id = a.src JOIN y ON y.id = a.dst GROUP BY a.dst",
+			views(t, db, "s", "SELECT a.dst, sum("+c.sum+") AS v FROM a JOIN x ON x.id = a.src JOIN y ON y.id = a.dst GROUP "+
+				"BY a.dst",
 				"loss", "SELECT sum(sqnorm(tanh(s.v * l.w))) AS loss FROM s CROSS JOIN l")
 		}
 		res, err := gradtest.Optimize(context.Background(), db, "loss", []string{"l"}, optimizer.Options{})

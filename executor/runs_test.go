@@ -59,7 +59,8 @@ func spacesOf(b testing.TB, n, first, apart int) *memdb.DB {
 		"SELECT id, h, r, t FROM triple WHERE (id / 2 + 4 * current_step()) % 9 = 0",
 		"negative",
 		fmt.Sprintf(
-			"SELECT d.id, k, %d + random_int(%d, current_seed(), ARRAY[current_step(), d.id, k]) AS other FROM draw d CROSS JOIN generate_series(1, %d) AS k",
+			"SELECT d.id, k, %d + random_int(%d, current_seed(), ARRAY[current_step(), d.id, k]) AS other FROM draw d CROSS "+
+				"JOIN generate_series(1, %d) AS k",
 			first,
 			apart*entities,
 			wrong,
@@ -86,9 +87,11 @@ func planesOf(b testing.TB, n, first, apart int) *memdb.DB {
 		b,
 		db,
 		"positive",
-		`SELECT x.id, h.v + t.v AS q, norm(h.v - t.v) AS d FROM draw x JOIN entity h ON h.id = x.h JOIN relation r ON r.id = x.r JOIN entity t ON t.id = x.t`,
+		`SELECT x.id, h.v + t.v AS q, norm(h.v - t.v) AS d FROM draw x JOIN entity h ON h.id = x.h
+    JOIN relation r ON r.id = x.r JOIN entity t ON t.id = x.t`,
 		"loss",
-		"SELECT avg(relu(1 + p.d - norm(p.q - e.v))) AS loss FROM negative n JOIN positive p USING (id) JOIN entity e ON e.id = n.other",
+		"SELECT avg(relu(1 + p.d - norm(p.q - e.v))) AS loss FROM negative n JOIN positive p USING (id) JOIN entity e ON "+
+			"e.id = n.other",
 	)
 	return db
 }
@@ -101,7 +104,8 @@ func TestRunsInPasses(t *testing.T) {
 		make   func(testing.TB, int) *memdb.DB
 		params []string
 		shows  string // where sums share passes
-	}{"spaces": {make: spaces, params: []string{"entity", "relation"}, shows: "sum GEMM: outer"}, "planes": {make: planes, params: []string{"entity"}, shows: "sum in place: "},
+	}{"spaces": {make: spaces, params: []string{"entity", "relation"}, shows: "sum GEMM: outer"},
+		"planes":   {make: planes, params: []string{"entity"}, shows: "sum in place: "},
 		"numbered": {make: numbered, params: []string{"entity"}, shows: "sum in place: "}} {
 		for _, size := range []int{1, 3, 40} {
 			for _, in := range []struct{ rows, numbers int }{{rows: 8, numbers: 8}, {rows: 1 << 30, numbers: 1 << 30}} {
@@ -148,7 +152,8 @@ func TestRowsAddedInPlace(t *testing.T) {
 
 func testRuns(t *testing.T, tune *tuning.Sizes, db *memdb.DB, params []string, check func(plan string)) {
 	var first [][]*ra.Vector
-	for _, opt := range []executor.Options{{Tuning: tune, Workers: 1}, {Tuning: tune, Workers: 3}, {Tuning: tune, Workers: 2, Force64: true}} {
+	for _, opt := range []executor.Options{{Tuning: tune, Workers: 1}, {Tuning: tune, Workers: 3},
+		{Tuning: tune, Workers: 2, Force64: true}} {
 		plan, p := compile(t, db, params, opt)
 		var got [][]*ra.Vector
 		for step := range int64(3) {
@@ -165,7 +170,8 @@ func testRuns(t *testing.T, tune *tuning.Sizes, db *memdb.DB, params []string, c
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := gradtest.Compare(gradtest.VectorRows(cols), want, map[bool]float64{true: 1e-10, false: 1e-4}[opt.Force64]); err != nil {
+				if err := gradtest.Compare(gradtest.VectorRows(cols), want,
+					map[bool]float64{true: 1e-10, false: 1e-4}[opt.Force64]); err != nil {
 					t.Errorf("step %d, %+v, %s: %v\n%s", env.Step, opt, root.Name, err, p.Explain())
 				}
 				got = append(got, cols)
@@ -191,7 +197,8 @@ func TestRunsOutOfOrder(t *testing.T) {
 	for _, with := range []struct {
 		groups, numbers int
 		shares          bool
-	}{{groups: 3, numbers: 8, shares: true}, {groups: 3, numbers: 1 << 30, shares: false}, {groups: runs, numbers: 8, shares: true}, {groups: runs, numbers: 1 << 30, shares: true}} {
+	}{{groups: 3, numbers: 8, shares: true}, {groups: 3, numbers: 1 << 30, shares: false},
+		{groups: runs, numbers: 8, shares: true}, {groups: runs, numbers: 1 << 30, shares: true}} {
 		executor.SumInPasses(tune, 8, with.numbers)
 		for _, sum := range []string{"sum(a.weight * m.v)", "sum(a.weight * (m.v - o.v))"} {
 			rng := rand.New(rand.NewSource(5))
@@ -215,7 +222,8 @@ func TestRunsCut(t *testing.T) {
 	const runs, groups, many = 12, 20, 13
 	executor.SumInPasses(tune, 2, 8)
 	executor.SmallLanes(tune)
-	for _, sum := range []string{"sum(a.weight * m.v)", "sum(a.weight * (m.v - o.v))", "max(a.weight)", "count(a.weight)", "sum(a.weight)"} {
+	for _, sum := range []string{"sum(a.weight * m.v)", "sum(a.weight * (m.v - o.v))", "max(a.weight)", "count(a.weight)",
+		"sum(a.weight)"} {
 		rng := rand.New(rand.NewSource(5))
 		turn := rng.Perm(groups)
 		var of []int64
@@ -288,7 +296,8 @@ func testOutOfOrder(
 		"h",
 		"SELECT a.g, "+sum+" AS v FROM "+from+" GROUP BY a.g",
 		"loss",
-		"SELECT (SELECT "+of+" FROM h JOIN gg ON gg.id = h.g) + (SELECT sum(sqnorm(tanh(a.weight * m.v + o.v * gg.v))) FROM "+from+" JOIN gg ON gg.id = a.g) AS loss",
+		"SELECT (SELECT "+of+" FROM h JOIN gg ON gg.id = h.g) + "+
+			"(SELECT sum(sqnorm(tanh(a.weight * m.v + o.v * gg.v))) FROM "+from+" JOIN gg ON gg.id = a.g) AS loss",
 	)
 	testRuns(t, tune, db, []string{"m", "gg"}, check)
 }

@@ -62,8 +62,10 @@ func triples(b testing.TB, n int) *memdb.DB {
 		"draw", `SELECT h, r, t, u[1] AS p, u[2] < 0.5 AS corrupt_head, floor(u[3] * 2034)::int AS other
 FROM (SELECT h, r, t, random_uniform(ARRAY[3], current_seed(), ARRAY[3, current_step(), h, r, t]) AS u FROM triple) s`,
 		"loss", `SELECT avg(relu(1 + norm(h.v + r.v - t.v) - norm(h2.v + r.v - t2.v)))
-FROM (SELECT h, r, t, CASE WHEN corrupt_head THEN other ELSE h END AS h2, CASE WHEN corrupt_head THEN t ELSE other END AS t2 FROM draw WHERE p < 0.03) b
-JOIN entity h ON h.id = b.h JOIN relation r ON r.id = b.r JOIN entity t ON t.id = b.t JOIN entity h2 ON h2.id = b.h2 JOIN entity t2 ON t2.id = b.t2`)
+FROM (SELECT h, r, t, CASE WHEN corrupt_head THEN other ELSE h END AS h2, CASE WHEN corrupt_head THEN t ELSE other END
+    AS t2 FROM draw WHERE p < 0.03) b
+JOIN entity h ON h.id = b.h JOIN relation r ON r.id = b.r JOIN entity t ON t.id = b.t JOIN entity h2 ON h2.id = b.h2
+    JOIN entity t2 ON t2.id = b.t2`)
 	return db
 }
 
@@ -113,20 +115,25 @@ func wrongs(b testing.TB, n int) *memdb.DB {
 		"SELECT h, r, t FROM triple WHERE (n + 7 * current_step()) % 33 = 0",
 		"wrong",
 		fmt.Sprintf(
-			`SELECT h, r, t, k, CASE WHEN current_step() %% 2 = 1 THEN other ELSE h END AS h2, CASE WHEN current_step() %% 2 = 1 THEN t ELSE other END AS t2
-FROM (SELECT h, r, t, k, random_int(%d, current_seed(), ARRAY[current_step(), h, r, t, k]) AS other FROM draw CROSS JOIN generate_series(1, %d) AS g(k)) d`,
+			`SELECT h, r, t, k, CASE WHEN current_step() %% 2 = 1 THEN other ELSE h END AS h2, CASE WHEN current_step() %% 2 = 1
+    THEN t ELSE other END AS t2
+FROM (SELECT h, r, t, k, random_int(%d, current_seed(), ARRAY[current_step(), h, r, t, k]) AS other FROM draw CROSS
+    JOIN generate_series(1, %d) AS g(k)) d`,
 			entities,
 			each,
 		),
 		"true_distance",
 		`SELECT b.h, b.r, b.t, norm(h.v + r.v - t.v) AS d
-FROM draw b JOIN place h ON h.r = b.r AND h.id = b.h JOIN relation r ON r.id = b.r JOIN place t ON t.r = b.r AND t.id = b.t`,
+FROM draw b JOIN place h ON h.r = b.r AND h.id = b.h JOIN relation r ON r.id = b.r JOIN place t ON t.r = b.r
+    AND t.id = b.t`,
 		"wrong_distance",
 		`SELECT b.h, b.r, b.t, b.k, norm(h.v + r.v - t.v) AS d
-FROM wrong b JOIN place h ON h.r = b.r AND h.id = b.h2 JOIN relation r ON r.id = b.r JOIN place t ON t.r = b.r AND t.id = b.t2`,
+FROM wrong b JOIN place h ON h.r = b.r AND h.id = b.h2 JOIN relation r ON r.id = b.r JOIN place t ON t.r = b.r
+    AND t.id = b.t2`,
 		"loss",
 		`SELECT avg(ln(1 + others)) AS loss
-FROM (SELECT h, r, t, sum(exp(2 * (p.d - n.d))) AS others FROM true_distance p JOIN wrong_distance n USING (h, r, t) GROUP BY h, r, t) x`,
+FROM (SELECT h, r, t, sum(exp(2 * (p.d - n.d))) AS others FROM true_distance p JOIN wrong_distance n USING (h, r, t)
+    GROUP BY h, r, t) x`,
 	)
 	return db
 }
@@ -175,21 +182,26 @@ func neighbours(b testing.TB, n int) *memdb.DB {
 		db,
 		"root",
 		fmt.Sprintf(
-			"SELECT i, random_int((SELECT count(*) FROM node), current_seed(), ARRAY[1, current_step(), i]) AS node FROM generate_series(1, %d) AS i",
+			"SELECT i, random_int((SELECT count(*) FROM node), current_seed(), ARRAY[1, current_step(), i]) AS node FROM "+
+				"generate_series(1, %d) AS i",
 			roots,
 		),
 		"pick1",
-		"SELECT r.i, r.node, j, "+sample+"2, current_step(), r.i, j]) AS k FROM root r JOIN node n ON n.node = r.node CROSS JOIN generate_series(1, 10) AS j",
+		"SELECT r.i, r.node, j, "+sample+"2, current_step(), r.i, j]) AS k FROM root r JOIN node n ON n.node = r.node "+
+			"CROSS JOIN generate_series(1, 10) AS j",
 		"hop1",
 		"SELECT p.i, p.j, e.dst FROM pick1 p JOIN edge e ON e.src = p.node AND e.k = p.k",
 		"pick2",
-		"SELECT h.i, h.j, l, h.dst AS node, "+sample+"3, current_step(), h.i, h.j, l]) AS k FROM hop1 h JOIN node n ON n.node = h.dst CROSS JOIN generate_series(1, 10) AS l",
+		"SELECT h.i, h.j, l, h.dst AS node, "+sample+"3, current_step(), h.i, h.j, l]) AS k FROM hop1 h JOIN node n ON "+
+			"n.node = h.dst CROSS JOIN generate_series(1, 10) AS l",
 		"hop2",
 		"SELECT p.i, p.j, p.l, e.dst FROM pick2 p JOIN edge e ON e.src = p.node AND e.k = p.k",
 		"state",
-		"SELECT h.i, h.j, relu(avg(matmul(n.x, w.v))) AS s FROM hop2 h JOIN node n ON n.node = h.dst CROSS JOIN w GROUP BY h.i, h.j",
+		"SELECT h.i, h.j, relu(avg(matmul(n.x, w.v))) AS s FROM hop2 h JOIN node n ON n.node = h.dst CROSS JOIN w GROUP "+
+			"BY h.i, h.j",
 		"loss",
-		"SELECT avg(cross_entropy(z, label)) FROM (SELECT i, avg(s) AS z FROM state GROUP BY i) a JOIN root r USING (i) JOIN node n ON n.node = r.node",
+		"SELECT avg(cross_entropy(z, label)) FROM (SELECT i, avg(s) AS z FROM state GROUP BY i) a JOIN root r USING (i) "+
+			"JOIN node n ON n.node = r.node",
 	)
 	return db
 }
@@ -247,7 +259,8 @@ func stretches(b testing.TB, n int) *memdb.DB {
 	sample := func(layer int) string {
 		return fmt.Sprintf(
 			`SELECT dst, n, src, CASE WHEN src = dst THEN weight ELSE weight * GREATEST(degree / %d.0, 1) END AS weight
-FROM neighbour WHERE src = dst OR (n + random_int(degree, current_seed(), ARRAY[%d, current_step(), dst])) %% degree < %d`,
+FROM neighbour WHERE src = dst OR (n + random_int(degree, current_seed(), ARRAY[%d, current_step(),
+    dst])) %% degree < %d`,
 			width,
 			layer,
 			width,
@@ -267,9 +280,11 @@ FROM neighbour WHERE src = dst OR (n + random_int(degree, current_seed(), ARRAY[
 		"hidden",
 		"SELECT a.dst AS node, relu(sum(a.weight * xw.v)) AS h FROM sample1 a JOIN xw ON xw.node = a.src GROUP BY a.dst",
 		"logits",
-		"SELECT a.dst AS node, sum(a.weight * matmul(dropout(h.h, 0.5), w1.v)) AS z FROM sample2 a JOIN hidden h ON h.node = a.src CROSS JOIN w1 GROUP BY a.dst",
+		"SELECT a.dst AS node, sum(a.weight * matmul(dropout(h.h, 0.5), w1.v)) AS z FROM sample2 a JOIN hidden h ON "+
+			"h.node = a.src CROSS JOIN w1 GROUP BY a.dst",
 		"loss",
-		"SELECT avg(cross_entropy(z, label)) + 5e-4 * 0.5 * (SELECT sum(sqnorm(v)) FROM w0) AS loss FROM logits JOIN step_node USING (node)",
+		"SELECT avg(cross_entropy(z, label)) + 5e-4 * 0.5 * (SELECT sum(sqnorm(v)) FROM w0) AS loss FROM logits JOIN "+
+			"step_node USING (node)",
 	)
 	return db
 }

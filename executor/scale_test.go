@@ -150,9 +150,11 @@ func Graph(b testing.TB, nodes int) *memdb.DB {
 		b,
 		db,
 		"hidden",
-		"SELECT a.dst AS node, relu(sum(a.weight * matmul(n.x, w0.v))) AS h FROM adj a JOIN node n ON n.node = a.src CROSS JOIN w0 GROUP BY a.dst",
+		"SELECT a.dst AS node, relu(sum(a.weight * matmul(n.x, w0.v))) AS h FROM adj a JOIN node n ON n.node = a.src "+
+			"CROSS JOIN w0 GROUP BY a.dst",
 		"logits",
-		"SELECT a.dst AS node, sum(a.weight * matmul(dropout(h.h, 0.5), w1.v)) AS z FROM adj a JOIN hidden h ON h.node = a.src CROSS JOIN w1 GROUP BY a.dst",
+		"SELECT a.dst AS node, sum(a.weight * matmul(dropout(h.h, 0.5), w1.v)) AS z FROM adj a JOIN hidden h ON h.node = "+
+			"a.src CROSS JOIN w1 GROUP BY a.dst",
 		"loss",
 		"SELECT avg(cross_entropy(z, label)) FROM logits NATURAL JOIN node",
 	)
@@ -249,8 +251,10 @@ func transE(b testing.TB, n int) *memdb.DB {
 		memdb.Column{Name: "v", Data: reals(rng, relations, 50)},
 	)
 	views(b, db, "loss", "SELECT avg(relu(1 + norm(h.v + r.v - t.v) - norm(h2.v + r.v - t.v))) FROM "+
-		"(SELECT id, h, r, t, random_int(2000, current_seed(), ARRAY[3, current_step(), id]) AS h2 FROM triple WHERE (id + 7 * current_step()) % 30 = 0) b "+
-		"JOIN entity h ON h.id = b.h JOIN relation r ON r.id = b.r JOIN entity t ON t.id = b.t JOIN entity h2 ON h2.id = b.h2")
+		"(SELECT id, h, r, t, random_int(2000, current_seed(), ARRAY[3, current_step(), id]) AS h2 FROM triple WHERE (id "+
+		"+ 7 * current_step()) % 30 = 0) b "+
+		"JOIN entity h ON h.id = b.h JOIN relation r ON r.id = b.r JOIN entity t ON t.id = b.t JOIN entity h2 ON h2.id = "+
+		"b.h2")
 	return db
 }
 

@@ -48,7 +48,8 @@ func TestSoftmaxOfQuotients(t *testing.T) {
 		if byRows {
 			executor.SmallProducts(tune)
 		}
-		for _, by := range []string{"1", "2", "-2", "0.125", "3", "-0.7", "sqrt(9)", "1e30", "scale", "(1 + id)", "(2 + abs(z))", "max_elements(h)"} {
+		for _, by := range []string{"1", "2", "-2", "0.125", "3", "-0.7", "sqrt(9)", "1e30", "scale", "(1 + id)",
+			"(2 + abs(z))", "max_elements(h)"} {
 			for _, loss := range []string{
 				"dot(softmax(z / B), h)",
 				"sqnorm(softmax(z / B) - h)",

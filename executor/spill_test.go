@@ -177,7 +177,8 @@ func TestSmallestBudget(t *testing.T) {
 				if err := try(budget); err == nil {
 					t.Errorf("%s, %d workers: the smallest budget is %d MB, and one of %d works", name, workers, least>>20, budget)
 				} else if got := smallestBudget(t, err); got != least {
-					t.Errorf("%s, %d workers: the smallest budget is %d MB with a budget of 1 byte, and %d MB with one of %d", name, workers, least>>20, got>>20, budget)
+					t.Errorf("%s, %d workers: the smallest budget is %d MB with a budget of 1 byte, and %d MB with one of %d", name,
+						workers, least>>20, got>>20, budget)
 				}
 			}
 			if err := try(least); err != nil {
@@ -222,7 +223,8 @@ func TestFullDisk(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("%d files are left, %v", len(left), err)
 	}
-	if _, s, err := stepped(t, res.Plan, db, executor.Options{Tuning: tune, Workers: 1, Memory: 4 << 20, SpillDir: dir}); err != nil ||
+	if _, s, err := stepped(t, res.Plan, db, executor.Options{Tuning: tune, Workers: 1, Memory: 4 << 20,
+		SpillDir: dir}); err != nil ||
 		s.Columns == 0 {
 		t.Errorf("after that: %+v, %v", s, err)
 	}
@@ -259,23 +261,31 @@ func TestSpilledProducts(t *testing.T) {
 		forms  []string
 		make   func(rng *rand.Rand, db *memdb.DB)
 	}{
-		"one matrix": {params: []string{"o", "e"}, forms: []string{"map by rows", "narrow GEMM"}, make: func(rng *rand.Rand, db *memdb.DB) {
-			id := ints(12, func(r int) int64 { return int64(r) })
-			db.Create("o", 1, memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })}, memdb.Column{Name: "v", Data: reals(rng, 1, 512, 512)})
-			db.Create("e", 1, memdb.Column{Name: "id", Data: id}, memdb.Column{Name: "v", Data: reals(rng, 12, 512, 256)})
-			views(t, db, "p", "SELECT e.id, softmax(matmul(o.v, e.v)) AS v FROM e CROSS JOIN (SELECT v FROM o) o", "loss", "SELECT ln(1 + sum(sqnorm(v))) AS loss FROM p")
-		}},
-		"scores": {params: []string{"q", "k"}, forms: []string{"map by rows over 6144 rows: softmax(matmul(", "map by rows", "narrow GEMM"}, make: func(rng *rand.Rand, db *memdb.DB) {
+		"one matrix": {params: []string{"o", "e"}, forms: []string{"map by rows", "narrow GEMM"},
+			make: func(rng *rand.Rand, db *memdb.DB) {
+				id := ints(12, func(r int) int64 { return int64(r) })
+				db.Create("o", 1, memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })},
+					memdb.Column{Name: "v", Data: reals(rng, 1, 512, 512)})
+				db.Create("e", 1, memdb.Column{Name: "id", Data: id}, memdb.Column{Name: "v", Data: reals(rng, 12, 512, 256)})
+				views(t, db, "p", "SELECT e.id, softmax(matmul(o.v, e.v)) AS v FROM e CROSS JOIN (SELECT v FROM o) o", "loss",
+					"SELECT ln(1 + sum(sqnorm(v))) AS loss FROM p")
+			}},
+		"scores": {params: []string{"q", "k"}, forms: []string{"map by rows over 6144 rows: softmax(matmul(", "map by rows",
+			"narrow GEMM"}, make: func(rng *rand.Rand, db *memdb.DB) {
 			id := ints(6, func(r int) int64 { return int64(r) })
 			db.Create("q", 1, memdb.Column{Name: "id", Data: id}, memdb.Column{Name: "v", Data: reals(rng, 6, 1024, 64)})
 			db.Create("k", 1, memdb.Column{Name: "id", Data: id}, memdb.Column{Name: "v", Data: reals(rng, 6, 1024, 64)})
-			views(t, db, "p", "SELECT softmax(matmul(q.v, transpose(k.v))) AS v, k.v AS k FROM q JOIN k USING (id)", "loss", "SELECT ln(1 + sum(sqnorm(matmul(v, k)))) AS loss FROM p")
+			views(t, db, "p", "SELECT softmax(matmul(q.v, transpose(k.v))) AS v, k.v AS k FROM q JOIN k USING (id)", "loss",
+				"SELECT ln(1 + sum(sqnorm(matmul(v, k)))) AS loss FROM p")
 		}},
-		"blocks": {params: []string{"a", "b"}, forms: []string{"sum GEMM over", "sum GEMM over", "sum GEMM over"}, make: func(rng *rand.Rand, db *memdb.DB) {
-			sparseBlocks(db, rng, "a", 7, 128, 128)
-			sparseBlocks(db, rng, "b", 7, 128, 128)
-			views(t, db, "p", "SELECT a.i, b.j, sum(matmul(a.v, b.v)) AS v FROM a JOIN b ON a.j = b.i GROUP BY a.i, b.j", "loss", "SELECT ln(1 + sum(sqnorm(tanh(v)))) AS loss FROM p")
-		}},
+		"blocks": {params: []string{"a", "b"}, forms: []string{"sum GEMM over", "sum GEMM over", "sum GEMM over"},
+			make: func(rng *rand.Rand, db *memdb.DB) {
+				sparseBlocks(db, rng, "a", 7, 128, 128)
+				sparseBlocks(db, rng, "b", 7, 128, 128)
+				views(t, db, "p", "SELECT a.i, b.j, sum(matmul(a.v, b.v)) AS v FROM a JOIN b ON a.j = b.i GROUP BY a.i, b.j",
+					"loss",
+					"SELECT ln(1 + sum(sqnorm(tanh(v)))) AS loss FROM p")
+			}},
 	} {
 		db := memdb.New()
 		c.make(rand.New(rand.NewSource(12)), db)
@@ -298,7 +308,8 @@ func TestSpilledProducts(t *testing.T) {
 		}
 		least := int64(1)
 		for range 2 { // what the structure needs, and what the values do
-			if _, _, err = stepped(t, res.Plan, db, executor.Options{Tuning: tune, Workers: 2, Memory: least, SpillDir: dir}); err != nil {
+			if _, _, err = stepped(t, res.Plan, db, executor.Options{Tuning: tune, Workers: 2, Memory: least,
+				SpillDir: dir}); err != nil {
 				least = smallestBudget(t, err)
 			}
 		}

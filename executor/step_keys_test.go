@@ -83,17 +83,22 @@ func TestStepKeys(t *testing.T) {
 				t,
 				db,
 				"draw",
-				"SELECT x.* FROM x WHERE x.seq < current_step() - 1 + 48 * (current_step() - 1) * (current_step() - 2)", // none, 1, 98
+				// none, 1, 98
+				"SELECT x.* FROM x WHERE x.seq < current_step() - 1 + 48 * (current_step() - 1) * (current_step() - 2)",
 				"negative",
 				"SELECT d.id, k, d.h, d.t, d.r FROM draw d CROSS JOIN generate_series(1, 9) AS k",
 				"positive",
-				"SELECT d.id, a.v + rel.v AS q, norm(a.v + rel.v - b.v) AS s FROM draw d JOIN e a ON a.id = d.h JOIN rel ON rel.id = d.r JOIN e b ON b.id = d.t",
+				"SELECT d.id, a.v + rel.v AS q, norm(a.v + rel.v - b.v) AS s FROM draw d JOIN e a ON a.id = d.h JOIN rel ON "+
+					"rel.id = d.r JOIN e b ON b.id = d.t",
 				"per",
-				"SELECT n.h, n.r, count(*) AS c, count(n.r) AS cr, count(p.s) AS cs, sum(p.q) AS q, avg(p.s) AS s FROM negative n JOIN positive p USING (id) GROUP BY n.h, n.r",
+				"SELECT n.h, n.r, count(*) AS c, count(n.r) AS cr, count(p.s) AS cs, sum(p.q) AS q, avg(p.s) AS s FROM negative "+
+					"n JOIN positive p USING (id) GROUP BY n.h, n.r",
 				"tails",
-				"SELECT d.h, count(o.v) AS c, count(*) AS n, sum(a.v) AS v FROM draw d JOIN e a ON a.id = d.h LEFT JOIN e o ON o.id = d.t GROUP BY d.h",
+				"SELECT d.h, count(o.v) AS c, count(*) AS n, sum(a.v) AS v FROM draw d JOIN e a ON a.id = d.h LEFT JOIN e o ON "+
+					"o.id = d.t GROUP BY d.h",
 				"rank",
-				"SELECT coalesce(sum(relu(1 + p.s - norm(p.q - tanh(a.v)))), 0.0) AS l FROM negative n JOIN positive p USING (id) JOIN e a ON a.id = n.t",
+				"SELECT coalesce(sum(relu(1 + p.s - norm(p.q - tanh(a.v)))), 0.0) AS l FROM negative n JOIN positive p USING "+
+					"(id) JOIN e a ON a.id = n.t",
 				"whole",
 				"SELECT coalesce(sum(c * sqnorm(q) / (1 + cs) + s * s * (cr + 1)), 0.0) AS l FROM per",
 				"counts",
@@ -141,7 +146,8 @@ func TestSumsLeaveNothing(t *testing.T) {
 		"draw",
 		"SELECT * FROM x WHERE (7 * x.id) % 11 < 5 * current_step() % 12 AND x.id < 100 * (1 + current_step() % 4)",
 		"negative",
-		"SELECT d.id, k, random_int(50, current_seed(), ARRAY[current_step(), d.id, k]) AS other FROM draw d CROSS JOIN generate_series(1, 37) AS k",
+		"SELECT d.id, k, random_int(50, current_seed(), ARRAY[current_step(), d.id, k]) AS other FROM draw d CROSS JOIN "+
+			"generate_series(1, 37) AS k",
 		"positive",
 		`SELECT x.id, x.r, matmul(h.v, r.m) + r.v AS q, norm(matmul(h.v, r.m) + r.v - matmul(t.v, r.m)) AS d
 FROM draw x JOIN e h ON h.id = x.h JOIN rel r ON r.id = x.r JOIN e t ON t.id = x.t`,

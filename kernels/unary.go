@@ -40,7 +40,8 @@ func softplus(x float64) float64 { return math.Max(x, 0) + math.Log1p(math.Exp(-
 var unaries = []unary{
 	{name: "exp", doc: "eˣ; underflows to 0 and overflows to Infinity without an error.", pg: true, flops: 15,
 		f: math.Exp, d: func(_, e, g *Expr) *Expr { return Mul(g, e) }},
-	{name: "ln", role: RoleLogarithm, doc: "The natural logarithm; -Infinity at 0, NaN below.", pg: true, flops: 15, lo: 0.3, hi: 3,
+	{name: "ln", role: RoleLogarithm, doc: "The natural logarithm; -Infinity at 0, NaN below.", pg: true, flops: 15,
+		lo: 0.3, hi: 3,
 		f: ln, d: func(x, _, g *Expr) *Expr { return Div(g, x) }},
 	{name: "log", doc: "The logarithm to base 10.", pg: true, flops: 15, lo: 0.3, hi: 3,
 		f: log10, d: func(x, _, g *Expr) *Expr { return Div(Mul(Num(math.Log10E), g), x) }},

@@ -18,7 +18,8 @@ func (c *Config) Check(given []string) error {
 		}
 	}
 	if c.Schedule == "step" && c.StepSize == 0 {
-		return sqlerr.New(sqlerr.InvalidParameter, "schedule \"step\" needs step_size, the number of steps between two changes of the rate").
+		return sqlerr.New(sqlerr.InvalidParameter,
+			"schedule \"step\" needs step_size, the number of steps between two changes of the rate").
 			WithHint("For example schedule => 'step', step_size => 30, gamma => 0.1.")
 	}
 	if err := c.CheckBatch(); err != nil {
@@ -48,7 +49,9 @@ func (c *Config) CheckBatch() error {
 // checkWarmup refuses a schedule that the run does not reach.
 func (c *Config) checkWarmup() error {
 	if c.Schedule != "constant" && c.Warmup >= c.Steps() && c.Warmup > 0 {
-		return sqlerr.New(sqlerr.InvalidParameter, "schedule %q has no effect: the warm-up of %d steps is not shorter than the run of %d", c.Schedule, c.Warmup, c.Steps())
+		return sqlerr.New(sqlerr.InvalidParameter,
+			"schedule %q has no effect: the warm-up of %d steps is not shorter than the run of %d", c.Schedule, c.Warmup,
+			c.Steps())
 	}
 	return nil
 }
@@ -57,10 +60,12 @@ func (c *Config) checkWarmup() error {
 func (c *Config) Effective(name string) bool { return c.effect(name) == nil }
 
 func (c *Config) effect(name string) error {
-	if err := belongs(name, "optimizer", c.Optimizer, uses(optimizers, func(o *optimizer) []string { return o.uses })); err != nil {
+	if err := belongs(name, "optimizer", c.Optimizer,
+		uses(optimizers, func(o *optimizer) []string { return o.uses })); err != nil {
 		return err
 	}
-	if err := belongs(name, "schedule", c.Schedule, uses(schedules, func(s *schedule) []string { return s.uses })); err != nil {
+	if err := belongs(name, "schedule", c.Schedule,
+		uses(schedules, func(s *schedule) []string { return s.uses })); err != nil {
 		return err
 	}
 	if (name == "patience" || name == "every") && c.Validate == "" {

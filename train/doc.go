@@ -3,15 +3,15 @@
 // # What
 //
 // Run drives a Model (a compiled loss with its gradients) step by step, updates the parameters' live buffers
-// and hands committed state to the Model at most once a second, in a tenth of the time, and at the end. Config.Statement writes a
-// step as one SQL statement for Postgres instead, with the same updates.
+// and hands committed state to the Model at most once a second, in a tenth of the time, and at the end.
+// Config.Statement writes a step as one SQL statement for Postgres instead, with the same updates.
 //
 // # Invariants
 //
 // Steps count from 1; a learning rate is a function of the step. The loss logged for a step is the one before
-// that step's update. A run that was interrupted and resumed goes through the same states bit for bit: everything that a step depends on is in
-// the parameters, the optimizer's state, Progress, the options and the step's number. Rows without a gradient
-// count as zero gradient, but in a sparse slot; a frozen row never changes.
+// that step's update. A run that was interrupted and resumed goes through the same states bit for bit: everything that
+// a step depends on is in the parameters, the optimizer's state, Progress, the options and the step's number. Rows
+// without a gradient count as zero gradient, but in a sparse slot; a frozen row never changes.
 //
 // # Errors
 //
@@ -20,6 +20,6 @@
 //
 // # Where to add
 //
-// An optimizer: one entry in optimizers, as a loop and as an expression, which a test compares; a schedule, a projection: one entry in schedules, in projections; an option:
-// one entry in options. docs/training.md describes each.
+// An optimizer: one entry in optimizers, as a loop and as an expression, which a test compares; a schedule, a
+// projection: one entry in schedules, in projections; an option: one entry in options. docs/training.md describes each.
 package train

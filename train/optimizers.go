@@ -32,8 +32,8 @@ type hyper struct {
 	*Config
 }
 
-// optimizer updates elements of one parameter: p the values, g the gradient, s the state buffers, all of one length. update is
-// the same as expressions (update.go), for SQL.
+// optimizer updates elements of one parameter: p the values, g the gradient, s the state buffers, all of one length.
+// update is the same as expressions (update.go), for SQL.
 type optimizer struct {
 	state  []string // names of the state buffers, each of the parameter's size
 	uses   []string // options that belong to it
@@ -104,7 +104,8 @@ func rmsprop[T float32 | float64](h *hyper, p, g []T, s [][]T) {
 // adam: m ← β₁m + (1−β₁)d, s ← β₂s + (1−β₂)d², p ← p − η·m̂ / (√ŝ + ε), m̂ = m/(1−β₁ᵗ), ŝ = s/(1−β₂ᵗ).
 func adam[T float32 | float64](h *hyper, p, g []T, state [][]T) {
 	rate, correct := h.corrected()
-	a := cpu.Adam[T]{Rate: T(rate), Correct: T(correct), Beta1: T(h.Beta1), Beta2: T(h.Beta2), Epsilon: T(h.Epsilon), Decay: T(h.decay), Scale: T(h.scale)}
+	a := cpu.Adam[T]{Rate: T(rate), Correct: T(correct), Beta1: T(h.Beta1), Beta2: T(h.Beta2), Epsilon: T(h.Epsilon),
+		Decay: T(h.decay), Scale: T(h.scale)}
 	a.Update(g, state[0], state[1], p)
 }
 

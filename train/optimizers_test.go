@@ -27,7 +27,8 @@ func trainOn(t *testing.T, c Config, p []float64, grads [][]float64) ([]float64,
 	for i := range rows {
 		rows[i] = int32(i)
 	}
-	s := &Slot{Name: "w.v", Names: []string{"w", "w.v"}, Size: 1, Param: Floats{F64: r.p}, Key: func(int) string { return "" },
+	s := &Slot{Name: "w.v", Names: []string{"w", "w.v"}, Size: 1, Param: Floats{F64: r.p},
+		Key:  func(int) string { return "" },
 		Grad: func() (Floats, []int32, error) { return Floats{F64: r.g}, rows, nil }}
 	c.Epochs = int64(len(grads))
 	if _, err := Run(context.Background(), c, r, []*Slot{s}, Start()); err != nil {
@@ -54,9 +55,11 @@ func TestByHand(t *testing.T) {
 		// μ = 0.5: d+μv = 1.5; −2−0.75; 0.5−0.125
 		{"nesterov", func(c *Config) { c.Momentum = 0.5 }, [3]float64{0.85, 1.125, 1.0875}},
 		// ε = 0: s = 1, 5, 5.25
-		{"adagrad", func(c *Config) { c.Epsilon = 0 }, [3]float64{0.9, 0.9 + 0.2/math.Sqrt(5), 0.9 + 0.2/math.Sqrt(5) - 0.05/math.Sqrt(5.25)}},
+		{"adagrad", func(c *Config) { c.Epsilon = 0 },
+			[3]float64{0.9, 0.9 + 0.2/math.Sqrt(5), 0.9 + 0.2/math.Sqrt(5) - 0.05/math.Sqrt(5.25)}},
 		// α = 0.5, ε = 0: s = 1/2, 1/4+2 = 9/4, 9/8+1/8 = 5/4
-		{"rmsprop", func(c *Config) { c.Alpha, c.Epsilon = 0.5, 0 }, [3]float64{1 - 0.1*math.Sqrt2, 1 - 0.1*math.Sqrt2 + 0.4/3, 1 - 0.1*math.Sqrt2 + 0.4/3 - 0.1/math.Sqrt(5)}},
+		{"rmsprop", func(c *Config) { c.Alpha, c.Epsilon = 0.5, 0 },
+			[3]float64{1 - 0.1*math.Sqrt2, 1 - 0.1*math.Sqrt2 + 0.4/3, 1 - 0.1*math.Sqrt2 + 0.4/3 - 0.1/math.Sqrt(5)}},
 		// β = (1/2, 3/4), ε = 0. m = 1/2, −3/4, −1/8; m̂ = 1, −1, −1/7. s = 1/4, 19/16, 61/64; ŝ = 1, 19/7, 61/37
 		{"adam", func(c *Config) { c.Beta1, c.Beta2, c.Epsilon = 0.5, 0.75, 0 },
 			[3]float64{0.9, 0.9 + 0.1/math.Sqrt(19./7), 0.9 + 0.1/math.Sqrt(19./7) + 0.1/7/math.Sqrt(61./37)}},
@@ -156,9 +159,11 @@ func TestRates(t *testing.T) {
 		{"constant", func(*Config) {}, []float64{1, 1, 1, 1, 1}},
 		{"warm-up", func(c *Config) { c.Warmup = 4 }, []float64{0.25, 0.5, 0.75, 1, 1, 1}},
 		{"step", func(c *Config) { c.Schedule, c.StepSize, c.Gamma = "step", 2, 0.1 }, []float64{1, 1, 0.1, 0.1, 0.01}},
-		{"step after a warm-up", func(c *Config) { c.Schedule, c.StepSize, c.Gamma, c.Warmup = "step", 2, 0.5, 2 }, []float64{0.5, 1, 1, 1, 0.5, 0.5, 0.25}},
+		{"step after a warm-up", func(c *Config) { c.Schedule, c.StepSize, c.Gamma, c.Warmup = "step", 2, 0.5, 2 },
+			[]float64{0.5, 1, 1, 1, 0.5, 0.5, 0.25}},
 		{"cosine", func(c *Config) { c.Schedule = "cosine" }, []float64{1, (1 + half) / 2, 0.5, (1 - half) / 2}},
-		{"cosine to a floor", func(c *Config) { c.Schedule, c.EtaMin = "cosine", 0.2 }, []float64{1, 0.2 + 0.4*(1+half), 0.6, 0.2 + 0.4*(1-half)}},
+		{"cosine to a floor", func(c *Config) { c.Schedule, c.EtaMin = "cosine", 0.2 },
+			[]float64{1, 0.2 + 0.4*(1+half), 0.6, 0.2 + 0.4*(1-half)}},
 		{"cosine after a warm-up", func(c *Config) { c.Schedule, c.Warmup = "cosine", 1 }, []float64{1, 1, 0.5}},
 	} {
 		c := Default()
@@ -236,7 +241,8 @@ func TestProjections(t *testing.T) {
 	for _, x := range [][]float64{{0.2, 0.3, 0.5}, {2, 1.8, -3}, {0, 0, 0}, {-5, -6, -5.5}, {0.4, 0.9, 0.1}} {
 		p := append([]float64(nil), x...)
 		simplex(p)
-		if got, best := distance(x, p), nearestOnSimplex(x); math.Abs(p[0]+p[1]+p[2]-1) > 1e-12 || min(p[0], p[1], p[2]) < 0 || got > best+1e-12 {
+		if got, best := distance(x, p), nearestOnSimplex(x); math.Abs(p[0]+p[1]+p[2]-1) > 1e-12 ||
+			min(p[0], p[1], p[2]) < 0 || got > best+1e-12 {
 			t.Errorf("simplex: %v was projected to %v, at %g; a grid has one at %g", x, p, got, best)
 		}
 	}
@@ -277,7 +283,8 @@ func TestParamOptions(t *testing.T) {
 			t.Fatal(err)
 		}
 		if b.p[2] != -3 || s.State[0].F64[2] != 0 || b.p[0] == 1 {
-			t.Errorf("sparse %v: the frozen row came to %g, its moment to %g, the trained one to %g", sparse, b.p[2], s.State[0].F64[2], b.p[0])
+			t.Errorf("sparse %v: the frozen row came to %g, its moment to %g, the trained one to %g", sparse, b.p[2], s.State[0].
+				F64[2], b.p[0])
 		}
 	}
 }
@@ -393,7 +400,8 @@ func TestCheck(t *testing.T) {
 		{map[string]any{"gamma": 0.5}, `train option gamma has no effect with schedule "constant"`},
 		{map[string]any{"eta_min": 0.5, "schedule": "step", "step_size": int64(3)}, `has no effect with schedule "step"`},
 		{map[string]any{"schedule": "step"}, `schedule "step" needs step_size`},
-		{map[string]any{"schedule": "cosine", "warmup": int64(100)}, `schedule "cosine" has no effect: the warm-up of 100 steps is not shorter than the run of 100`},
+		{map[string]any{"schedule": "cosine", "warmup": int64(100)}, `schedule "cosine" has no effect: the warm-up of 100
+    steps is not shorter than the run of 100`},
 		{map[string]any{"schedule": "cosine", "eta_min": 0.5}, "eta_min, the last rate, is 0.5, above the first one, 0.001"},
 		{map[string]any{"patience": int64(2)}, "has no effect without validate"},
 	} {
@@ -405,7 +413,8 @@ func TestCheck(t *testing.T) {
 			}
 			given = append(given, n)
 		}
-		if got := fmt.Sprint(c.Check(given)); tc.wrong == "" && got != "<nil>" || tc.wrong != "" && !strings.Contains(got, tc.wrong) {
+		if got := fmt.Sprint(c.Check(given)); tc.wrong == "" && got != "<nil>" ||
+			tc.wrong != "" && !strings.Contains(got, tc.wrong) {
 			t.Errorf("%v: %s, expected %q", tc.set, got, tc.wrong)
 		}
 	}

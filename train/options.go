@@ -76,7 +76,8 @@ func Default() Config {
 	}
 }
 
-// option is one named argument of train(): how it is read into a Config and how a stored run writes it (nil: not given).
+// option is one named argument of train(): how it is read into a Config and how a stored run writes it (nil: not
+// given).
 type option struct {
 	set func(c *Config, v any) error
 	get func(c *Config) any
@@ -195,7 +196,8 @@ func names[T any](m map[string]T) []string {
 }
 
 func unknown(what, name string, known []string) error {
-	e := sqlerr.New(sqlerr.InvalidParameter, "%s %q does not exist", what, name).WithDetail("Known: %s.", strings.Join(known, ", "))
+	e := sqlerr.New(sqlerr.InvalidParameter, "%s %q does not exist", what, name).
+		WithDetail("Known: %s.", strings.Join(known, ", "))
 	if n := sqlerr.Nearest(name, known); n != "" {
 		e = e.WithHint("Perhaps you meant %q.", n)
 	}

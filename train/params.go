@@ -231,7 +231,8 @@ func (c *Config) CheckParams(slots []*Slot) error {
 		}
 		for _, s := range slots {
 			if s.means(name) && s.Size == 1 && projections[kind].chunks {
-				return &ParamError{"project", i, sqlerr.New(sqlerr.InvalidParameter, "%s holds single numbers, which have no projection on a %s", s.Name, kind).
+				return &ParamError{"project", i, sqlerr.New(sqlerr.InvalidParameter,
+					"%s holds single numbers, which have no projection on a %s", s.Name, kind).
 					WithHint("unit_ball and nonnegative exist for single numbers too.")}
 			}
 		}

@@ -20,10 +20,13 @@ type projection struct {
 }
 
 var projections = map[string]*projection{
-	"nonnegative": {false, clampNegative[float32], clampNegative[float64], func(x *kernels.Expr) *kernels.Expr { return kernels.Build("maximum", x, kernels.Num(0)) }},
-	"unit_ball":   {false, unitBall[float32], unitBall[float64], func(x *kernels.Expr) *kernels.Expr { return toNorm1(x, 1) }},
-	"unit_sphere": {true, unitSphere[float32], unitSphere[float64], func(x *kernels.Expr) *kernels.Expr { return toNorm1(x, 0) }},
-	"simplex":     {true, simplex[float32], simplex[float64], nil},
+	"nonnegative": {false, clampNegative[float32], clampNegative[float64],
+		func(x *kernels.Expr) *kernels.Expr { return kernels.Build("maximum", x, kernels.Num(0)) }},
+	"unit_ball": {false, unitBall[float32], unitBall[float64],
+		func(x *kernels.Expr) *kernels.Expr { return toNorm1(x, 1) }},
+	"unit_sphere": {true, unitSphere[float32], unitSphere[float64],
+		func(x *kernels.Expr) *kernels.Expr { return toNorm1(x, 0) }},
+	"simplex": {true, simplex[float32], simplex[float64], nil},
 }
 
 // splitProjection reads 'entity.v: unit_ball'.

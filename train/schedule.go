@@ -12,8 +12,8 @@ type schedule struct {
 	rate func(c *Config, base float64, t, n int64) float64
 }
 
-// schedules as PyTorch documents StepLR and CosineAnnealingLR (https://docs.pytorch.org/docs/stable/optim.html), counted
-// in steps; cosine is Loshchilov and Hutter, ICLR 2017, without restarts.
+// schedules as PyTorch documents StepLR and CosineAnnealingLR (https://docs.pytorch.org/docs/stable/optim.html),
+// counted in steps; cosine is Loshchilov and Hutter, ICLR 2017, without restarts.
 var schedules = map[string]*schedule{
 	"constant": {nil, func(_ *Config, base float64, _, _ int64) float64 { return base }},
 	"step": {[]string{"step_size", "gamma"}, func(c *Config, base float64, t, _ int64) float64 {
@@ -80,8 +80,8 @@ func Permutation(seed, epoch int64, n int) []int32 {
 	return p
 }
 
-// rate is the learning rate of a step (from 1) for a parameter whose full rate is base. The warm-up is linear: step t of
-// warmup w has base·t/w (Goyal et al., arXiv 1706.02677, §2.2); the schedule begins behind it.
+// rate is the learning rate of a step (from 1) for a parameter whose full rate is base. The warm-up is linear: step t
+// of warmup w has base·t/w (Goyal et al., arXiv 1706.02677, §2.2); the schedule begins behind it.
 func (c *Config) rate(base float64, step int64) float64 {
 	if step <= c.Warmup {
 		return base * float64(step) / float64(c.Warmup)

@@ -49,7 +49,8 @@ func (s *Slot) gather(step int64) (err error) {
 			bad = firstBad(s.grad.F64[at : at+s.Size])
 		}
 		if bad != 0 {
-			return sqlerr.New(sqlerr.NumericOutOfRange, "the gradient is %s at step %d, parameter %s, key %s", Number(bad), step, s.Name, s.Key(int(row))).WithHint(smaller)
+			return sqlerr.New(sqlerr.NumericOutOfRange, "the gradient is %s at step %d, parameter %s, key %s", Number(bad), step,
+				s.Name, s.Key(int(row))).WithHint(smaller)
 		}
 	}
 	return nil
@@ -123,7 +124,8 @@ func (s *Slot) update(o *optimizer, h *hyper) {
 	}
 }
 
-// spread lays the gradient out over all rows of the parameter; absent rows are zero. A gradient of all rows is used as it is.
+// spread lays the gradient out over all rows of the parameter; absent rows are zero. A gradient of all rows is used as
+// it is.
 func (s *Slot) spread() {
 	if s.whole() {
 		s.dense = s.grad
@@ -174,8 +176,8 @@ func (s *Slot) updateRows(o *optimizer, h *hyper, g Floats, at, from, to int) {
 	}
 }
 
-// shared calls f for parts of what lies from lo to hi, each of so many elements, at the same time where they are many: each is for
-// itself, so that who does it does not matter.
+// shared calls f for parts of what lies from lo to hi, each of so many elements, at the same time where they are many:
+// each is for itself, so that who does it does not matter.
 func shared(lo, hi, size int, f func(lo, hi int)) {
 	n := hi - lo
 	parts := max(1, min(cpu.Processors(), n*size/updateShare))

@@ -9,8 +9,8 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// TestLargeGradient: a gradient that several workers look through and lay out lands in the rows it is of, zero in the others, and
-// one number that is not finite is found wherever it stands, with its row.
+// TestLargeGradient: a gradient that several workers look through and lay out lands in the rows it is of, zero in the
+// others, and one number that is not finite is found wherever it stands, with its row.
 func TestLargeGradient(t *testing.T) {
 	const rows, size = 5000, 40 // more than a worker's share of elements
 	if rows*size < 3*updateShare {

@@ -15,17 +15,17 @@ type Statement struct {
 	numbers []*stepNumber
 }
 
-// StatementParam is a parameter of a Statement: a table, its columns that are trained, and their slots, of which Name and Names
-// count.
+// StatementParam is a parameter of a Statement: a table, its columns that are trained, and their slots, of which Name
+// and Names count.
 type StatementParam struct {
 	Table *ra.Table
 	Cols  []int
 	Slots []*Slot
 }
 
-// Statement writes a step of the run as SQL: the same update as Run's, of rounding apart. res is the plan of the loss and, in the order of
-// params, its gradients. The conditions of options must be expressions over their table that the caller has parsed.
-// What has no SQL form is a FeatureNotSupported.
+// Statement writes a step of the run as SQL: the same update as Run's, of rounding apart. res is the plan of the loss
+// and, in the order of params, its gradients. The conditions of options must be expressions over their table that the
+// caller has parsed. What has no SQL form is a FeatureNotSupported.
 func (c *Config) Statement(res *plan.Result, params []StatementParam, o sqlgen.Options) (*Statement, error) {
 	out := &Statement{c: c}
 	opt := sqlgen.StepOptions{Options: o, Clip: c.ClipNorm, Rules: res.Fired, State: "relgrad_train"}

@@ -30,11 +30,15 @@ func vector(kind kernels.Kind, n int, shape ...int) *ra.Vector {
 // database has tables of values; only their shapes count here.
 func database() *memdb.DB {
 	db := memdb.New()
-	db.Create("rating", 1, memdb.Column{Name: "id", Data: ints(1, 2, 3)}, memdb.Column{Name: "u", Data: ints(1, 1, 2)}, memdb.Column{Name: "i", Data: ints(1, 2, 3)},
+	db.Create("rating", 1, memdb.Column{Name: "id", Data: ints(1, 2, 3)}, memdb.Column{Name: "u", Data: ints(1, 1, 2)},
+		memdb.Column{Name: "i", Data: ints(1, 2, 3)},
 		memdb.Column{Name: "rating", Data: vector(kernels.Float64, 3)})
-	db.Create("zed", 1, memdb.Column{Name: "id", Data: ints(1, 2)}, memdb.Column{Name: "v", Data: vector(kernels.Float64, 2, 2)})
-	db.Create("item", 1, memdb.Column{Name: "id", Data: ints(1, 2, 3)}, memdb.Column{Name: "v", Data: vector(kernels.Float64, 3, 2)})
-	one := db.Create("one", 1, memdb.Column{Name: "id", Data: ints(1)}, memdb.Column{Name: "w", Data: vector(kernels.Float32, 1, 3)})
+	db.Create("zed", 1, memdb.Column{Name: "id", Data: ints(1, 2)},
+		memdb.Column{Name: "v", Data: vector(kernels.Float64, 2, 2)})
+	db.Create("item", 1, memdb.Column{Name: "id", Data: ints(1, 2, 3)},
+		memdb.Column{Name: "v", Data: vector(kernels.Float64, 3, 2)})
+	one := db.Create("one", 1, memdb.Column{Name: "id", Data: ints(1)},
+		memdb.Column{Name: "w", Data: vector(kernels.Float32, 1, 3)})
 	one.Cols, one.Key, db.Data["one"] = one.Cols[1:], nil, db.Data["one"][1:]
 	return db
 }
@@ -72,7 +76,8 @@ func TestStatement(t *testing.T) {
 		if err != nil {
 			return err.Error() + "\n"
 		}
-		return renumber(fmt.Sprintf("%s;\n\n%s\narguments of step 1: %v, of step 2: %v\n", strings.Join(st.Setup, ";\n"), st.Statement, st.Values(1), st.Values(2)))
+		return renumber(fmt.Sprintf("%s;\n\n%s\narguments of step 1: %v, of step 2: %v\n", strings.Join(st.Setup, ";\n"),
+			st.Statement, st.Values(1), st.Values(2)))
 	})
 }
 
@@ -103,7 +108,9 @@ func TestStatementChanging(t *testing.T) {
 		t.Fatal(err)
 	}
 	setup := func(changing string) string {
-		res, err := gradtest.Optimize(context.Background(), db, "SELECT sum(sqnorm(v) * m.x) FROM item JOIN (SELECT i, avg(rating) AS x FROM rating GROUP BY i) m ON m.i = id", []string{"item"}, optimizer.Options{})
+		res, err := gradtest.Optimize(context.Background(), db,
+			"SELECT sum(sqnorm(v) * m.x) FROM item JOIN (SELECT i, avg(rating) AS x FROM rating GROUP BY i) m ON m.i = id",
+			[]string{"item"}, optimizer.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +118,8 @@ func TestStatementChanging(t *testing.T) {
 			n.PerStep = n.Op == ra.Scan && n.Table.Name == changing
 		}, res.Plan.Nodes()...)
 		slot := &train.Slot{Name: "item.v", Names: []string{"item", "item.v"}}
-		st, err := c.Statement(res, []train.StatementParam{{Table: table, Cols: []int{1}, Slots: []*train.Slot{slot}}}, sqlgen.Options{})
+		st, err := c.Statement(res, []train.StatementParam{{Table: table, Cols: []int{1}, Slots: []*train.Slot{slot}}},
+			sqlgen.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,12 +141,15 @@ func TestStatementNulls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := gradtest.Optimize(context.Background(), db, "SELECT sum(sqnorm(v) * r) FROM (SELECT v, rank() OVER (ORDER BY id) AS r FROM item WHERE v IS NOT NULL) q", []string{"item"}, optimizer.Options{})
+	res, err := gradtest.Optimize(context.Background(), db,
+		"SELECT sum(sqnorm(v) * r) FROM (SELECT v, rank() OVER (ORDER BY id) AS r FROM item WHERE v IS NOT NULL) q",
+		[]string{"item"}, optimizer.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	slot := &train.Slot{Name: "item.v", Names: []string{"item", "item.v"}}
-	st, err := c.Statement(res, []train.StatementParam{{Table: table, Cols: []int{1}, Slots: []*train.Slot{slot}}}, sqlgen.Options{})
+	st, err := c.Statement(res, []train.StatementParam{{Table: table, Cols: []int{1}, Slots: []*train.Slot{slot}}},
+		sqlgen.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

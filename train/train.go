@@ -62,8 +62,8 @@ type Model interface {
 	Tick(row LossRow)
 }
 
-// A run commits at most once in an interval, and so that commits take a tenth of its time: behind two that took long, the next
-// one is so many times as far away. (One alone may have waited for a lock.)
+// A run commits at most once in an interval, and so that commits take a tenth of its time: behind two that took long,
+// the next one is so many times as far away. (One alone may have waited for a lock.)
 const (
 	commitInterval = time.Second
 	commitPause    = 9
@@ -196,7 +196,8 @@ func firstBad[T float32 | float64](x []T) float64 {
 }
 
 // smaller is the hint of errors about numbers that are not finite.
-const smaller = "A smaller learning rate, or a guard in the loss (CASE WHEN x > 0 THEN ln(x) …), may help; the last commit stands."
+const smaller = "A smaller learning rate, or a guard in the loss (CASE WHEN x > 0 THEN ln(x) …), may help; the last " +
+	"commit stands."
 
 // Number prints a number as SQL does.
 func Number(x float64) string {

@@ -48,7 +48,8 @@ func (b *bowl) Commit(_ context.Context, p Progress, rows []LossRow) error {
 func (b *bowl) Tick(LossRow) {}
 
 func (b *bowl) slot() *Slot {
-	return &Slot{Name: "w.v", Names: []string{"w", "w.v"}, Size: 1, Param: Floats{F64: b.p}, Key: func(row int) string { return "(id = " + string(rune('0'+row)) + ")" },
+	return &Slot{Name: "w.v", Names: []string{"w", "w.v"}, Size: 1, Param: Floats{F64: b.p},
+		Key:  func(row int) string { return "(id = " + string(rune('0'+row)) + ")" },
 		Grad: func() (Floats, []int32, error) { return Floats{F64: []float64{b.g[0], b.g[2]}}, []int32{0, 2}, nil }}
 }
 
@@ -93,7 +94,8 @@ func TestBadGradient(t *testing.T) {
 	b := newBowl()
 	b.bad = 4
 	p, err := Run(context.Background(), c, b, []*Slot{b.slot()}, Start())
-	if err == nil || !strings.Contains(err.Error(), "NaN at step 4, parameter w.v, key (id = 0)") || sqlerr.Code(err) != sqlerr.NumericOutOfRange {
+	if err == nil || !strings.Contains(err.Error(), "NaN at step 4, parameter w.v, key (id = 0)") ||
+		sqlerr.Code(err) != sqlerr.NumericOutOfRange {
 		t.Fatalf("error %v", err)
 	}
 	if p.Step != 3 {
@@ -132,7 +134,8 @@ func TestOptionErrors(t *testing.T) {
 		{"options", `{"w": {}}`, `says nothing of "w"`},
 		{"options", `{"w": {"rate": 1}}`, `option of a parameter "rate" does not exist`},
 		{"options", `{"w": {"lr": "1"}}`, `lr of "w" in train option options must be a number, not '1'`},
-		{"options", `{"w": {"weight_decay": -1}}`, `weight_decay of "w" in train option options must be at least 0 and finite, not -1`},
+		{"options", `{"w": {"weight_decay": -1}}`, `weight_decay of "w" in train option options must be at least 0
+    and finite, not -1`},
 		{"options", `{"w": {"where": 1}}`, `where of "w" in train option options must be the text of a condition, not 1`},
 	} {
 		cfg := Default()
@@ -145,10 +148,12 @@ func TestOptionErrors(t *testing.T) {
 
 func TestConfigThroughJSON(t *testing.T) {
 	c := Default()
-	c.Optimizer, c.LR, c.Epochs, c.Seed, c.Nonnegative, c.Validate, c.Patience = "momentum", 0.1234567890123, 77, -1<<62-1, []string{"w", "h.v"}, "v", 3
+	c.Optimizer, c.LR, c.Epochs, c.Seed, c.Nonnegative, c.Validate, c.Patience = "momentum", 0.1234567890123, 77, -1<<62-1,
+		[]string{"w", "h.v"}, "v", 3
 	rate, tolerance := 0.1, 1e-3
 	c.Schedule, c.StepSize, c.Gamma, c.Warmup, c.EtaMin, c.ClipNorm = "step", 30, 0.3, 5, 1e-9, 0.7
-	c.Project, c.Sparse, c.BeforeStep, c.MaxSeconds, c.Tolerance = []string{"w: unit_ball"}, Sparse{Names: []string{"w"}}, "SELECT 1", 1.5, &tolerance
+	c.Project, c.Sparse, c.BeforeStep, c.MaxSeconds, c.Tolerance = []string{"w: unit_ball"}, Sparse{Names: []string{"w"}},
+		"SELECT 1", 1.5, &tolerance
 	c.Options = map[string]ParamOptions{"w": {LR: &rate, Where: "k > 1 AND name <> '\"'"}}
 	text, err := json.Marshal(c.Map())
 	if err != nil {
@@ -162,8 +167,9 @@ func TestConfigThroughJSON(t *testing.T) {
 
 // TestPause: commits that take long are rare.
 func TestPause(t *testing.T) {
-	for took, want := range map[[2]time.Duration]time.Duration{{}: time.Second, {2 * time.Second, 50 * time.Millisecond}: time.Second,
-		{0, time.Second}: time.Second, {2 * time.Second, time.Second}: 9 * time.Second} {
+	for took, want := range map[[2]time.Duration]time.Duration{{}: time.Second,
+		{2 * time.Second, 50 * time.Millisecond}: time.Second,
+		{0, time.Second}:                         time.Second, {2 * time.Second, time.Second}: 9 * time.Second} {
 		if got := pause(took[0], took[1]); got != want {
 			t.Errorf("%v behind commits of %v, not %v", got, took, want)
 		}

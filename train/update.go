@@ -8,8 +8,8 @@ import (
 	"github.com/relgrad/relgrad/sqlgen"
 )
 
-// terms are what an optimizer's update is written with as expressions: the value p, the gradient, the buffers s. Numbers are
-// rounded as the loops of optimizers.go round them, to the parameter's dtype.
+// terms are what an optimizer's update is written with as expressions: the value p, the gradient, the buffers s.
+// Numbers are rounded as the loops of optimizers.go round them, to the parameter's dtype.
 type terms struct {
 	h    *hyper // of the parameter; its rate, step and scale are not known yet
 	p    *kernels.Expr
@@ -60,7 +60,8 @@ func (t *terms) ratio(x, s *kernels.Expr) *kernels.Expr {
 	if eps > 0 {
 		return kernels.Div(x, kernels.Build("add", kernels.Build("sqrt", s), kernels.Num(eps)))
 	}
-	return kernels.Select(kernels.Build("eq_mask", x, kernels.Num(0)), kernels.Num(0), kernels.Div(x, kernels.Build("sqrt", s)))
+	return kernels.Select(kernels.Build("eq_mask", x, kernels.Num(0)), kernels.Num(0),
+		kernels.Div(x, kernels.Build("sqrt", s)))
 }
 
 func sgdUpdate(t *terms) ([]*kernels.Expr, *kernels.Expr) {
@@ -75,7 +76,8 @@ func momentumUpdate(t *terms) ([]*kernels.Expr, *kernels.Expr) {
 func nesterovUpdate(t *terms) ([]*kernels.Expr, *kernels.Expr) {
 	d, mu := t.d(), t.num(t.h.Momentum)
 	v := kernels.Build("add", kernels.Build("mul", mu, t.s[0]), d)
-	return []*kernels.Expr{v}, kernels.Sub(t.p, kernels.Build("mul", t.lr(), kernels.Build("add", d, kernels.Build("mul", mu, v))))
+	return []*kernels.Expr{v}, kernels.Sub(t.p, kernels.Build("mul", t.lr(),
+		kernels.Build("add", d, kernels.Build("mul", mu, v))))
 }
 
 func adagradUpdate(t *terms) ([]*kernels.Expr, *kernels.Expr) {
@@ -96,7 +98,8 @@ func adamUpdate(t *terms) ([]*kernels.Expr, *kernels.Expr) {
 	s := mix(t.num(t.h.Beta2), t.s[1], kernels.Build("mul", t.rest(t.h.Beta2), d), d)
 	rate := t.step("the learning rate / (1 - beta1 ^ step)", func(h *hyper) float64 { r, _ := h.corrected(); return r })
 	correct := t.step("1 / (1 - beta2 ^ step)", func(h *hyper) float64 { _, c := h.corrected(); return c })
-	return []*kernels.Expr{m, s}, kernels.Sub(t.p, t.ratio(kernels.Build("mul", rate, m), kernels.Build("mul", s, correct)))
+	return []*kernels.Expr{m, s}, kernels.Sub(t.p,
+		t.ratio(kernels.Build("mul", rate, m), kernels.Build("mul", s, correct)))
 }
 
 func adamwUpdate(t *terms) ([]*kernels.Expr, *kernels.Expr) {
@@ -119,13 +122,15 @@ type stepNumber struct {
 	slots     []string
 }
 
-// update writes what happens to a slot of type t in a step as expressions over the columns that sqlgen.Update names. numbers are
-// those that other slots need already.
-func (c *Config) update(s *Slot, t kernels.Type, numbers *[]*stepNumber) (buffers []*kernels.Expr, value *kernels.Expr, err error) {
+// update writes what happens to a slot of type t in a step as expressions over the columns that sqlgen.Update names.
+// numbers are those that other slots need already.
+func (c *Config) update(s *Slot, t kernels.Type, numbers *[]*stepNumber) (buffers []*kernels.Expr, value *kernels.Expr,
+	err error) {
 	t.Nullable = false
 	o := optimizers[c.Optimizer]
 	x := &terms{h: &hyper{decay: s.decay, Config: c}, real: t.Kind == kernels.Float32}
-	x.p, x.grad = kernels.Column(kernels.Col{Input: sqlgen.StepValue}, t), kernels.Column(kernels.Col{Input: sqlgen.StepGradient}, t)
+	x.p, x.grad = kernels.Column(kernels.Col{Input: sqlgen.StepValue}, t),
+		kernels.Column(kernels.Col{Input: sqlgen.StepGradient}, t)
 	for i := range o.state {
 		x.s = append(x.s, kernels.Column(kernels.Col{Input: sqlgen.StepBuffer, ID: kernels.ColumnID(i)}, t))
 	}
@@ -141,7 +146,8 @@ func (c *Config) update(s *Slot, t kernels.Type, numbers *[]*stepNumber) (buffer
 		}
 		n := (*numbers)[i]
 		n.slots = append(n.slots, s.Name)
-		return kernels.Column(kernels.Col{Input: sqlgen.StepNumber, ID: kernels.ColumnID(i)}, kernels.Type{Kind: kernels.Float64})
+		return kernels.Column(kernels.Col{Input: sqlgen.StepNumber, ID: kernels.ColumnID(i)},
+			kernels.Type{Kind: kernels.Float64})
 	}
 	buffers, value = o.update(x)
 	for _, j := range s.project {

@@ -197,7 +197,8 @@ func targetOf(d *device.Distributed, g *values.Graph, u *values.Val) *device.Tar
 	switch {
 	case u.Type.Nullable || !u.Type.IsFloat():
 		return nil
-	case u.Op == values.OpAgg && (u.Fn == ra.Sum || u.Fn == ra.GradSum) && u.Groups.In == d.R.Space && u.Groups.Projection == nil:
+	case u.Op == values.OpAgg && (u.Fn == ra.Sum || u.Fn == ra.GradSum) && u.Groups.In == d.R.Space &&
+		u.Groups.Projection == nil:
 		if t = squaresOf(d, g, u); t == nil {
 			t = gradientOf(d, g, u, u.Args[0])
 		}

@@ -138,7 +138,8 @@ func gemmInstr(l *Lowerer, v *values.Val, g *device.GEMM) (*device.Instr, error)
 		return nil, err
 	}
 	t.Also = []*values.Val{g.X, g.Y}
-	for g.Rows > device.LeastPanel && products*((g.P.M+g.Rows-1)/g.Rows)*((g.P.N+device.PanelWidth-1)/device.PanelWidth) < 2 {
+	for g.Rows > device.LeastPanel &&
+		products*((g.P.M+g.Rows-1)/g.Rows)*((g.P.N+device.PanelWidth-1)/device.PanelWidth) < 2 {
 		g.Rows /= 2
 	}
 	in := &device.Instr{V: v, How: "GEMM", Rows: products, T: t, Form: g}

@@ -166,7 +166,8 @@ func TestTally(t *testing.T) {
 			if rank != nil {
 				cpu.Through(dense, codes, rank)
 			} else if count != span {
-				t.Fatalf("round %d, %d workers: %d of %d codes of %v are said to be all", round, workers.workers, count, span, codes)
+				t.Fatalf("round %d, %d workers: %d of %d codes of %v are said to be all", round, workers.workers, count, span,
+					codes)
 			}
 			start, order := workers.sort(dense, tally, nil)
 			wantStart, wantOrder := sortByCode(dense, count)

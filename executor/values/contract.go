@@ -40,8 +40,8 @@ type operand struct {
 
 func (c *Contraction) Label(n int) int { c.Lens = append(c.Lens, n); return len(c.Lens) - 1 }
 
-// gridProduct computes a sum over a grid, whose rows grp groups (nil: the rows are not summed), as a product of matrices;
-// nil for another sum.
+// gridProduct computes a sum over a grid, whose rows grp groups (nil: the rows are not summed), as a product of
+// matrices; nil for another sum.
 func gridProduct(g *Graph, v *Val, t kernels.Type, grp *structure.Groups) (*Val, error) {
 	if g.Shared == nil || g.Wide && !g.Shared.double || g.Parent != nil || !v.Type.IsFloat() || v.Type.Nullable ||
 		t.Nullable ||

@@ -8,11 +8,13 @@ package blas
 #include <stdint.h>
 
 // Declared by hand from oneDNN's documentation: https://uxlfoundation.github.io/oneDNN/group_dnnl_api_blas.html
-typedef int (*dnnl_sgemm_fn)(char ta, char tb, int64_t m, int64_t n, int64_t k, float alpha, const float *a, int64_t lda,
+typedef int (*dnnl_sgemm_fn)(char ta, char tb, int64_t m, int64_t n, int64_t k, float alpha, const float *a,
+	int64_t lda,
 	const float *b, int64_t ldb, float beta, float *c, int64_t ldc);
 
 // The library's own threads are OpenMP's, whose number each thread sets for itself.
-static int call_dnnl(void *f, void *threads, char ta, char tb, int m, int n, int k, float alpha, const float *a, int lda,
+static int call_dnnl(void *f, void *threads, char ta, char tb, int m, int n, int k, float alpha, const float *a,
+	int lda,
 	const float *b, int ldb, float beta, float *c, int ldc) {
 	if (threads) ((void (*)(int))threads)(1);
 	return ((dnnl_sgemm_fn)f)(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// pg_query prints a tree, but not every tree as a text that means the same: (ARRAY[1, 2])[1] loses its parentheses. So a
-// text is taken only where parsing it gives the tree again, and the user's own text is looked for where it does not.
+// pg_query prints a tree, but not every tree as a text that means the same: (ARRAY[1, 2])[1] loses its parentheses. So
+// a text is taken only where parsing it gives the tree again, and the user's own text is looked for where it does not.
 
 // textOf prints a statement of pg_query, part of src; "" where that cannot be done.
 func textOf(src string, n *pg.Node) string {

@@ -15,7 +15,8 @@ func TestOwnTexts(t *testing.T) {
 		{"SELECT (ARRAY[1,2,3])[i] AS id, percentile_cont(0.5) WITHIN GROUP (ORDER BY x) AS f FROM t", ""},
 		{"SELECT x, mode() WITHIN GROUP (ORDER BY y) FROM t GROUP BY x",
 			"SELECT x, mode() WITHIN GROUP (ORDER BY y) FROM t GROUP BY x"},
-		{"SELECT ((SELECT ARRAY[1]))[1], ((row(1,2)::pair)).a, (xs[1:2])[1] FROM t TABLESAMPLE system (50) REPEATABLE (1)", ""},
+		{"SELECT ((SELECT ARRAY[1]))[1], ((row(1,2)::pair)).a, (xs[1:2])[1] FROM t TABLESAMPLE system (50) REPEATABLE (1)",
+			""},
 		{"SELECT - (-1), (a = b) IS TRUE, a OPERATOR(pg_catalog.||) b, x -> 'y' -> 'z', mode() WITHIN GROUP (ORDER BY -x), " +
 			"(x).y.z, ('{1}'::int[])[1], INTERVAL '1' DAY, DATE '2024-01-01', E'a\\nb''', U&'\\0041', B'101', X'1F' FROM t", ""},
 	} {

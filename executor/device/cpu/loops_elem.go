@@ -104,7 +104,8 @@ var (
 		"sech2":         cpu.Sech2,
 		"sigmoid_slope": cpu.SigmoidSlope, "gauss": cpu.Gauss, "normal_pdf": cpu.NormalPDF}
 	fastBinary = map[string]cpu.Op{"add": cpu.Add, "sub": cpu.Sub, "mul": cpu.Mul, "div": cpu.Div, "maximum": cpu.Maximum,
-		"minimum": cpu.Minimum, "greater": cpu.Greater, "eq_mask": cpu.EqMask, "bce_slope": cpu.BCESlope, device.Ratio: cpu.Ratio}
+		"minimum": cpu.Minimum, "greater": cpu.Greater, "eq_mask": cpu.EqMask, "bce_slope": cpu.BCESlope,
+		device.Ratio: cpu.Ratio}
 )
 
 func runUnary[T values.Float](b *block, o *device.Op) error {
