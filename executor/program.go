@@ -114,6 +114,7 @@ func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (p 
 		p.tune = tuning.Default()
 	}
 	p.host = cpu.NewMachine(p.opt.Workers, p.tune)
+	p.opt.Workers = p.host.Workers()
 	if p.device = opt.Device; p.device == nil {
 		p.device = p.host
 	}

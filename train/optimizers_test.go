@@ -200,7 +200,7 @@ func TestClipNorm(t *testing.T) {
 		t.Errorf("with weight decay: %v", p)
 	}
 	s := &Slot{Size: 1, Trained: []bool{true, false}, rows: []int32{0, 1}, grad: Floats{F32: []float32{3, 400}}}
-	if got := c.clip([]*Slot{s, {Size: 2, rows: []int32{5}, grad: Floats{F64: []float64{0, 4}}}}); !near(got, 0.2) {
+	if got := clip(&c, []*Slot{s, {Size: 2, rows: []int32{5}, grad: Floats{F64: []float64{0, 4}}}}); !near(got, 0.2) {
 		t.Errorf("the factor over two parameters without the frozen row is %g, not 1/5", got)
 	}
 }
@@ -400,8 +400,8 @@ func TestCheck(t *testing.T) {
 		{map[string]any{"gamma": 0.5}, `train option gamma has no effect with schedule "constant"`},
 		{map[string]any{"eta_min": 0.5, "schedule": "step", "step_size": int64(3)}, `has no effect with schedule "step"`},
 		{map[string]any{"schedule": "step"}, `schedule "step" needs step_size`},
-		{map[string]any{"schedule": "cosine", "warmup": int64(100)}, `schedule "cosine" has no effect: the warm-up of 100
-    steps is not shorter than the run of 100`},
+		{map[string]any{"schedule": "cosine", "warmup": int64(100)},
+			`schedule "cosine" has no effect: the warm-up of 100 steps is not shorter than the run of 100`},
 		{map[string]any{"schedule": "cosine", "eta_min": 0.5}, "eta_min, the last rate, is 0.5, above the first one, 0.001"},
 		{map[string]any{"patience": int64(2)}, "has no effect without validate"},
 	} {

@@ -239,3 +239,18 @@ func (c *Config) CheckParams(slots []*Slot) error {
 	}
 	return nil
 }
+
+// Prepare gives new slots their options and state.
+func (c *Config) Prepare(slots []*Slot) {
+	for _, s := range slots {
+		c.tune(s)
+		if s.State == nil {
+			for range optimizers[c.Optimizer].state {
+				s.State = append(s.State, s.Param.like())
+			}
+		}
+	}
+}
+
+// StateNames are the names of an optimizer's state buffers.
+func (c *Config) StateNames() []string { return optimizers[c.Optimizer].state }

@@ -88,3 +88,29 @@ func (c *Config) rate(base float64, step int64) float64 {
 	}
 	return schedules[c.Schedule].rate(c, base, step-c.Warmup-1, c.Steps()-c.Warmup)
 }
+
+// windowEpochs is how many epochs' losses tolerance compares with as many before.
+const windowEpochs = 10
+
+// Window is the mean loss of windowEpochs epochs, and that of as many before.
+type Window struct {
+	sum, n       float64
+	before, mean float64
+	full         int // windows that are over
+}
+
+// Observe adds the loss of a step and reports whether a window ended with it.
+func (c *Config) Observe(w *Window, step int64, loss float64) bool {
+	w.sum, w.n = w.sum+loss, w.n+1
+	if epoch, ends := c.epoch(step); !ends || epoch%windowEpochs != 0 {
+		return false
+	}
+	w.before, w.mean, w.sum, w.n = w.mean, w.sum/w.n, 0, 0
+	w.full++
+	return true
+}
+
+// settled reports whether the last window's mean loss is not below the one before by more than tolerance, relative.
+func (w *Window) settled(tolerance float64) bool {
+	return w.full > 1 && w.before-w.mean <= tolerance*math.Abs(w.before)
+}

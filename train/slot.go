@@ -1,7 +1,6 @@
 package train
 
 import (
-	"math"
 	"sync/atomic"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -72,7 +71,7 @@ func (s *Slot) trained(row int32) bool { return s.Trained == nil || s.Trained[ro
 // clip returns the factor that brings the norm of the gradient, over all trained rows of all parameters, down to
 // clip_norm (Pascanu, Mikolov and Bengio, ICML 2013, algorithm 1). The sum runs in the order of parameters, rows and
 // elements.
-func (c *Config) clip(slots []*Slot) float64 {
+func clip(c *Config, slots []*Slot) float64 {
 	if c.ClipNorm == 0 {
 		return 1
 	}
@@ -208,30 +207,4 @@ func (s *Slot) updateElements(o *optimizer, h *hyper, g Floats, shift, lo, hi in
 		state = append(state, b.F64[lo:hi])
 	}
 	o.f64(h, s.Param.F64[lo:hi], g.F64[lo+shift:hi+shift], state)
-}
-
-// windowEpochs is how many epochs' losses tolerance compares with as many before.
-const windowEpochs = 10
-
-// Window is the mean loss of windowEpochs epochs, and that of as many before.
-type Window struct {
-	sum, n       float64
-	before, mean float64
-	full         int // windows that are over
-}
-
-// Observe adds the loss of a step and reports whether a window ended with it.
-func (c *Config) Observe(w *Window, step int64, loss float64) bool {
-	w.sum, w.n = w.sum+loss, w.n+1
-	if epoch, ends := c.epoch(step); !ends || epoch%windowEpochs != 0 {
-		return false
-	}
-	w.before, w.mean, w.sum, w.n = w.mean, w.sum/w.n, 0, 0
-	w.full++
-	return true
-}
-
-// settled reports whether the last window's mean loss is not below the one before by more than tolerance, relative.
-func (w *Window) settled(tolerance float64) bool {
-	return w.full > 1 && w.before-w.mean <= tolerance*math.Abs(w.before)
 }

@@ -35,7 +35,7 @@ func (c *Config) Statement(res *plan.Result, params []StatementParam, o sqlgen.O
 		for j, s := range p.Slots {
 			c.tune(s)
 			u := sqlgen.Update{Col: p.Cols[j], Buffers: optimizers[c.Optimizer].state, Sparse: s.sparse, Where: c.Where(s)}
-			buffers, value, err := c.update(s, p.Table.Cols[p.Cols[j]].Type, &out.numbers)
+			buffers, value, err := updated(c, s, p.Table.Cols[p.Cols[j]].Type, &out.numbers)
 			if err != nil {
 				return nil, err
 			}

@@ -74,21 +74,6 @@ func pause(took, before time.Duration) time.Duration {
 	return max(commitInterval, commitPause*min(took, before))
 }
 
-// Prepare gives new slots their options and state.
-func (c *Config) Prepare(slots []*Slot) {
-	for _, s := range slots {
-		c.tune(s)
-		if s.State == nil {
-			for range optimizers[c.Optimizer].state {
-				s.State = append(s.State, s.Param.like())
-			}
-		}
-	}
-}
-
-// StateNames are the names of an optimizer's state buffers.
-func (c *Config) StateNames() []string { return optimizers[c.Optimizer].state }
-
 // Run trains from p until the epochs are over, a stopping rule holds or ctx is cancelled. On an error the last commit
 // stands; a cancelled run commits first up to its last finished step, where none has begun to change anything: neither
 // by before_step nor, cancelled in its validation, by its update.
@@ -151,7 +136,7 @@ func step(ctx context.Context, c Config, m Model, slots []*Slot, p *Progress) (r
 			return row, false, err
 		}
 	}
-	scale := c.clip(slots)
+	scale := clip(&c, slots)
 	for _, s := range slots {
 		s.update(optimizers[c.Optimizer], &hyper{lr: c.rate(s.lr, n), decay: s.decay, scale: scale, step: n, Config: &c})
 	}

@@ -134,8 +134,8 @@ func TestOptionErrors(t *testing.T) {
 		{"options", `{"w": {}}`, `says nothing of "w"`},
 		{"options", `{"w": {"rate": 1}}`, `option of a parameter "rate" does not exist`},
 		{"options", `{"w": {"lr": "1"}}`, `lr of "w" in train option options must be a number, not '1'`},
-		{"options", `{"w": {"weight_decay": -1}}`, `weight_decay of "w" in train option options must be at least 0
-    and finite, not -1`},
+		{"options", `{"w": {"weight_decay": -1}}`,
+			`weight_decay of "w" in train option options must be at least 0 and finite, not -1`},
 		{"options", `{"w": {"where": 1}}`, `where of "w" in train option options must be the text of a condition, not 1`},
 	} {
 		cfg := Default()

@@ -122,9 +122,9 @@ type stepNumber struct {
 	slots     []string
 }
 
-// update writes what happens to a slot of type t in a step as expressions over the columns that sqlgen.Update names.
+// updated writes what happens to a slot of type t in a step as expressions over the columns that sqlgen.Update names.
 // numbers are those that other slots need already.
-func (c *Config) update(s *Slot, t kernels.Type, numbers *[]*stepNumber) (buffers []*kernels.Expr, value *kernels.Expr,
+func updated(c *Config, s *Slot, t kernels.Type, numbers *[]*stepNumber) (buffers []*kernels.Expr, value *kernels.Expr,
 	err error) {
 	t.Nullable = false
 	o := optimizers[c.Optimizer]

@@ -22,7 +22,7 @@ type exprRow struct {
 
 func newExprRow(t *testing.T, c *Config, s *Slot, ty kernels.Type, p []float64) *exprRow {
 	r := &exprRow{t: ty, p: r64(ty, p)}
-	buffers, value, err := c.update(s, ty, &r.numbers)
+	buffers, value, err := updated(c, s, ty, &r.numbers)
 	if err != nil {
 		t.Fatal(err)
 	}

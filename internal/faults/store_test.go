@@ -9,7 +9,7 @@ func init() {
 		{"a loop misses the last of the rows that went into a file",
 			"script/plpgsql/spool.go", "i < s.n; i++ {", "i < s.n-1; i++ {", "./script/plpgsql -run=TestSpool"},
 		{"a loop reads the rows of an earlier result too", "script/plpgsql/spool.go", "	*s = Spool{}", "",
-			"./script/psql -run=TestLoopsOver"},
+			"./script/plpgsql -run=TestSpool$"},
 		// A panic is an error of its statement.
 		{"a panic ends the program", "script/plpgsql/rescue.go", "if p := recover(); p != nil {\n		*err",
 			"if p := any(nil); p != nil {\n		*err", "./script/psql -run=TestInterpPanics"},

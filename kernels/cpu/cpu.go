@@ -142,10 +142,12 @@ type Rows[T Float] struct {
 	Step int
 	Near bool
 	Held bool
+
+	distant bool // they are not near, however few there are
 }
 
 // nearBytes of rows are in the second-level cache after a while.
-var nearBytes = 1 << 19
+const nearBytes = 1 << 19
 
 // far is 1 where rows are worth being prefetched.
 func (x Rows[T]) far() int {
@@ -153,7 +155,7 @@ func (x Rows[T]) far() int {
 	if single[T]() {
 		bytes /= 2
 	}
-	if x.Near || bytes <= nearBytes {
+	if !x.distant && (x.Near || bytes <= nearBytes) {
 		return 0
 	}
 	return 1

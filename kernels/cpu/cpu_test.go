@@ -279,14 +279,13 @@ func testSpMM[T Float](t *testing.T, rng *rand.Rand, rows, size int, check func(
 	}
 	nearly[4], nearly[300] = int32(rows-1), int32(rows-1)
 	got, want := make([]T, 5*size), make([]T, 5*size)
-	defer func(n int) { nearBytes = n }(nearBytes)
 	each := make([]int32, 5) // held, by group
 	for g := range each {
 		each[g] = int32(g * 7 % rows)
 	}
 	for mode := range 72 {
-		nearBytes = mode / 32 % 2 << 19 // and 0: all are far
-		i, f, y := Rows[T]{X: x, At: at}, w, Rows[T]{X: x[:rows*size], At: at[:n:n]}
+		far := mode/32%2 == 0
+		i, f, y := Rows[T]{X: x, At: at, distant: far}, w, Rows[T]{X: x[:rows*size], At: at[:n:n], distant: far}
 		if mode&1 != 0 {
 			i.At = nil
 		}

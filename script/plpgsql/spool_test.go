@@ -49,6 +49,10 @@ func TestSpool(t *testing.T) {
 	if err != nil || i != n {
 		t.Errorf("%d rows: %v", i, err)
 	}
+	s.reset() // the statement is run again
+	if err := s.Result(&script.Result{HasRows: true, Rows: [][]any{row(1)}}); err != nil || s.Len() != 1 || s.file != nil {
+		t.Errorf("%d rows behind a reset: %v", s.Len(), err)
+	}
 }
 
 // TestSpoolOfWhatItCannotHold is refused.

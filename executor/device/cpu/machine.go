@@ -30,6 +30,9 @@ func NewMachine(workers int, t *tuning.Sizes) *Machine {
 	return &Machine{workers: workers, tune: t}
 }
 
+// Workers is how many workers it has.
+func (m *Machine) Workers() int { return m.workers }
+
 // reserve gives every worker at least n bytes.
 func (m *Machine) reserve(n int) error {
 	for len(m.scratch) < m.workers {
