@@ -168,7 +168,7 @@ func From(err error) error {
 	var path *fs.PathError
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		code = QueryCanceled
+		return New(QueryCanceled, "canceling statement due to user request").Wrap(err)
 	case errors.Is(err, fs.ErrNotExist):
 		code = UndefinedFile
 	case errors.As(err, &path):
