@@ -37,7 +37,7 @@ type Options struct {
 	// comparisons.
 	Residuals bool
 	Tuning    *tuning.Sizes // of the device; nil: DefaultTuning
-	Device    device.Device // nil: the processors
+	Device    device.Device // the caller's, who closes it; nil: the processors
 
 	forms []*forms.Form // nil: all, in the order of their names
 }
@@ -338,7 +338,6 @@ func (p *Program) Close() {
 	if p.ledger.released != nil {
 		p.ledger.released()
 	}
-	p.device.Close()
 	p.host.Close()
 }
 

@@ -46,8 +46,10 @@ func (p *Program) runOnce(ctx context.Context) error {
 		if err := code.Run(ctx, &p.env, p.timed); err != nil {
 			return err
 		}
-		for i, in := range list {
-			p.took[in] = code.Took(i)
+		if p.timed { // else an instruction that has run is let go of
+			for i, in := range list {
+				p.took[in] = code.Took(i)
+			}
 		}
 	}
 	for _, in := range p.once {

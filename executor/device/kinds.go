@@ -146,7 +146,7 @@ type ProductSum struct {
 	X, Y    Source
 	Down    int // panels of a result
 	Panel   int // rows of one
-	Long    int // Tuning.LongSum
+	Long    int // tuning.Products.LongSum
 }
 
 // InOwnPrecision is how many products are added in the kind of the result.

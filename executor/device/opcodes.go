@@ -46,7 +46,7 @@ const (
 	OpRowKey
 )
 
-// Unary and binary are the kernels of one and of two arguments that a device computes with opUnary and opBinary.
+// Unary and binary are the kernels of one and of two arguments that a device computes with OpUnary and OpBinary.
 var (
 	Unary = setOf("neg", "abs", "square", "sqrt", "relu", "sign", "exp", "ln", "tanh", "sigmoid", "softplus", "silu",
 		"sech2", "sigmoid_slope", "gauss", "normal_pdf")

@@ -13,8 +13,8 @@ import (
 
 // Sums over a residual R = X − A·B distribute over its two parts, where X does not change and the pairs of A's and B's
 // rows are a full grid: ΣR·Bᵀ is X·Bᵀ − A·(B·Bᵀ), ΣAᵀ·R is Aᵀ·X − (Aᵀ·A)·B, and Σ|R|² is |X|² − 2⟨X·Bᵀ, A⟩ + ⟨Aᵀ·A,
-// B·Bᵀ⟩. Neither A·B nor R is made then: of three large products two remain. distribute_run.go computes them, and tells
-// when the difference cannot be trusted; the step then makes the residual after all. See
+// B·Bᵀ⟩. Neither A·B nor R is made then: of three large products two remain. device/cpu/run_parts.go computes them, and
+// tells when the difference cannot be trusted; the step then makes the residual after all. See
 // docs/adr/0018-sums-by-parts.md.
 
 // distribute finds the residuals whose sums are computed without them.

@@ -61,7 +61,7 @@ type Lowering struct {
 }
 
 // Lower makes the schedule of the roots, whose vals have no memory yet. A root that needs other rows than its val
-// has, or that is no val of its own, must have been made one (see Program.want).
+// has, or that is no val of its own, must have been made one (Graph.Spread).
 func Lower(o Lowering, g *values.Graph, roots []Root) (*Schedule, error) {
 	l := &Lowerer{
 		Lowering: o,

@@ -311,6 +311,15 @@ func (d *Column) Float(i int) float64 {
 	return d.F64[i]
 }
 
+// SetFloat writes element i of a float column, rounded to its kind.
+func (d *Column) SetFloat(i int, x float64) {
+	if d.Kind == F32 {
+		d.F32[i] = float32(x)
+		return
+	}
+	d.F64[i] = x
+}
+
 // NumbersOf are a vector's numbers as bytes.
 func NumbersOf(v *ra.Vector) []byte {
 	switch {

@@ -34,20 +34,20 @@ type Val struct {
 	Type   kernels.Type
 	Vary   bool // may change from step to step
 	Args   []*Val
-	Expr   *kernels.Expr // vCall: the kernel over columns 0:i, or constants
+	Expr   *kernels.Expr // OpCall: the kernel over columns 0:i, or constants
 	Value  kernels.Value
 	Index  *structure.Index
 	Fn     ra.AggFn
 	Groups *structure.Groups
-	From   []*structure.Space // vConcat: the spaces of args
-	Layout *Layout            // vLayout
-	Back   bool               // vLayout: from the matrix to how it is stored
+	From   []*structure.Space // OpConcat: the spaces of args
+	Layout *Layout            // OpLayout
+	Back   bool               // OpLayout: from the matrix to how it is stored
 	Over   *Val               // whose memory it takes over, changed in place
 	Name   string             // for plans: of a leaf its name, else what it stands for
 
 	fails *bool // CanFail, once it has been asked
 
-	Data *Column // vLeaf: the data; else the buffer once it is materialised
+	Data *Column // OpLeaf: the data; else the buffer once it is materialised
 	Done bool    // computed once and kept: it holds its values
 
 	Structural bool // computed for the structure

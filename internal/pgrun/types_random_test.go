@@ -173,8 +173,8 @@ func (s *typedServer) compareTyped(q *randquery.Typed, want, slope float64) erro
 	}
 	const along = "SELECT coalesce(sum(g.x * m.d), 0) + CASE WHEN count(*) = count(a.n) THEN 0 ELSE 1e9 END " +
 		"FROM %s g LEFT JOIN public.moves m ON m.n = g.n LEFT JOIN public.a ON a.n = g.n AND " +
-		"CASE WHEN pg_typeof(a.k) = 'numeric'::regtype THEN " + // of 15 digits in a gradient's rows
-		"abs(a.k::text::numeric - g.k::text::numeric) <= 1e-14 * abs(a.k::text::numeric) ELSE a.k = g.k END"
+		"CASE WHEN pg_typeof(a.k) = 'numeric'::regtype THEN " + // a gradient's rows hold 15 digits, and those exactly
+		"g.k::text::numeric = a.k::text::numeric::float8::numeric ELSE a.k = g.k END"
 	from := []string{"pg_temp.a_grad"}
 	if q.Seed%3 == 0 {
 		from = append(from, "relgrad.gradient($loss$"+q.Loss+"$loss$, NULL::public.a)")

@@ -87,20 +87,7 @@ func callsUser(in *Interp, e ast.Expr) bool {
 // returnsRows reports whether a body's last statement gives rows.
 func returnsRows(b *body) bool {
 	n := len(b.stmts)
-	if n == 0 {
-		return false
-	}
-	switch s := b.stmts[n-1].Stmt.(type) {
-	case *ast.Select:
-		return true
-	case *ast.Insert:
-		return s.Returning != nil
-	case *ast.Update:
-		return s.Returning != nil
-	case *ast.Delete:
-		return s.Returning != nil
-	}
-	return false
+	return n > 0 && gives(b.stmts[n-1].Stmt)
 }
 
 // checkCalls refuses parameters that the function does not have, and CALLs whose results would have nowhere to go.

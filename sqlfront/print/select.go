@@ -24,7 +24,7 @@ func PrintStatement(s ast.Statement) (string, error) {
 	return p.b.String(), nil
 }
 
-// printer writes trees as text. Whether an operand needs parentheses follows from the levels of print_expr.go.
+// printer writes trees as text. Whether an operand needs parentheses follows from the levels of expr.go.
 type printer struct{ b strings.Builder }
 
 func (p *printer) text(s string) { p.b.WriteString(s) }

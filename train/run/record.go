@@ -24,7 +24,8 @@ import (
 const Tables = `
 CREATE TABLE IF NOT EXISTS relgrad.run (run bigint PRIMARY KEY, loss text NOT NULL, params text NOT NULL,
   keys text NOT NULL, options text NOT NULL, seed bigint NOT NULL, status text NOT NULL, step bigint NOT NULL,
-  best double precision, since bigint NOT NULL, started timestamp NOT NULL, updated timestamp NOT NULL, rest text, progress text);
+  best double precision, since bigint NOT NULL,
+  started timestamp NOT NULL, updated timestamp NOT NULL, rest text, progress text);
 CREATE TABLE IF NOT EXISTS relgrad.loss (run bigint, step bigint, epoch bigint NOT NULL, loss double precision NOT NULL,
   validation double precision, at timestamp NOT NULL, PRIMARY KEY (run, step));
 CREATE TABLE IF NOT EXISTS relgrad.state (run bigint, parameter text, name text, row bigint, v double precision[],

@@ -143,38 +143,18 @@ func (b *block) steps(o *device.Op) []int {
 func runBinary[T values.Float](b *block, o *device.Op) error {
 	e := o.Aux.(*device.Elem)
 	rows, size, row, each := flatten(e, b.rows(o), b.steps(o))
-	cpu.Binary(
-		fastBinary[e.Loop],
-		rows,
-		size,
-		values.Numbers[T](b.arg(o, 0)),
-		row[0],
-		each[0],
-		values.Numbers[T](b.arg(o, 1)),
-		row[1],
-		each[1],
-		values.Numbers[T](b.out(o)),
-	)
+	arg := func(i int) []T { return values.Numbers[T](b.arg(o, i)) }
+	cpu.Binary(fastBinary[e.Loop], rows, size, arg(0), row[0], each[0], arg(1), row[1], each[1],
+		values.Numbers[T](b.out(o)))
 	return nil
 }
 
 func runSelect[T values.Float](b *block, o *device.Op) error {
 	e := o.Aux.(*device.Elem)
 	rows, size, row, each := flatten(e, b.rows(o), b.steps(o))
-	cpu.Select(
-		rows,
-		size,
-		values.Numbers[T](b.arg(o, 0)),
-		row[0],
-		each[0],
-		values.Numbers[T](b.arg(o, 1)),
-		row[1],
-		each[1],
-		values.Numbers[T](b.arg(o, 2)),
-		row[2],
-		each[2],
-		values.Numbers[T](b.out(o)),
-	)
+	arg := func(i int) []T { return values.Numbers[T](b.arg(o, i)) }
+	cpu.Select(rows, size, arg(0), row[0], each[0], arg(1), row[1], each[1], arg(2), row[2], each[2],
+		values.Numbers[T](b.out(o)))
 	return nil
 }
 

@@ -123,19 +123,10 @@ func (r *parts[T]) compute() (bool, error) {
 	}
 	for i, t := range r.Targets {
 		if t.Side < 0 {
-			setFloat(t.V.Data, r.scale[i]*loss)
+			t.V.Data.SetFloat(0, r.scale[i]*loss)
 		}
 	}
 	return true, nil
-}
-
-// setFloat writes the number of a column of one.
-func setFloat(d *values.Column, x float64) {
-	if d.Kind == values.F32 {
-		d.F32[0] = float32(x)
-		return
-	}
-	d.F64[0] = x
 }
 
 // overlay takes the first n numbers of memory as such of another type.

@@ -203,20 +203,10 @@ func (c *plainCode) lay(v *values.Val) error {
 			if v.Back {
 				at, row = row, at
 			}
-			setNumber(v.Data, row, number(from, at))
+			v.Data.SetFloat(row, from.Float(at))
 		}
 	}
 	return nil
-}
-
-func number(d *values.Column, i int) float64 { return d.Float(i) }
-
-func setNumber(d *values.Column, i int, x float64) {
-	if d.Kind == values.F32 {
-		d.F32[i] = float32(x)
-		return
-	}
-	d.F64[i] = x
 }
 
 // reduce makes the groups of v from its rows, one after the other.
