@@ -33,6 +33,31 @@ func TestCarriedFromOutside(t *testing.T) {
 	}
 }
 
+// TestRoundedFromOutside: it is said, on both engines, where a gradient's rows round numerics of the table.
+func TestRoundedFromOutside(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	ctx := context.Background()
+	s, _ := serverAt(t)
+	var warnings []string
+	s.Notice = func(_, message string) { warnings = append(warnings, message) }
+	runAll(t, s, "CREATE TABLE a (n int PRIMARY KEY, k numeric, x double precision)", "INSERT INTO a VALUES (1, 0.1, 0.5)")
+	for _, k := range []string{"12345678901234567890.50", "0.1"} {
+		runAll(t, s, "UPDATE a SET k = "+k)
+		for _, s.Mode = range []string{engine.ModeChunk, engine.ModeSQL} {
+			warnings = nil
+			if _, err := s.Gradient(ctx, "SELECT sum(x * x) FROM a", "a", nil, 0); err != nil {
+				t.Fatal(err)
+			}
+			said := strings.Contains(strings.Join(warnings, "\n"), `column "k" of table "a" holds numerics of more than 15`)
+			if said != (k != "0.1") {
+				t.Errorf("%s, %s: warnings %q", s.Mode, k, warnings)
+			}
+		}
+	}
+}
+
 // TestLongNumericsFromOutside: a number of a sub-query that gets more digits than a double precision keeps, amid a run
 // that compares it, ends the run.
 func TestLongNumericsFromOutside(t *testing.T) {
