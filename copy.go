@@ -31,8 +31,7 @@ func (db *DB) CopyIn(ctx context.Context, c *ast.Copy, text *ast.Text, r io.Read
 		return 0, sqlerr.In(err, text)
 	}
 	defer in.Close()
-	return db.DB.CopyInRows(ctx, c, text, name, func(t *catalog.TableDef) (store.RowSource,
-		error) {
+	return db.DB.CopyInRows(ctx, c, text, name, func(t *catalog.TableDef) (store.RowSource, error) {
 		return rowsOf(in, c, t, name)
 	})
 }

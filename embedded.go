@@ -65,9 +65,7 @@ func (e embedded) RunSQL(ctx context.Context, sql string) (*catalog.Result, erro
 }
 
 // RunText implements catalog.Database.
-func (embedded) RunText(context.Context, parse.Parsed, *ast.Text) (bool, error) {
-	return false, nil
-}
+func (embedded) RunText(context.Context, parse.Parsed, *ast.Text) (bool, error) { return false, nil }
 
 // Prepare implements catalog.Database: the binder judges.
 func (embedded) Prepare(context.Context, string) error { return nil }

@@ -173,8 +173,7 @@ func (b *backend) call(ctx context.Context, r *pgbridge.Request) (a *pgbridge.An
 		if err != nil {
 			return nil, err
 		}
-		rows, err := b.core.Check(ctx, v.Text("loss"), param,
-			v.CheckOptions())
+		rows, err := b.core.Check(ctx, v.Text("loss"), param, v.CheckOptions())
 		if err != nil {
 			return nil, engine.Plain(err)
 		}

@@ -133,8 +133,7 @@ func attentionData(d *dataset) {
 	d.table("sequence", floats("x", []int{n, width}, r.NormFloat64), floats("y", []int{n, width}, r.NormFloat64))
 	k := width / heads
 	d.table("head", ints("head", heads, func(i int) int { return i }), glorot(r, "wq", heads, width, k),
-		glorot(r, "wk", heads, width, k),
-		glorot(r, "wv", heads, width, k), glorot(r, "wo", heads, k, width))
+		glorot(r, "wk", heads, width, k), glorot(r, "wv", heads, width, k), glorot(r, "wo", heads, k, width))
 }
 
 // squareData makes five square matrices.

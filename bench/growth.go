@@ -93,10 +93,8 @@ var Axes = []*Axis{
 			Size: []Number{{"nodes", 169343, 0, 500}, {"edges", 1166243, 0, 2000}, {"in", 16, 0, 4}, {"hidden", 32, 0, 8},
 				{"classes", 32, 0, 8}}},
 		Sizes: multiples(Values{"nodes": 169343, "edges": 1166243}, 1, 2, 4, 8, 16, 24), Rows: "entries",
-		Count: func(v Values) float64 {
-			return 2*v["edges"] + v["nodes"]
-		},
-		Unit: "B", Limit: "sums of weighted, uniformly random rows of tables of the same sizes", Amount: gathered,
+		Count: func(v Values) float64 { return 2*v["edges"] + v["nodes"] },
+		Unit:  "B", Limit: "sums of weighted, uniformly random rows of tables of the same sizes", Amount: gathered,
 		yardstick: func(_ Values, c relgrad.Compilation) (*yardstick, error) { return gathering(c.Program.Work().Gathers) }},
 }
 

@@ -27,9 +27,7 @@ var Budgets = []*Budget{
 		What: "full-graph GCN, 2.4M nodes of 100 features, 60M entries, 100→256→47, Adam, dropout", Load: "gcn",
 		Script: "gcn", Data: gcnData,
 		Size: []Number{{"nodes", 2.4e6, 20000, 500}, {"edges", 28.8e6, 140000, 2000}, {"in", 100, 100, 10},
-			{"hidden", 256, 256, 16}, {"classes", 47, 47, 5}},
-		Vars: []Number{{"dropout", 0.5, 0, 0.5}, adamRate}}},
-}
+			{"hidden", 256, 256, 16}, {"classes", 47, 47, 5}}, Vars: []Number{{"dropout", 0.5, 0, 0.5}, adamRate}}}}
 
 // workload finds one of Workloads.
 func workload(name string) *Workload {

@@ -46,8 +46,7 @@ func RunPeer(ctx context.Context, r *Runner, w *Workload, p Peer, v Values, limi
 		blas = 1
 	}
 	cmd.Env = append(os.Environ(), fmt.Sprintf("OMP_NUM_THREADS=%d", threads),
-		fmt.Sprintf("OPENBLAS_NUM_THREADS=%d", blas),
-		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+		fmt.Sprintf("OPENBLAS_NUM_THREADS=%d", blas), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 	fmt.Fprintf(r.Log, "%s\n", strings.Join(args, " "))
 	out, _, err := execute(cmd)
 	if err != nil {

@@ -69,8 +69,7 @@ func (r *Runner) Planning(ctx context.Context, examples string) (all []*Planned,
 	}
 	network := networkScript(networkLayers)
 	p, err := r.planning(ctx, fmt.Sprintf("a network of %d layers, each a table and a view", networkLayers),
-		planningOfNetwork, false,
-		func(s *psql.Runner) error { return s.RunReader(ctx, "", strings.NewReader(network)) })
+		planningOfNetwork, false, func(s *psql.Runner) error { return s.RunReader(ctx, "", strings.NewReader(network)) })
 	return append(all, p), err
 }
 
@@ -129,7 +128,6 @@ CREATE VIEW h%[1]d AS SELECT h.id, relu(matmul(h.h, w.w) + w.b) AS h FROM h%[2]d
 		params = append(params, fmt.Sprintf("'w%d'", l))
 	}
 	fmt.Fprintf(&s, "CREATE VIEW loss AS SELECT avg(mse(h.h, x.y)) AS loss FROM h%d h JOIN x "+
-		"USING (id);\nCALL train('loss', ARRAY[%s], lr => 0.001, epochs => 1);\n",
-		layers, strings.Join(params, ", "))
+		"USING (id);\nCALL train('loss', ARRAY[%s], lr => 0.001, epochs => 1);\n", layers, strings.Join(params, ", "))
 	return s.String()
 }

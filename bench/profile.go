@@ -163,8 +163,7 @@ func (p *Profile) String() string {
 		add(fmt.Sprintf("%d more", n), rest, "", "", "")
 	}
 	return fmt.Sprintf("%s\nThe machine's limits in this run: %s. If each instruction reached the one that binds it, "+
-		"these %s would be %s.\n",
-		t, p.Limits, Seconds(ms/1e3), Seconds(least/1e3))
+		"these %s would be %s.\n", t, p.Limits, Seconds(ms/1e3), Seconds(least/1e3))
 }
 
 //go:embed missed.md

@@ -142,15 +142,8 @@ func (t *TableDef) Keys() [][]string {
 func (t *TableDef) Clone() *TableDef {
 	n := *t
 	n.Cols = slices.Clone(t.Cols)
-	n.Uniques, n.Indexes, n.Checks, n.Foreign = slices.Clone(
-		t.Uniques,
-	), slices.Clone(
-		t.Indexes,
-	), slices.Clone(
-		t.Checks,
-	), slices.Clone(
-		t.Foreign,
-	)
+	n.Uniques, n.Indexes, n.Checks, n.Foreign = slices.Clone(t.Uniques), slices.Clone(t.Indexes), slices.Clone(t.Checks),
+		slices.Clone(t.Foreign)
 	return &n
 }
 

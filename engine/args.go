@@ -189,8 +189,7 @@ func NewArgs(call *ast.FuncCall, positional []string, skip int, known func(strin
 		if name == "" {
 			if i >= len(positional) {
 				return nil, sqlerr.At(int(e.Position()), sqlerr.UndefinedFunction, "%s takes at most %d arguments without names",
-					call.Name, len(positional)).
-					WithHint("Options are written name => value.")
+					call.Name, len(positional)).WithHint("Options are written name => value.")
 			}
 			name = positional[i]
 		}
@@ -435,9 +434,7 @@ func appendName(list []string, v any, at int) ([]string, error) {
 }
 
 // Plain gives an error without the place in a call that the engine's own statements have.
-func Plain(err error) error {
-	return (&Args{}).Place(err)
-}
+func Plain(err error) error { return (&Args{}).Place(err) }
 
 // Number reads a numeric result value.
 func Number(v any) (float64, error) {

@@ -149,8 +149,7 @@ func (db *compiler) bound(ctx context.Context, c *Compiled, b *ra.Builder, refs 
 		return About(err, "loss", 0)
 	}
 	if r.Batch != nil && !r.Batch.Used {
-		return About(sqlerr.New(sqlerr.InvalidParameter, "the loss does not read the batch %q", r.Batch.Name), "batch",
-			0)
+		return About(sqlerr.New(sqlerr.InvalidParameter, "the loss does not read the batch %q", r.Batch.Name), "batch", 0)
 	}
 	return nil
 }

@@ -27,8 +27,7 @@ func (db *finder) finite(ctx context.Context, c *Compiled, x float64, env kernel
 	if !math.IsNaN(x) && !math.IsInf(x, 0) {
 		return nil
 	}
-	e := sqlerr.New(sqlerr.NumericOutOfRange, "the loss is %s", train.Number(x)).
-		WithHint(guardHint)
+	e := sqlerr.New(sqlerr.NumericOutOfRange, "the loss is %s", train.Number(x)).WithHint(guardHint)
 	if where := db.FirstNotFinite(ctx, c, c.Res.RA, env, func(*executor.Program) {}); where != "" {
 		e = e.WithDetail("%s", where)
 	}

@@ -59,10 +59,9 @@ func (db *pusher) text(ctx context.Context, c *Compiled, root int, env kernels.E
 		return "", err
 	}
 	holds = append(db.Holding(c), holds...)
-	return rootSQL(ctx, c.Res.Plan, root, db.Dialect(),
-		sqlgen.Options{Env: &env, Typed: db.Database.(catalog.Pusher).Captured(), Inexact: db.Database.(catalog.Pusher).
-			Inexact(), Holds: holds,
-			Opaque: func(n *ra.Node) (string, error) { return db.RowsText(ctx, n, &env) }})
+	return rootSQL(ctx, c.Res.Plan, root, db.Dialect(), sqlgen.Options{Env: &env,
+		Typed: db.Database.(catalog.Pusher).Captured(), Inexact: db.Database.(catalog.Pusher).Inexact(), Holds: holds,
+		Opaque: func(n *ra.Node) (string, error) { return db.RowsText(ctx, n, &env) }})
 }
 
 // Holding are the conditions that the tables that a plan was made from, also those that it needs no more, hold what was

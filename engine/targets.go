@@ -280,14 +280,10 @@ func (l *looker) product(n *ra.Node, e *kernels.Expr, args []form) form {
 }
 
 // fixed reports whether a form is constant.
-func fixed(f form) bool {
-	return !slices.ContainsFunc(f, func(t term) bool { return !t.fixed })
-}
+func fixed(f form) bool { return !slices.ContainsFunc(f, func(t term) bool { return !t.fixed }) }
 
 // free reports whether a form depends on no parameter.
-func free(f form) bool {
-	return !slices.ContainsFunc(f, func(t term) bool { return len(t.from) > 0 })
-}
+func free(f form) bool { return !slices.ContainsFunc(f, func(t term) bool { return len(t.from) > 0 }) }
 
 // chosen is the form of a choice, which is that of its only value that is not constant.
 func (l *looker) chosen(d *kernels.Def, args []form) form {

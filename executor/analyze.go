@@ -90,14 +90,7 @@ func analyzed(in *device.Instr, b *strings.Builder, runs []time.Duration, l limi
 	if f := in.Flops / l.flops; f > least {
 		least, what = f, "operations"
 	}
-	fmt.Fprintf(
-		b,
-		"        %.3g ms, %.3g Gflop/s, %.3g GB/s: %.0f %% of the machine's %s\n",
-		took.Seconds()*1e3,
-		in.Flops/took.Seconds()/1e9,
-		in.Bytes/took.Seconds()/1e9,
-		100*least/took.Seconds(),
-		what,
-	)
+	fmt.Fprintf(b, "        %.3g ms, %.3g Gflop/s, %.3g GB/s: %.0f %% of the machine's %s\n", took.Seconds()*1e3,
+		in.Flops/took.Seconds()/1e9, in.Bytes/took.Seconds()/1e9, 100*least/took.Seconds(), what)
 	return took
 }

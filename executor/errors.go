@@ -7,9 +7,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-func internal(format string, args ...any) error {
-	return sqlerr.Broken("executor", format, args...)
-}
+func internal(format string, args ...any) error { return sqlerr.Broken("executor", format, args...) }
 
 // shaped makes err an *sqlerr.Error unless it is one or the context's.
 func shaped(err error) error {

@@ -46,13 +46,8 @@ func (p *Program) Explain() string {
 				kept += len(v.Data.Buf.Bytes())
 			}
 		}
-		fmt.Fprintf(
-			&b,
-			"memory: %s per step, %s kept, %s scratch per worker\n",
-			values.Size(float64(p.sched.Bytes)),
-			values.Size(float64(kept)),
-			values.Size(float64(max(p.sched.Tmp, p.onceTmp))),
-		)
+		fmt.Fprintf(&b, "memory: %s per step, %s kept, %s scratch per worker\n", values.Size(float64(p.sched.Bytes)),
+			values.Size(float64(kept)), values.Size(float64(max(p.sched.Tmp, p.onceTmp))))
 		p.explainSpilled(&b)
 	}
 	return b.String()
@@ -64,14 +59,8 @@ func (p *Program) explainSpilled(b *strings.Builder) {
 		return
 	}
 	s := p.Spilled()
-	fmt.Fprintf(
-		b,
-		"spilled: the plan needs %s, the budget is %s; in files in %s, of which %s may be resident:\n",
-		values.Size(float64(s.Needs)),
-		values.Size(float64(s.Budget)),
-		s.Dir,
-		values.Size(float64(p.window())),
-	)
+	fmt.Fprintf(b, "spilled: the plan needs %s, the budget is %s; in files in %s, of which %s may be resident:\n",
+		values.Size(float64(s.Needs)), values.Size(float64(s.Budget)), s.Dir, values.Size(float64(p.window())))
 	for _, what := range append(p.ledger.listed[:len(p.ledger.listed):len(p.ledger.listed)], p.ledger.vals...) {
 		fmt.Fprintf(b, "  %s\n", what)
 	}
@@ -115,25 +104,14 @@ func (p *Program) explainStructure(b *strings.Builder, st *stage) {
 	}, p.plan.Nodes()...)
 }
 
-func (p *Program) explainInstrs(
-	b *strings.Builder,
-	title string,
-	ins []*device.Instr,
-	took func(i int) []time.Duration,
-) {
+func (p *Program) explainInstrs(b *strings.Builder, title string, ins []*device.Instr,
+	took func(i int) []time.Duration) {
 	fmt.Fprintf(b, "%s:\n", title)
 	n, flops, bytes, all := 0, 0.0, 0.0, time.Duration(0)
 	for i, in := range ins {
 		if d, ok := in.Form.(*device.Distributed); ok {
-			fmt.Fprintf(
-				b,
-				"  %s by parts over %d rows, without %s  [%s, %s]\n",
-				d.Names(),
-				in.Rows,
-				d.R.Text(true, 0),
-				values.Count(in.Flops),
-				values.Size(in.Bytes),
-			)
+			fmt.Fprintf(b, "  %s by parts over %d rows, without %s  [%s, %s]\n", d.Names(), in.Rows, d.R.Text(true, 0),
+				values.Count(in.Flops), values.Size(in.Bytes))
 		} else if f, ok := in.Form.(*device.Fused); ok {
 			fmt.Fprintf(b, "  %sone pass over %d rows  [%s, %s]\n", in.Otherwise(), in.Rows, values.Count(in.Flops),
 				values.Size(in.Bytes))
@@ -196,10 +174,8 @@ func (p *Program) Work() (w Work) {
 		for _, x := range rows {
 			if x.Idx != nil {
 				d := x.V.Data
-				w.Gathers = append(
-					w.Gathers,
-					Gather{Rows: in.Rows, Groups: in.Grp.Out.N, Table: d.N, Width: d.Size * d.Kind.Bytes()},
-				)
+				w.Gathers = append(w.Gathers,
+					Gather{Rows: in.Rows, Groups: in.Grp.Out.N, Table: d.N, Width: d.Size * d.Kind.Bytes()})
 			}
 		}
 	}

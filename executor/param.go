@@ -176,19 +176,11 @@ func (p *Program) Reload(ctx context.Context, t *ra.Table, col int) (err error) 
 	case r == nil || v.N != q.Rows:
 		return changed
 	case v.Type.Size() != q.Size:
-		return sqlerr.New(
-			sqlerr.ObjectNotPrereqState,
-			"the shape of %s.%s has changed during the run",
-			t.Name,
-			t.Cols[col].Name,
-		)
+		return sqlerr.New(sqlerr.ObjectNotPrereqState, "the shape of %s.%s has changed during the run", t.Name,
+			t.Cols[col].Name)
 	case (v.Valid != nil) != (q.Valid != nil):
-		return sqlerr.New(
-			sqlerr.ObjectNotPrereqState,
-			"%s.%s has other NULLs than when the run began",
-			t.Name,
-			t.Cols[col].Name,
-		)
+		return sqlerr.New(sqlerr.ObjectNotPrereqState, "%s.%s has other NULLs than when the run began", t.Name,
+			t.Cols[col].Name)
 	}
 	old, safe := make([]*ra.Vector, len(t.Key)), make([]bool, len(t.Key))
 	for k, c := range t.Key {

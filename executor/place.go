@@ -56,15 +56,8 @@ func onceScratch(s *forms.Schedule) int {
 func itemsOf(s *forms.Schedule, roots []forms.Root) (out []*item, stored []*values.Val) {
 	at := map[*values.Val]*item{}
 	add := func(v *values.Val, own bool) {
-		x := &item{
-			v:   v,
-			own: own,
-			Extent: device.Extent{
-				Bytes: values.Bytes(v.Data.Kind, v.Data.N, v.Data.Size, v.Type.Nullable),
-				From:  len(s.Steps),
-				To:    -1,
-			},
-		}
+		x := &item{v: v, own: own, Extent: device.Extent{Bytes: values.Bytes(v.Data.Kind, v.Data.N, v.Data.Size,
+			v.Type.Nullable), From: len(s.Steps), To: -1}}
 		if own {
 			x.From, x.To = 0, len(s.Steps)
 		}
@@ -237,9 +230,8 @@ func largestAtPeak(items []*item, steps int, least int64) *item {
 			peak, most = i, now
 		}
 	}
-	if there := slices.DeleteFunc(slices.Clone(open), func(x *item) bool { return x.From > peak || x.To < peak }); len(
-		there,
-	) > 0 {
+	if there := slices.DeleteFunc(slices.Clone(open),
+		func(x *item) bool { return x.From > peak || x.To < peak }); len(there) > 0 {
 		open = there
 	}
 	if len(open) == 0 {
@@ -321,12 +313,8 @@ func (m *holdings) tell(items []*item) {
 
 // Spilled says what of the program lies in files.
 func (m *holdings) Spilled() Spilled {
-	s := Spilled{
-		Needs:   m.ledger.needs,
-		Budget:  m.opt.Memory,
-		Columns: len(m.ledger.listed) + len(m.ledger.filed) + m.stages.Steps.Files() + len(m.ledger.vals),
-		Dir:     m.opt.SpillDir,
-	}
+	s := Spilled{Needs: m.ledger.needs, Budget: m.opt.Memory, Columns: len(m.ledger.listed) + len(m.ledger.filed) +
+		m.stages.Steps.Files() + len(m.ledger.vals), Dir: m.opt.SpillDir}
 	_, s.Bytes = m.stages.Steps.Bytes()
 	for _, b := range slices.Concat(m.ledger.disk, m.ledger.filed) {
 		s.Bytes += int64(len(b.Bytes()))

@@ -32,24 +32,14 @@ func (st *stage) Filter(n *ra.Node, inputs []*structure.Relation, p *kernels.Exp
 			idx[c.Input] = &structure.Index{ID: g.NewID(), Dst: candidates, Src: src}
 		}
 		leaf := g.Leaf("", v.Type, idx[c.Input].Src, values.FromVector(v), false)
-		leaves[c] = &values.Val{
-			ID:    g.NewID(),
-			Op:    values.OpGather,
-			Space: candidates,
-			Type:  leaf.Type,
-			Args:  []*values.Val{leaf},
-			Index: idx[c.Input],
-		}
+		leaves[c] = &values.Val{ID: g.NewID(), Op: values.OpGather, Space: candidates, Type: leaf.Type,
+			Args: []*values.Val{leaf}, Index: idx[c.Input]}
 	})
 	if err != nil {
 		return nil, err
 	}
-	root, err := values.FromExpr(
-		g,
-		p,
-		map[*kernels.Expr]*values.Val{},
-		func(c kernels.Col) (*values.Val, error) { return leaves[c], nil },
-	)
+	root, err := values.FromExpr(g, p, map[*kernels.Expr]*values.Val{},
+		func(c kernels.Col) (*values.Val, error) { return leaves[c], nil })
 	if err != nil {
 		return nil, err
 	}

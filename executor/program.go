@@ -92,14 +92,9 @@ type tableData struct {
 
 // Compile runs the structure phase of the run and makes the value program. src stays in use until Close.
 func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (p *Program, err error) {
-	p = &Program{
-		holdings: holdings{opt: opt, src: src, tables: map[string]*tableData{}},
-		onceOnly: onceOnly{took: map[*device.Instr][]time.Duration{}},
-		plan:     plan,
-		env:      opt.Env,
-		scans:    map[*tableData]*structure.Relation{},
-		finders:  map[*tableData]*structure.Lookup{},
-	}
+	p = &Program{holdings: holdings{opt: opt, src: src, tables: map[string]*tableData{}},
+		onceOnly: onceOnly{took: map[*device.Instr][]time.Duration{}}, plan: plan, env: opt.Env,
+		scans: map[*tableData]*structure.Relation{}, finders: map[*tableData]*structure.Lookup{}}
 	defer func() {
 		if err != nil {
 			p.Close()
@@ -344,26 +339,15 @@ func (p *Program) Close() {
 // compute evaluates a structural val over a space, for the step only where it says so.
 func (p *Program) compute(st *stage, v *values.Val, sp *structure.Space, step bool) (*values.Column, error) {
 	g := st.wide
-	r := &values.Val{
-		ID:    g.NewID(),
-		Op:    values.OpConcat,
-		Space: sp,
-		Type:  v.Type,
-		Args:  []*values.Val{v},
-		From:  []*structure.Space{sp},
-		Vary:  true,
-	}
+	r := &values.Val{ID: g.NewID(), Op: values.OpConcat, Space: sp, Type: v.Type, Args: []*values.Val{v},
+		From: []*structure.Space{sp}, Vary: true}
 	s, err := p.lower(g, true, []forms.Root{{V: r, Sp: sp}}, &p.spare)
 	if err != nil {
 		return nil, err
 	}
 	if step && r.Data.Kind == values.I64 && !v.Type.Nullable { // it outlives the schedule's memory
-		*r.Data = values.Column{
-			Kind: values.I64,
-			N:    r.Data.N,
-			Size: r.Data.Size,
-			I64:  p.stages.Steps.Longs(r.Data.N * r.Data.Size),
-		}
+		*r.Data = values.Column{Kind: values.I64, N: r.Data.N, Size: r.Data.Size,
+			I64: p.stages.Steps.Longs(r.Data.N * r.Data.Size)}
 	} else if step {
 		*r.Data = values.OnHeap(r.Data.Kind, r.Data.N, r.Data.Size, v.Type.Nullable)
 	} else if err := p.lastingData(r.Data, v.Type.Nullable); err != nil {
@@ -422,9 +406,8 @@ func (p *Program) Scalar(i int) (x float64, null bool, err error) {
 		return 0, false, internal("Scalar before a successful Run")
 	}
 	if len(p.roots[i]) != 1 || p.roots[i][0].Sp.N != 1 || p.roots[i][0].V.Type.Size() != 1 {
-		return 0, false, sqlerr.New(sqlerr.Cardinality, "the %s has %d rows, not one", p.plan.Roots[i].Name, p.roots[i][0].
-			Sp.N).
-			WithHint("It yields one row with one number: an aggregate without GROUP BY, such as sum(…).")
+		return 0, false, sqlerr.New(sqlerr.Cardinality, "the %s has %d rows, not one", p.plan.Roots[i].Name,
+			p.roots[i][0].Sp.N).WithHint("It yields one row with one number: an aggregate without GROUP BY, such as sum(…).")
 	}
 	d := p.roots[i][0].V.Data
 	if d.Valid != nil && d.Valid[0] == 0 {

@@ -11,14 +11,8 @@ import (
 
 // lower makes the schedule of the roots and gives it its memory.
 func (p *Program) lower(g *values.Graph, structural bool, roots []forms.Root, a *arena) (*forms.Schedule, error) {
-	s, err := forms.Lower(forms.Lowering{
-		Ctx:        p.ctx,
-		Env:        p.stages,
-		Tune:       p.tune,
-		Forms:      p.opt.forms,
-		Structural: structural,
-		Residuals:  p.opt.Residuals || p.steps,
-	}, g, roots)
+	s, err := forms.Lower(forms.Lowering{Ctx: p.ctx, Env: p.stages, Tune: p.tune, Forms: p.opt.forms,
+		Structural: structural, Residuals: p.opt.Residuals || p.steps}, g, roots)
 	if err != nil {
 		return nil, err
 	}

@@ -20,9 +20,6 @@ func (m *holdings) rowFile(v *values.Val) *values.RowFile {
 	if b == nil {
 		return nil
 	}
-	return &values.RowFile{
-		File: b,
-		Off:  int(uintptr(unsafe.Pointer(unsafe.SliceData(all))) - uintptr(unsafe.Pointer(unsafe.SliceData(b.Bytes())))),
-		Row:  row,
-	}
+	return &values.RowFile{File: b, Off: int(uintptr(unsafe.Pointer(unsafe.SliceData(all))) -
+		uintptr(unsafe.Pointer(unsafe.SliceData(b.Bytes())))), Row: row}
 }

@@ -32,15 +32,9 @@ type colKey struct {
 }
 
 func newStage(ctx context.Context, p *Program, parent *stage) *stage {
-	st := &stage{
-		p:      p,
-		parent: parent,
-		cols:   map[colKey]*values.Val{},
-		tables: map[*tableData]*structure.Relation{},
-		leaves: map[scanKey]*values.Val{},
-		keys:   map[string][]*values.Val{},
-		exprs:  map[exprsOf]map[*kernels.Expr]*values.Val{},
-	}
+	st := &stage{p: p, parent: parent, cols: map[colKey]*values.Val{}, tables: map[*tableData]*structure.Relation{},
+		leaves: map[scanKey]*values.Val{}, keys: map[string][]*values.Val{},
+		exprs: map[exprsOf]map[*kernels.Expr]*values.Val{}}
 	if parent != nil {
 		st.Stage = parent.Step(ctx, st)
 		st.main, st.wide = parent.main.Child(st.Indexer), parent.wide.Child(st.Indexer)
@@ -116,11 +110,8 @@ func asPlanned(n *ra.Node, at []int, cols []*ra.Vector) error {
 			continue
 		}
 		if slices.Contains(v.Valid[:v.N], false) {
-			return changed(
-				"column \"%s\" of table \"%s\" holds NULL, and held none when the loss was planned",
-				n.Table.Cols[at[i]].Name,
-				n.Table.Name,
-			)
+			return changed("column \"%s\" of table \"%s\" holds NULL, and held none when the loss was planned",
+				n.Table.Cols[at[i]].Name, n.Table.Name)
 		}
 	}
 	return nil
@@ -157,8 +148,7 @@ func (st *stage) Probe(n *ra.Node, i int) (structure.Probe, error) {
 			return structure.Probe{}, err
 		}
 		if v.Op == values.OpGather && v.Space == r.Space && (v.Index.At != nil || v.Index.Late != nil) && !v.Index.Missing &&
-			v.Args[0].Op == values.OpLeaf &&
-			v.Args[0].Data.I64 != nil {
+			v.Args[0].Op == values.OpLeaf && v.Args[0].Data.I64 != nil {
 			return structure.Probe{Vector: v.Args[0].Data.Shared(n.Cols[i].Type), At: v.Index.At, Index: v.Index}, nil
 		}
 	}

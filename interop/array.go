@@ -261,8 +261,7 @@ func (f *arrays) column(a *member, typ string) (*arrayColumn, error) {
 	}
 	if !isChunk && n > maxList {
 		return nil, f.unsupported("array \"%s\" gives values of shape %v, more than %d elements of a type that has no chunks",
-			a.name, c.shape, maxList).
-			WithHint("Read it into a column of type real[] or double precision[].")
+			a.name, c.shape, maxList).WithHint("Read it into a column of type real[] or double precision[].")
 	}
 	if isChunk {
 		t := tensor.Tensor{DType: d, Shape: toShape(c.shape)}

@@ -131,9 +131,8 @@ func (p *spool) put(v any) error {
 				return sqlerr.New(sqlerr.DataCorrupted, "column \"%s\": %v", p.col.Name, err)
 			}
 			if p.head != nil {
-				return sqlerr.New(sqlerr.ArraySubscript, "column \"%s\": a chunk of shape %v, others have shape %v",
-					p.col.Name, shape, p.shape).
-					WithHint("An array needs chunks of one shape.")
+				return sqlerr.New(sqlerr.ArraySubscript, "column \"%s\": a chunk of shape %v, others have shape %v", p.col.Name,
+					shape, p.shape).WithHint("An array needs chunks of one shape.")
 			}
 			p.shape, p.head = shape, slices.Clone(x[:4+4*len(shape)])
 		}

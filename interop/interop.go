@@ -33,9 +33,8 @@ func Readable(file string, cols []Column) error {
 }
 
 func refused(file string, c Column) error {
-	return sqlerr.New(sqlerr.FeatureNotSupported, "file \"%s\": column \"%s\" holds %s, which are not readable",
-		file, c.Name, c.Refused).
-		WithHint("%s To leave the column out, name the others: TABLE (…).", readable)
+	return sqlerr.New(sqlerr.FeatureNotSupported, "file \"%s\": column \"%s\" holds %s, which are not readable", file,
+		c.Name, c.Refused).WithHint("%s To leave the column out, name the others: TABLE (…).", readable)
 }
 
 const readable = "Readable are booleans, integers, floats, texts, dates, timestamps and lists of these."
@@ -267,9 +266,7 @@ func list(names []string) string {
 const maxChunk = 1_000_000_000 - 64
 
 // baseType splits "real[]" into "real" and whether it is an array.
-func baseType(t string) (elem string, array bool) {
-	return strings.CutSuffix(t, "[]")
-}
+func baseType(t string) (elem string, array bool) { return strings.CutSuffix(t, "[]") }
 
 // chunkType gives the dtype of a chunk's type name.
 func chunkType(t string) (tensor.DType, bool) {

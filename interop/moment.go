@@ -68,8 +68,7 @@ func (b *builder) timestamp(n int64, unit time.Duration, zone bool) error {
 			WithHint("Read it into a column of type timestamp with time zone, or of type text.")
 	case at.Nanosecond()%1000 != 0:
 		return sqlerr.New(sqlerr.NumericOutOfRange, "%s is not exactly representable as %s, which counts microseconds", text,
-			b.typ).
-			WithHint("Read it into a column of type text, or round it where the file is written.")
+			b.typ).WithHint("Read it into a column of type text, or round it where the file is written.")
 	}
 	if y := at.Year(); y < firstYear || y > lastTimestampYear {
 		return outOfRange(text, b.typ)

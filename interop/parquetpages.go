@@ -61,8 +61,7 @@ func (p *pages) check(page file.Page) error {
 		}
 	case *file.DataPageV2:
 		rep, def := int(x.RepetitionLevelByteLen()), int(x.DefinitionLevelByteLen())
-		if rep < 0 || def < 0 || rep+def > len(b) ||
-			maxRep > 0 && countRuns(b[:rep], bits.Len16(uint16(maxRep)), n) < n ||
+		if rep < 0 || def < 0 || rep+def > len(b) || maxRep > 0 && countRuns(b[:rep], bits.Len16(uint16(maxRep)), n) < n ||
 			maxDef > 0 && countRuns(b[rep:rep+def], bits.Len16(uint16(maxDef)), n) < n {
 			return errShortPage
 		}

@@ -121,18 +121,16 @@ var _ = Register(&Def{
 })
 
 var _ = Register(&Def{
-	Name: "power", Args: "x, y", MinArgs: 2,
-	Role: RoleDistance,
-	Doc:  "x ^ y, element by element; scalars give double precision.",
+	Name: "power", Args: "x, y", MinArgs: 2, Role: RoleDistance,
+	Doc: "x ^ y, element by element; scalars give double precision.",
 	Kink: "The derivative in x is y·x^(y-1), computed as y·x^y / x where y - 1 would be rounded, and 0 where y = 0; the " +
 		"one in y is x^y·ln x, 0 where x = 0.",
 	Infer: func(a []Type, at Attr) (Type, error) {
 		t, err := inferElem("power")(a, at)
 		return widenScalar(t), err
 	},
-	Elem:  func(x []float64) float64 { return pow(x[0], x[1]) },
-	VJP:   vjpPower,
-	Flops: perElement(20), Lo: 0.5, Hi: 2,
+	Elem: func(x []float64) float64 { return pow(x[0], x[1]) },
+	VJP:  vjpPower, Flops: perElement(20), Lo: 0.5, Hi: 2,
 })
 
 func vjpPower(e, g *Expr) []*Expr {

@@ -39,8 +39,7 @@ func Compare(a, b Value) int {
 func inferCompare(name string) func([]Type, Attr) (Type, error) {
 	return func(a []Type, _ Attr) (Type, error) {
 		if a[0].IsChunk() || a[1].IsChunk() {
-			return Type{}, wrongType(name, a).
-				WithDetail("A comparison of whole arrays is lexicographic and has no derivative.").
+			return Type{}, wrongType(name, a).WithDetail("A comparison of whole arrays is lexicographic and has no derivative.").
 				WithHint("Element by element there are maximum(a, b), minimum(a, b) and greater(a, b).")
 		}
 		if !comparableTypes(a[0], a[1]) {

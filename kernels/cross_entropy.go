@@ -16,9 +16,7 @@ var _ = Register(&Def{
 		m, more := logSumExpParts(z)
 		return Value{Type: out, X: m - z[label] + more}, nil
 	},
-	VJP: func(e, g *Expr) []*Expr {
-		return []*Expr{Mul(g, Build("cross_entropy_slope", e.Args...)), nil}
-	},
+	VJP:     func(e, g *Expr) []*Expr { return []*Expr{Mul(g, Build("cross_entropy_slope", e.Args...)), nil} },
 	Flops:   perElement(20),
 	Samples: labelSamples,
 })

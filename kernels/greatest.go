@@ -45,10 +45,8 @@ func registerExtreme(name, sql string, sign int) {
 			}
 			return out
 		},
-		Samples: []Sample{
-			{Types: []Type{{Kind: Float64}, {Kind: Float64}}},
-			{Types: []Type{{Kind: Float32}, {Kind: Float64}, {Kind: Float64}}},
-		},
+		Samples: []Sample{{Types: []Type{{Kind: Float64}, {Kind: Float64}}},
+			{Types: []Type{{Kind: Float32}, {Kind: Float64}, {Kind: Float64}}}},
 	})
 }
 

@@ -8,8 +8,7 @@ var _ = Register(&Def{
 	Lane:  func(x [][]float64, out []float64) { unit(x[0], out) },
 	VJP:   func(e, g *Expr) []*Expr { return []*Expr{Build("l2_normalize_slope", e.Args[0], g)} },
 
-	Flops:   perElement(5),
-	Samples: lastSamples,
+	Flops: perElement(5), Samples: lastSamples,
 })
 
 var _ = Register(&Def{
@@ -38,10 +37,9 @@ func projected(f, u, y, n *Expr) *Expr {
 
 var _ = Register(&Def{
 	Name: "l2_length", Args: "x", MinArgs: 1, Internal: true,
-	Doc:     "The Euclidean norm over the last axis, which is kept with length 1.",
-	Infer:   inferLanes("l2_length", true),
-	Lane:    func(x [][]float64, out []float64) { out[0] = length(x[0]) },
-	VJP:     func(e, g *Expr) []*Expr { return []*Expr{Mul(g, Build("l2_normalize", e.Args[0]))} },
-	Flops:   perElement(3),
-	Samples: lastSamples,
+	Doc:   "The Euclidean norm over the last axis, which is kept with length 1.",
+	Infer: inferLanes("l2_length", true),
+	Lane:  func(x [][]float64, out []float64) { out[0] = length(x[0]) },
+	VJP:   func(e, g *Expr) []*Expr { return []*Expr{Mul(g, Build("l2_normalize", e.Args[0]))} },
+	Flops: perElement(3), Samples: lastSamples,
 })

@@ -10,9 +10,8 @@ var _ = Register(&Def{
 			out[i] /= sd
 		}
 	},
-	VJP:     func(e, g *Expr) []*Expr { return []*Expr{Build("layer_norm_slope", e.Args[0], g)} },
-	Flops:   perElement(8),
-	Samples: lastSamples,
+	VJP:   func(e, g *Expr) []*Expr { return []*Expr{Build("layer_norm_slope", e.Args[0], g)} },
+	Flops: perElement(8), Samples: lastSamples,
 })
 
 var _ = Register(&Def{
@@ -43,6 +42,5 @@ var _ = Register(&Def{
 		x := e.Args[0]
 		return []*Expr{Div(Mul(g, Build("layer_norm", x)), Num(float64(x.Type.Shape[len(x.Type.Shape)-1])))}
 	},
-	Flops:   perElement(5),
-	Samples: lastSamples,
+	Flops: perElement(5), Samples: lastSamples,
 })

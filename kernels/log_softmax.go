@@ -1,8 +1,7 @@
 package kernels
 
 var _ = Register(&Def{
-	Name: "log_softmax", Args: "x", MinArgs: 1,
-	Role:  RoleLogarithm,
+	Name: "log_softmax", Args: "x", MinArgs: 1, Role: RoleLogarithm,
 	Doc:   "x - ln Σ eˣ over the last axis, without overflow.",
 	Infer: inferSame("log_softmax"),
 	Lane: func(x [][]float64, out []float64) {
@@ -11,11 +10,8 @@ var _ = Register(&Def{
 			out[i] = (v - m) - more
 		}
 	},
-	VJP: func(e, g *Expr) []*Expr {
-		return []*Expr{Build("log_softmax_slope", e.Args[0], g)}
-	},
-	Flops:   perElement(20),
-	Samples: lastSamples,
+	VJP:   func(e, g *Expr) []*Expr { return []*Expr{Build("log_softmax_slope", e.Args[0], g)} },
+	Flops: perElement(20), Samples: lastSamples,
 })
 
 var _ = Register(&Def{

@@ -58,11 +58,9 @@ func init() {
 
 var _ = Register(&Def{
 	Name: "not", Args: "a", MinArgs: 1, Internal: true, Zero: true,
-	Doc:   "NOT a.",
-	Infer: inferLogic("not"),
-	Eval: func(_ *Env, a []Value, _ Attr, _ Type) (Value, error) {
-		return BoolValue(a[0].I == 0), nil
-	},
+	Doc:     "NOT a.",
+	Infer:   inferLogic("not"),
+	Eval:    func(_ *Env, a []Value, _ Attr, _ Type) (Value, error) { return BoolValue(a[0].I == 0), nil },
 	Samples: []Sample{{Types: []Type{{Kind: Bool}}, Ints: []int64{1}}},
 })
 
@@ -74,9 +72,7 @@ var _ = Register(&Def{
 		_, err := inferLogic("is_true")(a, at)
 		return Type{Kind: Bool}, err
 	},
-	Eval: func(_ *Env, a []Value, _ Attr, _ Type) (Value, error) {
-		return BoolValue(a[0].True()), nil
-	},
+	Eval:    func(_ *Env, a []Value, _ Attr, _ Type) (Value, error) { return BoolValue(a[0].True()), nil },
 	Samples: []Sample{{Types: []Type{{Kind: Bool}}, Ints: []int64{1}}},
 })
 
@@ -86,9 +82,7 @@ func registerNullTest(name, doc string, null bool) {
 		Doc:   doc,
 		Null:  "Never NULL.",
 		Infer: func([]Type, Attr) (Type, error) { return Type{Kind: Bool}, nil },
-		Eval: func(_ *Env, a []Value, _ Attr, _ Type) (Value, error) {
-			return BoolValue(a[0].Null == null), nil
-		},
+		Eval:  func(_ *Env, a []Value, _ Attr, _ Type) (Value, error) { return BoolValue(a[0].Null == null), nil },
 		Samples: append([]Sample{{Types: []Type{{Kind: Text}}}, {Types: []Type{{Kind: Float32, Shape: []int{2}}}}},
 			lastSamples...),
 	})

@@ -12,9 +12,7 @@ var _ = Register(&Def{
 		lanes(a[0].F, a[0].Type.Shape, at.Axis, func(i int, lane []float64) { res[i] = logSumExp(lane) })
 		return floats(out, res), nil
 	},
-	VJP: func(e, g *Expr) []*Expr {
-		return []*Expr{Mul(g, softmaxAlong(e.Args[0], e.Attr.Axis))}
-	},
+	VJP:     func(e, g *Expr) []*Expr { return []*Expr{Mul(g, softmaxAlong(e.Args[0], e.Attr.Axis))} },
 	Flops:   perElement(18),
 	Samples: reduceSamples,
 })

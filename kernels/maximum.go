@@ -99,8 +99,7 @@ var _ = Register(&Def{
 })
 
 var _ = Register(&Def{
-	Name: "bce_with_logits", Args: "z, y", MinArgs: 2,
-	Role: RoleLikelihood,
+	Name: "bce_with_logits", Args: "z, y", MinArgs: 2, Role: RoleLikelihood,
 	Doc: "The binary cross-entropy of the logit z against the target y in [0,1], element by element, without " +
 		"overflow: max(z,0) - z·y + ln(1 + e^-|z|).",
 	Infer: inferElem("bce_with_logits"),

@@ -1,8 +1,7 @@
 package kernels
 
 var _ = Register(&Def{
-	Name: "mse", Args: "a, b", MinArgs: 2,
-	Role:  RoleDifference,
+	Name: "mse", Args: "a, b", MinArgs: 2, Role: RoleDifference,
 	Doc:   "The mean of (a - b)² over all elements of two chunks of one shape, in double precision.",
 	Infer: inferPair("mse"),
 	Eval: func(_ *Env, a []Value, _ Attr, out Type) (Value, error) {
@@ -18,6 +17,5 @@ var _ = Register(&Def{
 		d := Mul(Mul(Num(2/float64(a.Type.Size())), g), Sub(a, b))
 		return []*Expr{d, Neg(d)}
 	},
-	Flops:   perElement(3),
-	Samples: pairSamples,
+	Flops: perElement(3), Samples: pairSamples,
 })

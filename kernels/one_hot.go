@@ -31,8 +31,6 @@ var _ = Register(&Def{
 		f[a[0].I] = 1
 		return Value{Type: out, F: f}, nil
 	},
-	Samples: []Sample{
-		{Types: []Type{{Kind: Int}}, Attr: Attr{Int: 4}, Ints: []int64{2}},
-		{Types: []Type{{Kind: Int}}, Attr: Attr{Int: 1}, Ints: []int64{0}},
-	},
+	Samples: []Sample{{Types: []Type{{Kind: Int}}, Attr: Attr{Int: 4}, Ints: []int64{2}},
+		{Types: []Type{{Kind: Int}}, Attr: Attr{Int: 1}, Ints: []int64{0}}},
 })

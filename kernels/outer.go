@@ -18,8 +18,6 @@ var _ = Register(&Def{
 		}
 		return Value{Type: out, F: res}, nil
 	},
-	VJP: func(e, g *Expr) []*Expr {
-		return []*Expr{Build("matmul", g, e.Args[1]), Build("matmul", e.Args[0], g)}
-	},
+	VJP:     func(e, g *Expr) []*Expr { return []*Expr{Build("matmul", g, e.Args[1]), Build("matmul", e.Args[0], g)} },
 	Samples: []Sample{{Types: []Type{f32(2), f64(3)}}, {Types: []Type{f64(1), f64(2)}}, {Types: []Type{f32(3), f32(1)}}},
 })

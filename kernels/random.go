@@ -69,16 +69,15 @@ func init() {
 		func([]Value) (draw, error) { return tensor.Uniform, nil })
 	registerDraw("random_normal", "Draws from the standard normal distribution (Philox, Box–Muller).", 0,
 		func([]Value) (draw, error) { return tensor.Normal, nil })
-	registerDraw("glorot_uniform", "Uniform draws in ±sqrt(6 / (fan_in + fan_out)).", 2,
-		func(fan []Value) (draw, error) {
-			sum := fan[0].Float() + fan[1].Float()
-			if !(sum > 0) {
-				return nil, sqlerr.New(sqlerr.InvalidParameter, "glorot_uniform with fan_in %v and fan_out %v", fan[0], fan[1]).
-					WithHint("Their sum must be positive: they count inputs and outputs.")
-			}
-			limit := math.Sqrt(6 / sum)
-			return func(seed int64, key uint64, i int) float64 { return limit * (2*tensor.Uniform(seed, key, i) - 1) }, nil
-		})
+	registerDraw("glorot_uniform", "Uniform draws in ±sqrt(6 / (fan_in + fan_out)).", 2, func(fan []Value) (draw, error) {
+		sum := fan[0].Float() + fan[1].Float()
+		if !(sum > 0) {
+			return nil, sqlerr.New(sqlerr.InvalidParameter, "glorot_uniform with fan_in %v and fan_out %v", fan[0], fan[1]).
+				WithHint("Their sum must be positive: they count inputs and outputs.")
+		}
+		limit := math.Sqrt(6 / sum)
+		return func(seed int64, key uint64, i int) float64 { return limit * (2*tensor.Uniform(seed, key, i) - 1) }, nil
+	})
 }
 
 var _ = Register(&Def{

@@ -5,11 +5,8 @@ var _ = Register(&Def{
 	Doc:   "eˣ / Σ eˣ over the last axis, without overflow.",
 	Infer: inferSame("softmax"),
 	Lane:  func(x [][]float64, out []float64) { softmax(x[0], out) },
-	VJP: func(e, g *Expr) []*Expr {
-		return []*Expr{Mul(e, Build("softmax_center", e.Args[0], g))}
-	},
-	Flops:   perElement(20),
-	Samples: lastSamples,
+	VJP:   func(e, g *Expr) []*Expr { return []*Expr{Mul(e, Build("softmax_center", e.Args[0], g))} },
+	Flops: perElement(20), Samples: lastSamples,
 })
 
 var _ = Register(&Def{

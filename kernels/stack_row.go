@@ -25,8 +25,6 @@ var _ = Register(&Def{
 		}
 		return a[0], nil
 	},
-	Samples: []Sample{
-		{Types: []Type{{Kind: Int}, {Kind: Int}, {Kind: Bool}}, Attr: Attr{Int: 4}, Ints: []int64{2, 4, 0}},
-		{Types: []Type{{Kind: Int}, {Kind: Int}, {Kind: Bool}}, Attr: Attr{Int: 1}, Ints: []int64{0, 1, 0}},
-	},
+	Samples: []Sample{{Types: []Type{{Kind: Int}, {Kind: Int}, {Kind: Bool}}, Attr: Attr{Int: 4}, Ints: []int64{2, 4, 0}},
+		{Types: []Type{{Kind: Int}, {Kind: Int}, {Kind: Bool}}, Attr: Attr{Int: 1}, Ints: []int64{0, 1, 0}}},
 })

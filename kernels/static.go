@@ -133,9 +133,7 @@ func sumLast(e *Expr) *Expr {
 }
 
 // meanLast is the mean over the last axis, kept with length 1.
-func meanLast(e *Expr) *Expr {
-	return Div(sumLast(e), Num(float64(e.Type.Shape[len(e.Type.Shape)-1])))
-}
+func meanLast(e *Expr) *Expr { return Div(sumLast(e), Num(float64(e.Type.Shape[len(e.Type.Shape)-1]))) }
 
 var lastSamples = []Sample{
 	{Types: []Type{f32(4)}},

@@ -96,9 +96,8 @@ func checkIndices(x *Expr, idx []*Expr) ([]int, error) {
 			continue
 		}
 		if e.Const.I < 1 || e.Const.I > int64(s[i]) {
-			return nil, sqlerr.At(e.Pos, sqlerr.ArraySubscript,
-				"subscript %d of dimension %d is outside 1:%d", e.Const.I, i+1, s[i]).
-				WithDetail("The array has shape %v.", s)
+			return nil, sqlerr.At(e.Pos, sqlerr.ArraySubscript, "subscript %d of dimension %d is outside 1:%d", e.Const.I, i+1,
+				s[i]).WithDetail("The array has shape %v.", s)
 		}
 		from = append(from, int(e.Const.I)-1)
 	}

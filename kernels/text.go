@@ -61,8 +61,7 @@ func init() {
 		func(a []Value) Value { return IntValue(int64(utf8.RuneCountInString(a[0].T))) }).Traits = SmallInteger
 	registerText("textcat", "s, t", "s || t.", true, Text, func(a []Value) Value { return TextValue(a[0].T + a[1].T) })
 	registerText("like", "s, pattern", "s LIKE pattern: % is any text, _ one character, \\ takes the next literally.",
-		true, Bool,
-		func(a []Value) Value { return BoolValue(like([]rune(a[0].T), []rune(a[1].T))) })
+		true, Bool, func(a []Value) Value { return BoolValue(like([]rune(a[0].T), []rune(a[1].T))) })
 }
 
 // like matches with one point of return, the last %: later ones need no backtracking past it.

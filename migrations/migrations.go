@@ -105,8 +105,7 @@ func (s Status) refuse() error {
 	switch {
 	case s.number < oldest:
 		return sqlerr.New(sqlerr.FeatureNotSupported, "the server's version %s is too old for relgrad's portable tier",
-			s.Server).
-			WithHint("PostgreSQL 14 is the oldest that it runs on.")
+			s.Server).WithHint("PostgreSQL 14 is the oldest that it runs on.")
 	case s.Extension != "":
 		return sqlerr.New(sqlerr.DuplicateObject,
 			"this database has the extension relgrad %s, which does all that the portable tier does", s.Extension).
@@ -116,8 +115,7 @@ func (s Status) refuse() error {
 			WithHint("Rename or drop that schema: relgrad needs the name.")
 	case s.Pending() < 0:
 		return sqlerr.New(sqlerr.ObjectNotPrereqState, "this database has %d migrations of relgrad, this program knows %d",
-			s.Version, s.Latest).
-			WithHint("Use the version of relgrad that installed them, or a newer one.")
+			s.Version, s.Latest).WithHint("Use the version of relgrad that installed them, or a newer one.")
 	}
 	return nil
 }

@@ -314,8 +314,7 @@ func (s *Session) readable(r *relation) {
 	}
 	if r.view != nil && r.equal != "" {
 		s.fail(sqlerr.New(sqlerr.FeatureNotSupported, "view %q compares by the operator %s, which is not supported in a loss",
-			r.view.Name, r.equal).
-			WithHint("Make the view while the operator's schema is not on the search_path."))
+			r.view.Name, r.equal).WithHint("Make the view while the operator's schema is not on the search_path."))
 	}
 	if r.view != nil && r.secured != "" {
 		s.fail(sqlerr.New("42501", "view %q of another owner reads %s, which has row-level security", r.view.Name, r.secured).

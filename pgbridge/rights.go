@@ -38,8 +38,7 @@ func (s *Session) MayRecord(context.Context) error {
 	}
 	if missing := rows[0][0]; missing != "" {
 		return sqlerr.New(sqlerr.UndefinedTable, "relation \"relgrad.%s\" does not exist, in which train records its runs",
-			missing).
-			WithHint("DROP EXTENSION relgrad, or the schema, and install relgrad again.")
+			missing).WithHint("DROP EXTENSION relgrad, or the schema, and install relgrad again.")
 	}
 	if rows, err = s.texts("SELECT COALESCE(" + strings.Join(may, ", ") + ")"); err != nil {
 		return bare(err)

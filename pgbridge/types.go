@@ -48,10 +48,8 @@ func carried(name string) *kernels.Named {
 
 // own qualifies the operators of a text that a server runs: a schema of the search path may have others of their names.
 var own = strings.NewReplacer(" || ", " OPERATOR(pg_catalog.||) ", " - ", " OPERATOR(pg_catalog.-) ", " + ",
-	" OPERATOR(pg_catalog.+) ",
-	" * ", " OPERATOR(pg_catalog.*) ", " < ", " OPERATOR(pg_catalog.<) ", " > ", " OPERATOR(pg_catalog.>) ", " >= ",
-	" OPERATOR(pg_catalog.>=) ",
-	" = ", " OPERATOR(pg_catalog.=) ")
+	" OPERATOR(pg_catalog.+) ", " * ", " OPERATOR(pg_catalog.*) ", " < ", " OPERATOR(pg_catalog.<) ", " > ",
+	" OPERATOR(pg_catalog.>) ", " >= ", " OPERATOR(pg_catalog.>=) ", " = ", " OPERATOR(pg_catalog.=) ")
 
 // farDay is what orders a day outside of the years 1 to 9999: see kernels.EarlyKey.
 func farDay(early, day string) string {

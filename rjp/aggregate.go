@@ -81,8 +81,6 @@ func ties(c *Context, n *ra.Node, i int) (*ra.Node, error) {
 		group = append(group, rows.Cols[j].ID)
 	}
 	k := len(group)
-	return c.B.Aggregate(rows, group, []ra.AggCol{
-		{Name: "top", Agg: ra.Agg{Fn: ra.Max, Arg: rows.Cols[k].ID}},
-		{Name: "ties", Agg: ra.Agg{Fn: ra.Sum, Arg: rows.Cols[k+1].ID}},
-	})
+	return c.B.Aggregate(rows, group, []ra.AggCol{{Name: "top", Agg: ra.Agg{Fn: ra.Max, Arg: rows.Cols[k].ID}},
+		{Name: "ties", Agg: ra.Agg{Fn: ra.Sum, Arg: rows.Cols[k+1].ID}}})
 }

@@ -58,9 +58,7 @@ func (g *Grad) Only(cols []ra.ColumnID) *Grad {
 }
 
 // at returns the gradient's column for the key column id of n.
-func (g *Grad) at(n *ra.Node, id ra.ColumnID) ra.ColumnID {
-	return g.Key[slices.Index(n.Key, id)]
-}
+func (g *Grad) at(n *ra.Node, id ra.ColumnID) ra.ColumnID { return g.Key[slices.Index(n.Key, id)] }
 
 // Context is what a rule may use: a builder, and which columns depend differentiably on a parameter.
 type Context struct {

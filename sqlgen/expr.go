@@ -322,9 +322,8 @@ func mayFail(e *kernels.Expr) bool {
 		return false
 	}
 	switch e.Def.Name {
-	case "case", "coalesce", "nullif", "and", "or", "not", "is_true", "is_null", "is_not_null",
-		"is_distinct", "stop_gradient",
-		"eq", "ne", "lt", "le", "gt", "ge", "greater", "eq_mask", "select", "current_step", "current_seed":
+	case "case", "coalesce", "nullif", "and", "or", "not", "is_true", "is_null", "is_not_null", "is_distinct",
+		"stop_gradient", "eq", "ne", "lt", "le", "gt", "ge", "greater", "eq_mask", "select", "current_step", "current_seed":
 		return false
 	}
 	return e.Def.Elem == nil || e.Type.Shape == nil

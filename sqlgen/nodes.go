@@ -189,8 +189,7 @@ func (p *printer) equi(n *ra.Node, q ra.Equi, col func(kernels.Col) string) (str
 func keyable(c *ra.Column) error {
 	if c.Type.IsChunk() {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "column \"%s\" of type %v is a key of a join or a group", c.Name,
-			c.Type).
-			WithDetail("Generated SQL compares scalars only.")
+			c.Type).WithDetail("Generated SQL compares scalars only.")
 	}
 	return nil
 }

@@ -490,6 +490,4 @@ func (Postgres) Output(t kernels.Type, x string) string {
 }
 
 // plainText leaves what orders a keyed text away.
-func plainText(x string) string {
-	return "substr(" + x + ", strpos(" + x + ", E'\\x1f') + 1)"
-}
+func plainText(x string) string { return "substr(" + x + ", strpos(" + x + ", E'\\x1f') + 1)" }

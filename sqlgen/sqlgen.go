@@ -121,10 +121,8 @@ func newPrinter(d Dialect, o Options, roots ...ra.Root) *printer {
 		o.Env = &kernels.Env{}
 	}
 	p := &printer{d: d, o: o, draw: Draw{o.Seed, o.Step}, names: map[*ra.Node]string{}, uses: map[*ra.Node]int{},
-		late: map[ra.ColumnID]bool{},
-		need: map[ra.ColumnID]bool{}, value: map[ra.ColumnID]bool{}, slim: map[ra.ColumnID]bool{},
-		refs:  map[ra.ColumnID]int{},
-		joins: map[*ra.Node]bool{}, width: map[*ra.Node]int{}}
+		late: map[ra.ColumnID]bool{}, need: map[ra.ColumnID]bool{}, value: map[ra.ColumnID]bool{},
+		slim: map[ra.ColumnID]bool{}, refs: map[ra.ColumnID]int{}, joins: map[*ra.Node]bool{}, width: map[*ra.Node]int{}}
 	if o.Seed == "" {
 		p.draw.Seed = strconv.FormatInt(o.Env.Seed, 10)
 	}

@@ -222,15 +222,12 @@ func (p *stepPrinter) clip() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(ctes,
-		remark("the norm of the gradient's rows")+"norms AS MATERIALIZED (\n"+
-			indent(strings.Join(parts, "\nUNION ALL\n"))+"\n)",
-		remark("the factor of clip_norm")+"clip AS MATERIALIZED (\n"+
-			indent("SELECT CASE WHEN n > "+bound+" THEN relgrad.gen_div("+bound+", n) ELSE 1.0::double precision END AS scale\n"+
-				"FROM (\n  SELECT relgrad.gen_mul(max(most), relgrad.sqrt(relgrad.sum(relgrad.square(relgrad.gen_div(n, "+
-				"nullif(most, 0)))))) AS n\n"+
-				"  FROM norms, (SELECT max(n) AS most FROM norms) AS m\n) AS q")+"\n)",
-	), nil
+	return append(ctes, remark("the norm of the gradient's rows")+"norms AS MATERIALIZED (\n"+
+		indent(strings.Join(parts, "\nUNION ALL\n"))+"\n)", remark("the factor of clip_norm")+"clip AS MATERIALIZED (\n"+
+		indent("SELECT CASE WHEN n > "+bound+" THEN relgrad.gen_div("+bound+", n) ELSE 1.0::double precision END AS scale\n"+
+			"FROM (\n  SELECT relgrad.gen_mul(max(most), relgrad.sqrt(relgrad.sum(relgrad.square(relgrad.gen_div(n, "+
+			"nullif(most, 0)))))) AS n\n"+
+			"  FROM norms, (SELECT max(n) AS most FROM norms) AS m\n) AS q")+"\n)"), nil
 }
 
 // Norm is the Euclidean norm of a number or chunk x in double precision. Where the squares overflow or vanish it

@@ -82,17 +82,9 @@ func foreignKey(b *writer, t *catalog.TableDef, k *ast.TableConstraint) catalog.
 	for i, col := range k.Cols {
 		from, to := t.Cols[t.Column(col)], ref.Cols[ref.Column(cols[i])]
 		if !from.Type.Is(to.Type) && !(from.Type.IsInt() && to.Type.IsInt()) { // SQLite would find no two values equal
-			b.FailHint(
-				k.At,
-				sqlerr.DatatypeMismatch,
-				"Give both columns one type.",
-				"foreign key constraint \"%s\" cannot be implemented: key columns \"%s\" and \"%s\" are of types %s and %s",
-				name,
-				col,
-				cols[i],
-				from.Type,
-				to.Type,
-			)
+			b.FailHint(k.At, sqlerr.DatatypeMismatch, "Give both columns one type.",
+				"foreign key constraint \"%s\" cannot be implemented: key columns \"%s\" and \"%s\" are of types %s and %s", name,
+				col, cols[i], from.Type, to.Type)
 		}
 	}
 	return catalog.Foreign{Constraint: name, Cols: k.Cols, Schema: ref.Schema, Name: ref.Name, RefCols: cols}
@@ -104,9 +96,8 @@ func constraintName(b *writer, t *catalog.TableDef, k *ast.TableConstraint, cols
 		return freshName(b, t, cols, label)
 	}
 	index := k.Kind == "primary" || k.Kind == "unique"
-	if index &&
-		(b.db.cat.Exists(definitions.Key{Schema: t.Schema, Name: k.Name}) ||
-			slices.Contains(definitions.IndexNames(t), k.Name)) {
+	if index && (b.db.cat.Exists(definitions.Key{Schema: t.Schema, Name: k.Name}) ||
+		slices.Contains(definitions.IndexNames(t), k.Name)) {
 		b.Fail(k.At, sqlerr.DuplicateTable, "relation \"%s\" already exists", k.Name)
 	}
 	if slices.Contains(definitions.ConstraintNames(t), k.Name) {
@@ -168,8 +159,7 @@ func checkSQL(b *writer, t *catalog.TableDef, condition ast.Expr) string {
 	defer func() { b.Literal = false }()
 	rel := plainRelation(b, t, t.Name, "")
 	return bind.BindCondition(b.Binder, &bind.Scope{Relations: []*bind.Relation{rel}, Columns: rel.Columns,
-		Level: &bind.Level{}}, condition,
-		"CHECK constraints").SQL
+		Level: &bind.Level{}}, condition, "CHECK constraints").SQL
 }
 
 // bindAgain binds a CHECK to columns whose types or names have changed; change rewrites its condition. false: its
@@ -196,13 +186,8 @@ func noChunk(b *writer, at ast.Pos, t *catalog.TableDef, col, what string) {
 // indexable refuses a type whose values have no order.
 func indexable(b *writer, at ast.Pos, t catalog.Type) {
 	if t.Name == "json" {
-		b.FailHint(
-			at,
-			sqlerr.UndefinedObject,
-			"Use jsonb.",
-			"data type %s has no default operator class for access method \"btree\"",
-			t,
-		)
+		b.FailHint(at, sqlerr.UndefinedObject, "Use jsonb.",
+			"data type %s has no default operator class for access method \"btree\"", t)
 	}
 }
 

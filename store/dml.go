@@ -222,8 +222,7 @@ func plainRelation(b *writer, t *catalog.TableDef, name, prefix string) *bind.Re
 	for i := range t.Cols {
 		c := &t.Cols[i]
 		r.Columns = append(r.Columns, &bind.Column{Name: c.Name, Type: c.Type, Mods: c.Mods,
-			SQL:     prefix + definitions.Ident(c.Name),
-			NotNull: c.NotNull, Relation: r})
+			SQL: prefix + definitions.Ident(c.Name), NotNull: c.NotNull, Relation: r})
 	}
 	return r
 }

@@ -203,8 +203,7 @@ func referring(b *writer, to definitions.Key) *catalog.TableDef {
 	for _, k := range definitions.SortedKeys(b.db.cat.Tables, func(k definitions.Key) bool { return k != to }) {
 		o := b.db.cat.Tables[k]
 		if slices.ContainsFunc(o.Foreign, func(f catalog.Foreign) bool {
-			return f.Schema == to.Schema &&
-				f.Name == to.Name
+			return f.Schema == to.Schema && f.Name == to.Name
 		}) {
 			return o
 		}

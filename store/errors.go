@@ -58,9 +58,7 @@ func (d *catalogue) translate(err error) error {
 var failures = map[int]func(file, msg string) *sqlerr.Error{
 	lite.CodeBusy:   locked,
 	lite.CodeLocked: locked,
-	lite.CodeNoMem: func(string, string) *sqlerr.Error {
-		return sqlerr.New(sqlerr.OutOfMemory, "out of memory")
-	},
+	lite.CodeNoMem:  func(string, string) *sqlerr.Error { return sqlerr.New(sqlerr.OutOfMemory, "out of memory") },
 	lite.CodeReadonly: func(file, _ string) *sqlerr.Error {
 		return sqlerr.New("25006", "cannot write: %s is read-only", file)
 	},

@@ -18,8 +18,7 @@ import (
 // its text set and leaves the store as it was; inside BEGIN it also aborts the transaction, as in Postgres.
 // DO, CALL and SELECT INTO variables belong to package script, COPY … STDIN/STDOUT to CopyIn and CopyOut.
 func (db *DB) Exec(ctx context.Context, st ast.Statement, text *ast.Text) (*catalog.Result, error) {
-	return db.execute(ctx, st, text, func(ctx context.Context) (*catalog.Result,
-		error) {
+	return db.execute(ctx, st, text, func(ctx context.Context) (*catalog.Result, error) {
 		return runStatement(ctx, db, st, text)
 	})
 }

@@ -87,10 +87,9 @@ func perhaps(name string, names []string) string {
 
 func mentionedIndex(b *writer, at ast.Pos, m ast.Mention) {
 	var known []string
-	for _, k := range definitions.SortedKeys(b.db.cat.Tables,
-		func(k definitions.Key) bool {
-			return m.Schema == k.Schema || m.Schema == "" && visibleSchema(b, k.Schema)
-		}) {
+	for _, k := range definitions.SortedKeys(b.db.cat.Tables, func(k definitions.Key) bool {
+		return m.Schema == k.Schema || m.Schema == "" && visibleSchema(b, k.Schema)
+	}) {
 		t := b.db.cat.Tables[k]
 		known = append(known, definitions.KeyNames(t)...)
 		for _, x := range t.Indexes {

@@ -23,8 +23,7 @@ func registerSession(db *DB) error {
 		n int // number of arguments, -1 for any
 		f lite.Scalar
 	}{
-		"now": {0, func(a []lite.Cell,
-			r lite.Result) error {
+		"now": {0, func(a []lite.Cell, r lite.Result) error {
 			r.Text(columns.TimeOut(db.now(), catalog.TimestampTZ))
 			return nil
 		}},

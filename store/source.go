@@ -120,8 +120,7 @@ func (db *DB) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Roo
 		r.Blobs[i], names[i] = b, "CASE WHEN typeof("+names[i]+") <> 'null' THEN "+definitions.RowidName(def)+" END"
 	}
 	err := db.c.Scan("SELECT "+strings.Join(names, ", ")+" FROM "+definitions.SQL(def)+" ORDER BY "+
-		definitions.RowidName(def),
-		func(c []lite.Cell) error { return r.Add(c) })
+		definitions.RowidName(def), func(c []lite.Cell) error { return r.Add(c) })
 	return r.Vectors(), db.translate(err)
 }
 

@@ -48,9 +48,8 @@ type command struct {
 var commands []*command
 
 func init() {
-	commands = []*command{&sqlCommand, &runCommand, &gradientCommand, &explainCommand, &checkCommand,
-		&runsCommand, &plotCommand,
-		&importCommand, &exportCommand, &pgCommand, &benchCommand, &versionCommand, &helpCommand}
+	commands = []*command{&sqlCommand, &runCommand, &gradientCommand, &explainCommand, &checkCommand, &runsCommand,
+		&plotCommand, &importCommand, &exportCommand, &pgCommand, &benchCommand, &versionCommand, &helpCommand}
 }
 
 // errUsage ends with status 2; what is wrong has been printed.

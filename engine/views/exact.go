@@ -262,8 +262,7 @@ func (t typed) comparable(op string, l, r ast.Expr) bool {
 // call judges an aggregate or a kernel.
 func (t typed) call(c *ast.FuncCall) trust {
 	if c.Distinct || c.OrderBy != nil || c.Over != nil ||
-		slices.ContainsFunc(c.ArgNames, func(n string) bool { return n != "" }) ||
-		c.Filter != nil && !t.condition(c.Filter) {
+		slices.ContainsFunc(c.ArgNames, func(n string) bool { return n != "" }) || c.Filter != nil && !t.condition(c.Filter) {
 		return differs
 	}
 	switch c.Name {

@@ -113,8 +113,7 @@ func (db Views) plan(ctx context.Context, v *catalog.ViewDef) (*ra.Plan, error) 
 	}
 	again := ra.NewBuilder()
 	if p, err := bind.Bind(ctx, db.Engine.Catalogue, again, def.Query, def.Text,
-		bind.BindOptions{Params: chunks(q)}); err == nil &&
-		!p.Masks {
+		bind.BindOptions{Params: chunks(q)}); err == nil && !p.Masks {
 		b, q = again, p
 	}
 	root, err := autodiff.Expand(ctx, b, q.Node)

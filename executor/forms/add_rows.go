@@ -47,11 +47,9 @@ func addRowsOf(l *Lowerer, v *values.Val) *device.AddRows {
 		a.From, a.Rows = append([]device.Source{s}, a.From...), a.Rows+n
 		base = base.Args[0]
 	}
-	if base.Op != values.OpAgg || base.Type.Nullable || len(a.From) == 0 || len(l.uses[base]) != 1 ||
-		l.isRoot[base] || !base.Vary || base.Data == nil ||
-		base.Space != v.Space || !base.Type.Is(v.Type) || base.Data.Kind != values.KindOf(v.Type) ||
-		l.distributed[base] != nil ||
-		l.distributed[v] != nil {
+	if base.Op != values.OpAgg || base.Type.Nullable || len(a.From) == 0 || len(l.uses[base]) != 1 || l.isRoot[base] ||
+		!base.Vary || base.Data == nil || base.Space != v.Space || !base.Type.Is(v.Type) ||
+		base.Data.Kind != values.KindOf(v.Type) || l.distributed[base] != nil || l.distributed[v] != nil {
 		return nil
 	}
 	a.Base = base

@@ -132,13 +132,8 @@ func weightedSum(v *values.Val, scalars []values.Factor, chunk *values.Val) *dev
 
 // sumInPlace adds weighted chunks, or differences of two, that are read where they are, through their indexes; nil
 // where they are in memory nowhere.
-func sumInPlace(
-	g *values.Graph,
-	v *values.Val,
-	order *structure.Index,
-	scalars []values.Factor,
-	chunk *values.Val,
-) *device.Adding {
+func sumInPlace(g *values.Graph, v *values.Val, order *structure.Index, scalars []values.Factor,
+	chunk *values.Val) *device.Adding {
 	from := sources(chunk)
 	if from == nil {
 		return nil

@@ -28,9 +28,8 @@ var _ = registerForm(Form{
 		if err != nil {
 			return nil, err
 		}
-		return []*device.Instr{
-			l.finish(&device.Instr{V: v, How: v.Fn.String(), Rows: v.Groups.In.N, T: t, Grp: v.Groups}),
-		}, nil
+		return []*device.Instr{l.finish(&device.Instr{V: v, How: v.Fn.String(), Rows: v.Groups.In.N, T: t, Grp: v.Groups})},
+			nil
 	},
 })
 

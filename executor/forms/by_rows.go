@@ -49,14 +49,8 @@ func byRowsOf(l *Lowerer, v *values.Val) (*byRows, error) {
 		l.Structural {
 		return nil, nil
 	}
-	b := &byRows{
-		l:    l,
-		m:    s[0],
-		axes: len(s),
-		from: v.Space,
-		sp:   &structure.Space{ID: v.Space.ID, N: v.Space.N * s[0], Varies: v.Space.Varies},
-		made: map[*values.Val]*values.Val{},
-	}
+	b := &byRows{l: l, m: s[0], axes: len(s), from: v.Space, sp: &structure.Space{ID: v.Space.ID, N: v.Space.N * s[0],
+		Varies: v.Space.Varies}, made: map[*values.Val]*values.Val{}}
 	w, err := b.rowsOf(v)
 	if w == nil || err != nil {
 		return nil, err
@@ -103,8 +97,7 @@ func byRowsInstr(l *Lowerer, v *values.Val, b *byRows) (*device.Instr, error) {
 func productsOf(l *Lowerer, v *values.Val) (all []*values.Val) {
 	for _, u := range l.uses[v] {
 		if !large(l, u) || u.Args[0] != v || !l.mat[u] || u.Space != v.Space || !v.Vary ||
-			l.distributed[u] != l.distributed[v] ||
-			slices.Contains(all, u) {
+			l.distributed[u] != l.distributed[v] || slices.Contains(all, u) {
 			continue
 		}
 		if p := dims(v, u.Args[1]); p.N > l.Tune.NarrowSide || p.K < 2*p.N {
@@ -256,11 +249,7 @@ func onlyMapped(l *Lowerer, v *values.Val) bool {
 	}
 	o := l.owners[v][0]
 	if s := o.Type.Shape; o.Op != values.OpCall || large(l, o) || o.Vary != v.Vary || len(s) != 2 ||
-		s[0] != v.Type.Shape[0] ||
-		o.Space != v.Space ||
-		s[0] < 2 ||
-		s.Size() < l.Tune.RowsOfChunks ||
-		o.Space.N > 64 ||
+		s[0] != v.Type.Shape[0] || o.Space != v.Space || s[0] < 2 || s.Size() < l.Tune.RowsOfChunks || o.Space.N > 64 ||
 		l.Structural {
 		return false
 	}

@@ -40,15 +40,8 @@ func Compile(g *values.Graph, order *structure.Index, vals ...*values.Val) (*dev
 }
 
 func newCompiler(g *values.Graph, order *structure.Index) *compiler {
-	return &compiler{
-		t:     &device.Tree{Wide: g.Wide, Tune: g.Env.Tune},
-		order: order,
-		g:     g,
-		memo:  map[memoKey]int{},
-		up:    map[int]int{},
-		conv:  map[[2]int]int{},
-		fails: map[*values.Val]bool{},
-	}
+	return &compiler{t: &device.Tree{Wide: g.Wide, Tune: g.Env.Tune}, order: order, g: g, memo: map[memoKey]int{},
+		up: map[int]int{}, conv: map[[2]int]int{}, fails: map[*values.Val]bool{}}
 }
 
 // emit compiles v for the rows where mask holds and returns its cell.
@@ -109,10 +102,8 @@ func (c *compiler) make(v *values.Val, mask int) (int, error) {
 }
 
 func (c *compiler) cell(t kernels.Type, uniform bool) int {
-	c.t.Cells = append(
-		c.t.Cells,
-		device.Cell{Kind: values.KindOf(t), Size: t.Size(), Uniform: uniform, Nullable: t.Nullable, Typ: t},
-	)
+	c.t.Cells = append(c.t.Cells,
+		device.Cell{Kind: values.KindOf(t), Size: t.Size(), Uniform: uniform, Nullable: t.Nullable, Typ: t})
 	return len(c.t.Cells) - 1
 }
 

@@ -53,10 +53,7 @@ func distribute(l *Lowerer) error {
 // residualOf takes v apart as ±(X − A·B); nil where it is something else.
 func residualOf(l *Lowerer, v *values.Val) *device.Distributed {
 	if v.Op != values.OpCall || v.Data != nil || v.Expr.Def.Name != "sub" || v.Type.Nullable || v.Uniform() ||
-		v.Space.Dims != nil ||
-		v.Space.Varies ||
-		len(v.Type.Shape) < 1 ||
-		len(v.Type.Shape) > 2 {
+		v.Space.Dims != nil || v.Space.Varies || len(v.Type.Shape) < 1 || len(v.Type.Shape) > 2 {
 		return nil
 	}
 	d := &device.Distributed{R: v, X: v.Args[0], Rows: len(v.Type.Shape) == 1, Inner: map[*values.Val]bool{v: true}}
@@ -96,10 +93,8 @@ func newSum(g *values.Graph, v *values.Val) (c *values.Contraction, labels []int
 // findFactors notes the two factors of the product, whose labels are the last two of full.
 func findFactors(d *device.Distributed, c *values.Contraction, full []int) bool {
 	untransposeUniform(c)
-	shared := slices.DeleteFunc(
-		slices.Clone(c.Ops[0].Inner),
-		func(l int) bool { return !slices.Contains(c.Ops[1].Inner, l) },
-	)
+	shared := slices.DeleteFunc(slices.Clone(c.Ops[0].Inner),
+		func(l int) bool { return !slices.Contains(c.Ops[1].Inner, l) })
 	if len(shared) != 1 {
 		return false
 	}
@@ -233,10 +228,8 @@ func squaresOf(d *device.Distributed, g *values.Graph, u *values.Val) *device.Ta
 		case name == "sqnorm" && isResidual(d, a[0]), name == "dot" && isResidual(d, a[0]) && isResidual(d, a[1]):
 			return t
 		case name == "mse" && meanSquared(d, e):
-			t.Scalars = append(
-				t.Scalars,
-				values.Factor{V: g.Constant(kernels.FloatValue(float64(d.R.Type.Size()))), Divide: true},
-			)
+			t.Scalars = append(t.Scalars,
+				values.Factor{V: g.Constant(kernels.FloatValue(float64(d.R.Type.Size()))), Divide: true})
 			return t
 		case name == "sum_to" && isSquare(d, a[0]):
 			return t
@@ -259,8 +252,7 @@ func isSquare(d *device.Distributed, v *values.Val) bool {
 		v = v.Args[0]
 	}
 	return v.Op == values.OpCall &&
-		(v.Expr.Def.Name == "square" || v.Expr.Def.Name == "power" && values.IsTwo(v.Args[1])) &&
-		isResidual(d, v.Args[0])
+		(v.Expr.Def.Name == "square" || v.Expr.Def.Name == "power" && values.IsTwo(v.Args[1])) && isResidual(d, v.Args[0])
 }
 
 // meanSquared reports whether v is the mean of the residual's squares, taken of its two parts.
@@ -397,14 +389,8 @@ func distributedInstr(l *Lowerer, d *device.Distributed) (*device.Instr, error) 
 	c.finish()
 	c.t.Also = []*values.Val{d.From.V, d.Sides[0].V, d.Sides[1].V, d.Norm}
 	d.Plan = newDistribution(d, l.Tune)
-	d.Work = &values.Val{
-		ID:    l.g.NewID(),
-		Op:    values.OpLeaf,
-		Name:  "work",
-		Space: l.g.Unit,
-		Type:  kernels.Type{Kind: kernels.Float64, Shape: []int{d.Plan.Words}},
-		Vary:  true,
-	}
+	d.Work = &values.Val{ID: l.g.NewID(), Op: values.OpLeaf, Name: "work", Space: l.g.Unit,
+		Type: kernels.Type{Kind: kernels.Float64, Shape: []int{d.Plan.Words}}, Vary: true}
 	l.inArena(d.Work)
 	in := &device.Instr{V: d.Targets[0].V, How: "distributed", Rows: d.R.Space.N, T: c.t, Form: d}
 	in.Cut(l.Tune)

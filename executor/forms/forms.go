@@ -27,11 +27,8 @@ var Forms []*Form
 
 // registerForm is for the files of forms: var _ = registerForm(…).
 func registerForm(f Form) *Form {
-	at, known := slices.BinarySearchFunc(
-		Forms,
-		f.Name,
-		func(g *Form, name string) int { return cmp.Compare(g.Name, name) },
-	)
+	at, known := slices.BinarySearchFunc(Forms, f.Name,
+		func(g *Form, name string) int { return cmp.Compare(g.Name, name) })
 	if known {
 		panic("two forms are named " + f.Name)
 	}
@@ -87,13 +84,8 @@ var blockwise, panelwise = rate{0.5, 0.2}, rate{0.03, 0.1}
 // treeCost is the time of computing v, or the argument of an aggregate, by its tree: every call takes an operation
 // for each of its numbers at least, and what is in memory is read.
 func (l *Lowerer) treeCost(v *values.Val) float64 {
-	flops, bytes, seen := float64(
-		v.Type.Size(),
-	), float64(
-		v.Type.Size()*values.KindOf(v.Type).Bytes(),
-	), map[*values.Val]bool{
-		v: v.Op != values.OpCall,
-	}
+	flops, bytes, seen := float64(v.Type.Size()), float64(v.Type.Size()*values.KindOf(v.Type).Bytes()),
+		map[*values.Val]bool{v: v.Op != values.OpCall}
 	var walk func(x *values.Val)
 	walk = func(x *values.Val) {
 		switch {

@@ -31,9 +31,8 @@ func (l *Lowerer) fusible(v *values.Val) bool {
 		if x, _ := largeSumOf(l, v); x != nil || sumsInPlace(l, v) {
 			return false
 		}
-		return v.Groups.Out.N == 1 || v.Groups.InRuns(l.Tune.PassRun) ||
-			v.Type.Size() >= l.Tune.PassChunk && device.Partials(v) <= passPartials &&
-				v.Groups.In.N >= l.Tune.GroupRows*v.Groups.RunsOfGroups().N
+		return v.Groups.Out.N == 1 || v.Groups.InRuns(l.Tune.PassRun) || v.Type.Size() >= l.Tune.PassChunk &&
+			device.Partials(v) <= passPartials && v.Groups.In.N >= l.Tune.GroupRows*v.Groups.RunsOfGroups().N
 	}
 	return false
 }
@@ -247,8 +246,7 @@ func wholeGroups(f *device.Fused, rows int) int {
 // read it convert it to that, such as weights of chunks, they get the same bits from half the memory.
 func (l *Lowerer) singles(v *values.Val) bool {
 	if v.Op != values.OpCall || values.KindOf(v.Type) != values.F64 || v.Type.Size() > 1 || v.Type.Nullable ||
-		l.isRoot[v] ||
-		v.IsView() {
+		l.isRoot[v] || v.IsView() {
 		return false
 	}
 	for _, u := range l.uses[v] {

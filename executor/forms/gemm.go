@@ -40,8 +40,7 @@ func vectorsBy(v *values.Val) (rows, matrix *values.Val) {
 // workers then share the result, not the rows.
 func largeSumOf(l *Lowerer, v *values.Val) (x, y *values.Val) {
 	if v.Op != values.OpAgg || v.Fn != ra.Sum && v.Fn != ra.GradSum || v.Groups.Out.N != 1 || v.Groups.Order != nil ||
-		v.Type.Nullable ||
-		v.Type.Size() < l.Tune.LargeMatrix {
+		v.Type.Nullable || v.Type.Size() < l.Tune.LargeMatrix {
 		return nil, nil
 	}
 	o := v.Args[0]

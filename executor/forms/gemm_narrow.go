@@ -15,27 +15,11 @@ const narrowNumbers = 1 << 18
 // narrow.
 func narrowed(g *device.GEMM, products int, tune *tuning.Sizes) *device.NarrowProduct {
 	p := g.P
-	s := &device.NarrowProduct{
-		Wide:   g.X,
-		Narrow: g.Y,
-		Side:   p.N,
-		Long:   p.M,
-		Inner:  p.K,
-		Left:   !p.At,
-		Turn:   p.Bt != p.At,
-		Back:   p.At,
-	}
+	s := &device.NarrowProduct{Wide: g.X, Narrow: g.Y, Side: p.N, Long: p.M, Inner: p.K, Left: !p.At,
+		Turn: p.Bt != p.At, Back: p.At}
 	if p.M < p.N {
-		s = &device.NarrowProduct{
-			Wide:   g.Y,
-			Narrow: g.X,
-			Side:   p.M,
-			Long:   p.N,
-			Inner:  p.K,
-			Left:   p.Bt,
-			Turn:   p.At != p.Bt,
-			Back:   p.Bt,
-		}
+		s = &device.NarrowProduct{Wide: g.Y, Narrow: g.X, Side: p.M, Long: p.N, Inner: p.K, Left: p.Bt,
+			Turn: p.At != p.Bt, Back: p.Bt}
 	}
 	if !p.At && !p.Bt || s.Side > tune.NarrowSide || s.Long < 2*s.Side || s.Inner < s.Side ||
 		s.Side*s.Inner > narrowNumbers {

@@ -40,8 +40,7 @@ func onlySubtracted(l *Lowerer, v *values.Val) bool {
 // another.
 func minusLabel(v *values.Val) *values.Val {
 	if v.Op != values.OpCall || v.Expr.Def.Name != "sub" || v.Args[0].Type.Size() != v.Type.Size() ||
-		v.Args[1].Type.Size() != v.Type.Size() ||
-		v.Args[0].Uniform() {
+		v.Args[1].Type.Size() != v.Type.Size() || v.Args[0].Uniform() {
 		return nil
 	}
 	return labelOf(v.Args[1])
@@ -57,12 +56,6 @@ func emitMinusLabel(c *compiler, v *values.Val, mask int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.strict(
-		device.OpMinusLabel,
-		values.KindOf(v.Type),
-		v,
-		[]int{c.convert(x, values.KindOf(v.Type)), label},
-		mask,
-		nil,
-	), nil
+	return c.strict(device.OpMinusLabel, values.KindOf(v.Type), v, []int{c.convert(x, values.KindOf(v.Type)), label},
+		mask, nil), nil
 }

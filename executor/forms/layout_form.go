@@ -13,13 +13,8 @@ func layoutInstr(l *Lowerer, v *values.Val) (*device.Instr, error) {
 		return nil, err
 	}
 	t.Also = []*values.Val{v.Args[0]}
-	in := &device.Instr{
-		V:    v,
-		How:  "re-chunked from " + v.Args[0].Type.String(),
-		Rows: v.Layout.Rows,
-		T:    t,
-		Form: &device.Relayout{L: v.Layout, Back: v.Back},
-	}
+	in := &device.Instr{V: v, How: "re-chunked from " + v.Args[0].Type.String(), Rows: v.Layout.Rows, T: t,
+		Form: &device.Relayout{L: v.Layout, Back: v.Back}}
 	l.finish(in)
 	in.Flops = 0
 	in.Bytes *= 2

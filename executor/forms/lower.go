@@ -63,22 +63,10 @@ type Lowering struct {
 // Lower makes the schedule of the roots, whose vals have no memory yet. A root that needs other rows than its val
 // has, or that is no val of its own, must have been made one (Graph.Spread).
 func Lower(o Lowering, g *values.Graph, roots []Root) (*Schedule, error) {
-	l := &Lowerer{
-		Lowering: o,
-		g:        g,
-		seen:     map[*values.Val]bool{},
-		mat:      map[*values.Val]bool{},
-		owners:   map[*values.Val][]*values.Val{},
-		uses:     map[*values.Val][]*values.Val{},
-		works:    map[*values.Val]float64{},
-		roots:    roots,
-		isRoot:   map[*values.Val]bool{},
-		conds:    map[*values.Val]bool{},
-		maps:     map[*values.Val]bool{},
-		besides:  map[*values.Val]bool{},
-		byParts:  map[*device.Distributed]*device.Instr{},
-		s:        &Schedule{},
-	}
+	l := &Lowerer{Lowering: o, g: g, seen: map[*values.Val]bool{}, mat: map[*values.Val]bool{},
+		owners: map[*values.Val][]*values.Val{}, uses: map[*values.Val][]*values.Val{}, works: map[*values.Val]float64{},
+		roots: roots, isRoot: map[*values.Val]bool{}, conds: map[*values.Val]bool{}, maps: map[*values.Val]bool{},
+		besides: map[*values.Val]bool{}, byParts: map[*device.Distributed]*device.Instr{}, s: &Schedule{}}
 	for _, r := range roots {
 		l.visit(r.V)
 		l.isRoot[r.V] = true

@@ -80,19 +80,8 @@ func (c *compiler) everywhere(mask int) bool { return mask < 0 || c.t.Cells[mask
 // strict makes the result's cell, and the operation in a kind of number that computes it where no argument is NULL.
 func (c *compiler) strict(code device.Opcode, k values.Kind, v *values.Val, args []int, mask int, aux any) int {
 	out := c.cell(v.Type, c.allUniform(args) && c.everywhere(mask))
-	return c.add(
-		&device.Op{
-			Code:   code,
-			Kind:   k,
-			Strict: true,
-			Name:   v.Expr.Def.Name,
-			Out:    out,
-			Args:   args,
-			Mask:   mask,
-			V:      v,
-			Aux:    aux,
-		},
-	)
+	return c.add(&device.Op{Code: code, Kind: k, Strict: true, Name: v.Expr.Def.Name, Out: out, Args: args, Mask: mask,
+		V: v, Aux: aux})
 }
 
 // reference compiles a call of the kernel's reference code, value by value.
@@ -105,9 +94,7 @@ func reference(c *compiler, v *values.Val, mask int) (int, error) {
 		mask = -1
 	}
 	out := c.cell(v.Type, c.allUniform(args) && c.everywhere(mask))
-	return c.add(
-		&device.Op{Code: device.OpReference, Name: v.Expr.Def.Name, Out: out, Args: args, Mask: mask, V: v},
-	), nil
+	return c.add(&device.Op{Code: device.OpReference, Name: v.Expr.Def.Name, Out: out, Args: args, Mask: mask, V: v}), nil
 }
 
 func fallibleCall(v *values.Val) bool { return !values.Total(v.Expr.Def, v.Expr.Attr, v.Args) }

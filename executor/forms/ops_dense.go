@@ -51,18 +51,8 @@ func emitMatmul(c *compiler, v *values.Val, mask int) (int, error) {
 		if _, turn := t.Second(); turn && t.From.V.Type.Size() <= device.SmallMatrix {
 			t.Cell = c.cell(t.From.V.Type, true)
 		}
-		return c.add(
-			&device.Op{
-				Code: device.OpTurned,
-				Kind: values.KindOf(v.Type),
-				Name: v.Expr.Def.Name,
-				Out:  c.cell(v.Type, false),
-				Args: args,
-				Mask: -1,
-				V:    v,
-				Aux:  t,
-			},
-		), nil
+		return c.add(&device.Op{Code: device.OpTurned, Kind: values.KindOf(v.Type), Name: v.Expr.Def.Name,
+			Out: c.cell(v.Type, false), Args: args, Mask: -1, V: v, Aux: t}), nil
 	}
 	if len(a.Type.Shape) == 2 {
 		a, p.At = values.Untransposed(a)
@@ -106,34 +96,16 @@ func emitSumTo(c *compiler, v *values.Val, mask int) (int, error) {
 	}
 	a = c.convert(a, values.KindOf(v.Type))
 	if v.Type.Size() == 1 {
-		return c.strict(
-			device.OpReduce,
-			values.KindOf(v.Type),
-			v,
-			[]int{a},
-			-1,
-			device.Reduction{M: 1, N: in.Size(), To: device.Column},
-		), nil
+		return c.strict(device.OpReduce, values.KindOf(v.Type), v, []int{a}, -1,
+			device.Reduction{M: 1, N: in.Size(), To: device.Column}), nil
 	}
 	if m, n, sides, ok := rowsOf(in.Shape, []tensor.Shape{v.Type.Shape}); ok &&
 		(sides[0] == device.Column || sides[0] == device.Line) {
-		return c.strict(
-			device.OpReduce,
-			values.KindOf(v.Type),
-			v,
-			[]int{a},
-			-1,
-			device.Reduction{M: m, N: n, To: sides[0]},
-		), nil
+		return c.strict(device.OpReduce, values.KindOf(v.Type), v, []int{a}, -1,
+			device.Reduction{M: m, N: n, To: sides[0]}), nil
 	}
-	return c.strict(
-		device.OpSumTo,
-		values.KindOf(v.Type),
-		v,
-		[]int{a},
-		-1,
-		values.BroadcastOffsets(v.Type.Shape, in.Shape),
-	), nil
+	return c.strict(device.OpSumTo, values.KindOf(v.Type), v, []int{a}, -1,
+		values.BroadcastOffsets(v.Type.Shape, in.Shape)), nil
 }
 
 // emitPermute compiles kernels whose elements are elements of the argument, or 0: expand_to, transpose, slice, pad and

@@ -76,8 +76,7 @@ func ratioOrZero(v *values.Val) (x, y *values.Val) {
 	}
 	x, y = div.Args[0], div.Args[1]
 	if !values.IsCall(y, "select") || y.Args[0] != zero || y.Args[2] != zero.Args[0] || !values.IsThe(y.Args[1], 1) ||
-		values.KindOf(y.Type) != values.KindOf(v.Type) ||
-		values.KindOf(zero.Args[0].Type) != values.KindOf(v.Type) {
+		values.KindOf(y.Type) != values.KindOf(v.Type) || values.KindOf(zero.Args[0].Type) != values.KindOf(v.Type) {
 		return nil, nil
 	}
 	return x, zero.Args[0]

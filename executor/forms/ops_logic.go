@@ -68,12 +68,8 @@ func emitLogic(c *compiler, v *values.Val, mask int) (int, error) {
 	}
 	decides := device.Truth(!and)
 	if c.fallible(v.Args[1]) {
-		open := boolOp(c,
-			"mask",
-			kernels.Type{},
-			[]int{a},
-			func(x [2]device.Tri) device.Tri { return device.Truth(x[0] != decides) },
-		)
+		open := boolOp(c, "mask", kernels.Type{}, []int{a},
+			func(x [2]device.Tri) device.Tri { return device.Truth(x[0] != decides) })
 		mask = refine(c, mask, open, device.Yes)
 	}
 	b, err := c.emit(v.Args[1], mask)
@@ -103,12 +99,8 @@ func emitNot(c *compiler, v *values.Val, mask int) (int, error) {
 
 func emitIsTrue(c *compiler, v *values.Val, mask int) (int, error) {
 	a, err := c.emit(v.Args[0], mask)
-	return boolOp(c,
-		"is_true",
-		v.Type,
-		[]int{a},
-		func(x [2]device.Tri) device.Tri { return device.Truth(x[0] == device.Yes) },
-	), err
+	return boolOp(c, "is_true", v.Type, []int{a},
+		func(x [2]device.Tri) device.Tri { return device.Truth(x[0] == device.Yes) }), err
 }
 
 // emitIsNull tests the validity of an argument of any type.
@@ -191,9 +183,8 @@ func emitCoalesce(c *compiler, v *values.Val, mask int) (int, error) {
 // condition that is true, or the last one. Without conditions it is the first that is not NULL.
 func choose(c *compiler, v *values.Val, args []int, conds int) int {
 	out := c.cell(v.Type, c.allUniform(args))
-	return c.add(
-		&device.Op{Code: device.OpChoose, Name: v.Expr.Def.Name, Out: out, Args: args, Mask: -1, V: v, Aux: conds},
-	)
+	return c.add(&device.Op{Code: device.OpChoose, Name: v.Expr.Def.Name, Out: out, Args: args, Mask: -1,
+		V: v, Aux: conds})
 }
 
 // emitCast converts between numbers; other casts run through the reference code.

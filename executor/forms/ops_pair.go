@@ -48,18 +48,8 @@ func emitDot(c *compiler, v *values.Val, mask int) (int, error) {
 		args[i] = c.convert(args[i], k)
 	}
 	uniform := p.From[0].V == nil && p.From[1].V == nil && c.allUniform(args)
-	return c.add(
-		&device.Op{
-			Code: device.OpPair,
-			Kind: k,
-			Name: v.Expr.Def.Name,
-			Out:  c.cell(v.Type, uniform),
-			Args: args,
-			Mask: -1,
-			V:    v,
-			Aux:  p,
-		},
-	), nil
+	return c.add(&device.Op{Code: device.OpPair, Kind: k, Name: v.Expr.Def.Name, Out: c.cell(v.Type, uniform), Args: args,
+		Mask: -1, V: v, Aux: p}), nil
 }
 
 // indexed reports whether v is read best in place: chunks of a column in memory, of the kind that it has there, by an

@@ -44,9 +44,7 @@ func emitQuotient(c *compiler, v, x *values.Val, mask int) ([]int, error) {
 // oneNumber reports whether both arguments of v are as many as it is, or the second is one number for all rows.
 func oneNumber(v *values.Val) bool {
 	return values.KindOf(v.Args[0].Type) == values.KindOf(v.Type) && v.Args[0].Type.Shape.Equal(v.Type.Shape) &&
-		v.Args[1].Type.Shape == nil &&
-		v.Args[1].Type.IsFloat() &&
-		v.Args[1].Uniform()
+		v.Args[1].Type.Shape == nil && v.Args[1].Type.IsFloat() && v.Args[1].Uniform()
 }
 
 // emitLogSoftmaxSlope compiles g - p·Σ g for p = softmax(x).
@@ -75,9 +73,7 @@ func softmaxGrad(v *values.Val) (y, g *values.Val) {
 		g, sum := d.Args[0], d.Args[1]
 		last := len(v.Type.Shape) - 1
 		if p := sum.Args[0].Args; !(p[0] == y && p[1] == g || p[0] == g && p[1] == y) ||
-			sum.Type.Size()*v.Type.Shape[last] != v.Type.Size() ||
-			len(sum.Type.Shape) != last+1 ||
-			sum.Type.Shape[last] != 1 {
+			sum.Type.Size()*v.Type.Shape[last] != v.Type.Size() || len(sum.Type.Shape) != last+1 || sum.Type.Shape[last] != 1 {
 			continue
 		}
 		if values.Alike(v, y) && values.Alike(v, g) && values.Alike(v, d) && values.Alike(v, sum.Args[0]) &&

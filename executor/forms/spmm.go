@@ -84,10 +84,7 @@ func chunks(v *values.Val) []*values.Val {
 	case v.Op == values.OpCall && v.Data == nil && v.Expr.Def.Name == "sub":
 		x, y := v.Args[0], v.Args[1]
 		if x.Op == values.OpGather && y.Op == values.OpGather && x.Type.Size() == v.Type.Size() &&
-			y.Type.Size() == v.Type.Size() &&
-			!x.Index.Missing &&
-			!y.Index.Missing &&
-			!v.Type.Nullable {
+			y.Type.Size() == v.Type.Size() && !x.Index.Missing && !y.Index.Missing && !v.Type.Nullable {
 			return []*values.Val{x, y}
 		}
 	}
@@ -102,10 +99,8 @@ func turnedInOrder(l *Lowerer, v *values.Val) bool {
 	}
 	for _, a := range v.Args {
 		if a, _ = values.Untransposed(a); largeIndexed(a, l.Tune) {
-			return slices.ContainsFunc(
-				l.uses[v],
-				func(u *values.Val) bool { return u.Op == values.OpAgg && u.Groups.Order != nil },
-			)
+			return slices.ContainsFunc(l.uses[v],
+				func(u *values.Val) bool { return u.Op == values.OpAgg && u.Groups.Order != nil })
 		}
 	}
 	return false

@@ -33,8 +33,7 @@ func inBlocksOf(l *Lowerer, v *values.Val, scalars []values.Factor, x device.Sou
 	rows, perBlock := x.V.Space.N, max(l.Tune.SourceBlock/max(bytes, 1), 1)
 	blocks := (rows + perBlock - 1) / perBlock
 	if x.Idx == nil || x.Idx.At == nil || x.Idx.Varies() || g.Varies() || l.g.Parent != nil ||
-		g.Order != nil && g.Order.At == nil ||
-		blocks < 3 {
+		g.Order != nil && g.Order.At == nil || blocks < 3 {
 		return nil
 	}
 	lanes := min(4*l.Tune.SourceLanes, g.In.N/(l.Tune.SourceReads*rows))

@@ -23,10 +23,8 @@ type ColumnOf struct {
 
 // Analyse looks at a plan.
 func Analyse(p *ra.Plan) *Flow {
-	f := &Flow{
-		Need: map[*ra.Node]map[int]bool{}, Structure: map[*ra.Node]bool{}, Column: map[ColumnOf]bool{},
-		wanted: map[*ra.Node]*kernels.Asker{},
-	}
+	f := &Flow{Need: map[*ra.Node]map[int]bool{}, Structure: map[*ra.Node]bool{}, Column: map[ColumnOf]bool{},
+		wanted: map[*ra.Node]*kernels.Asker{}}
 	ra.Walk(func(n *ra.Node) { // inputs first
 		reads := f.varying(n)
 		f.Structure[n] = f.varies(n, reads)

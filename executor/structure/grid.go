@@ -136,12 +136,8 @@ func (st *Stage) gridOf(dims []Dim, layers []*layer, inputs []*Relation) *Relati
 	}
 	for s, in := range inputs {
 		if in.Space != r.Space || !slices.IsSorted(layers[s].at) { // the same grid may be there twice, once turned
-			r.Indexes[s] = &Index{
-				ID:         st.env.NewID(),
-				Dst:        r.Space,
-				Src:        in.Space,
-				Projection: &Projection{Dims: layers[s].at, Table: layers[s].table},
-			}
+			r.Indexes[s] = &Index{ID: st.env.NewID(), Dst: r.Space, Src: in.Space,
+				Projection: &Projection{Dims: layers[s].at, Table: layers[s].table}}
 		}
 	}
 	return r
@@ -360,11 +356,8 @@ func (st *Stage) gridGroups(n *ra.Node, in *Relation) *Relation {
 	}
 	out := st.Space(count)
 	grp := &Groups{ID: st.env.NewID(), In: in.Space, Out: out, Projection: &Projection{Dims: at}}
-	return &Relation{
-		Space:   out,
-		Groups:  grp,
-		Indexes: []*Index{{ID: st.env.NewID(), Dst: out, Src: in.Space, Projection: &Projection{Dims: at, Back: true}}},
-	}
+	return &Relation{Space: out, Groups: grp,
+		Indexes: []*Index{{ID: st.env.NewID(), Dst: out, Src: in.Space, Projection: &Projection{Dims: at, Back: true}}}}
 }
 
 // Walk calls f for each row of a grid of these sizes, or of some of its dims, with the number that the coordinates have
@@ -490,10 +483,8 @@ func (x *Index) From(b *Index) []int32 {
 func (st *Stage) GridText(n *ra.Node) string {
 	for s := st; s != nil; s = s.parent {
 		if r := s.Rels[n]; r != nil && r.Space.Dims != nil && !r.Space.listed {
-			return fmt.Sprintf(
-				", a grid of %s, not listed",
-				strings.ReplaceAll(strings.Trim(fmt.Sprint(sizes(r.Space.Dims)), "[]"), " ", " × "),
-			)
+			return fmt.Sprintf(", a grid of %s, not listed",
+				strings.ReplaceAll(strings.Trim(fmt.Sprint(sizes(r.Space.Dims)), "[]"), " ", " × "))
 		}
 	}
 	return ""

@@ -52,8 +52,7 @@ func (j *joiner) first() int {
 	}
 	for s := range j.in {
 		if step && j.in[s].Space.Varies && j.size(s) > 1 &&
-			(best < 0 || j.size(s) < j.size(best) && !j.in[best].Space.Varies) &&
-			len(j.neighbours(s)) > 0 {
+			(best < 0 || j.size(s) < j.size(best) && !j.in[best].Space.Varies) && len(j.neighbours(s)) > 0 {
 			best = s
 		}
 	}

@@ -218,9 +218,7 @@ func (j *joiner) varying(s int) bool {
 }
 
 // ForgetKeys forgets what the relation's keys are and what they were looked up in.
-func (r *Relation) ForgetKeys() {
-	r.Vectors, r.lookups = map[int]*ra.Vector{}, map[string]*Lookup{}
-}
+func (r *Relation) ForgetKeys() { r.Vectors, r.lookups = map[int]*ra.Vector{}, map[string]*Lookup{} }
 
 // LookupBytes is the size of the tables in which the relation's keys are looked up.
 func (r *Relation) LookupBytes() (n int64) {
@@ -232,9 +230,8 @@ func (r *Relation) LookupBytes() (n int64) {
 
 func (e *encoder) bytes() (n int64) {
 	for _, l := range e.levels {
-		n += int64(
-			4*len(l.table.dense) + len(l.table.runs)*int(unsafe.Sizeof(run{})) + len(l.table.slots)*int(unsafe.Sizeof(pair{})),
-		)
+		n += int64(4*len(l.table.dense) + len(l.table.runs)*int(unsafe.Sizeof(run{})) +
+			len(l.table.slots)*int(unsafe.Sizeof(pair{})))
 	}
 	return n
 }

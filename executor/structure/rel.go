@@ -122,14 +122,8 @@ func (st *Stage) Forget() {
 }
 
 func makeStage(ctx context.Context, e *Env, from Columns) *Stage {
-	return &Stage{
-		env:    e,
-		Ctx:    ctx,
-		from:   from,
-		Rels:   map[*ra.Node]*Relation{},
-		spaces: map[int]*Space{},
-		met:    map[string]met{},
-	}
+	return &Stage{env: e, Ctx: ctx, from: from, Rels: map[*ra.Node]*Relation{}, spaces: map[int]*Space{},
+		met: map[string]met{}}
 }
 
 // Relation returns the structure of a node, building it where neither this stage nor the run's has it.
@@ -371,9 +365,8 @@ func (st *Stage) invert(r *Relation, i int, in *Space, code []int32, count int) 
 		r.Indexes[i] = st.Indexer.Index(r.Space, in, nil)
 		return
 	}
-	r.Indexes[i] = st.Indexer.add(
-		&Index{Dst: r.Space, Src: in, At: inv, Missing: len(code) < count, step: st.parent != nil},
-	)
+	r.Indexes[i] = st.Indexer.add(&Index{Dst: r.Space, Src: in, At: inv, Missing: len(code) < count,
+		step: st.parent != nil})
 }
 
 // ConcatVectors puts columns of one kind one below the other, in memory of a step or on the heap.

@@ -91,20 +91,14 @@ func Default() *Sizes {
 	return &Sizes{
 		Lanes: Lanes{LaneWork: 65536, LaneRows: 1 << 13, BlockScratch: 256 << 10, ProductScratch: 5 << 18},
 		Grids: Grids{GridPairs: 32, GridWork: 1 << 16},
-		Products: Products{
-			SumProduct: 1 << 18, SumPanel: 512, RowsOfChunks: 1 << 16, ShareRows: 16,
-			InPlaceMatrix: 1024, RowsTransposed: 32, RowsOfProduct: 128, LargeFlops: 1e8, LargeMatrix: 1 << 16,
-			NarrowSide: 256, NarrowPanel: 1024, LongSum: 4096,
-		},
+		Products: Products{SumProduct: 1 << 18, SumPanel: 512, RowsOfChunks: 1 << 16, ShareRows: 16, InPlaceMatrix: 1024,
+			RowsTransposed: 32, RowsOfProduct: 128, LargeFlops: 1e8, LargeMatrix: 1 << 16, NarrowSide: 256, NarrowPanel: 1024,
+			LongSum: 4096},
 		Passes: Passes{GroupRows: 8, PassRun: 32, PassChunk: 4096},
-		Parts: Parts{
-			DistributeFlops: 1e8, DistributeSide: 32, DistributePanel: 512, DistributeRun: 512,
-			DistributeReal: 1.0 / (1 << 10), DistributeDouble: 1.0 / (1 << 30),
-		},
-		Sparse: Sparse{
-			LaneSums: 8 << 20, SourceBlock: 1 << 20, SourceReads: 4, BlockReads: 12, SourceLanes: 8,
-			SparseRows: 4, SparseSize: 16,
-		},
+		Parts: Parts{DistributeFlops: 1e8, DistributeSide: 32, DistributePanel: 512, DistributeRun: 512,
+			DistributeReal: 1.0 / (1 << 10), DistributeDouble: 1.0 / (1 << 30)},
+		Sparse: Sparse{LaneSums: 8 << 20, SourceBlock: 1 << 20, SourceReads: 4, BlockReads: 12, SourceLanes: 8, SparseRows: 4,
+			SparseSize: 16},
 		Files: Files{SpillBytes: 1 << 20, FiledNumbers: 1 << 16},
 	}
 }

@@ -44,9 +44,7 @@ func (c *Contraction) Label(n int) int { c.Lens = append(c.Lens, n); return len(
 // matrices; nil for another sum.
 func gridProduct(g *Graph, v *Val, t kernels.Type, grp *structure.Groups) (*Val, error) {
 	if g.Shared == nil || g.Wide && !g.Shared.double || g.Parent != nil || !v.Type.IsFloat() || v.Type.Nullable ||
-		t.Nullable ||
-		len(v.Type.Shape) > 2 ||
-		v.Uniform() {
+		t.Nullable || len(v.Type.Shape) > 2 || v.Uniform() {
 		return nil, nil
 	}
 	c := &Contraction{G: g, Pairs: v.Space}
@@ -71,11 +69,8 @@ func gridProduct(g *Graph, v *Val, t kernels.Type, grp *structure.Groups) (*Val,
 
 // directions splits v into operands and finds the grid: its dims and those of the result. out gets the labels of v's
 // chunk.
-func (c *Contraction) directions(
-	v *Val,
-	grp *structure.Groups,
-	out *[]int,
-) (dims []int, result *structure.Projection, err error) {
+func (c *Contraction) directions(v *Val, grp *structure.Groups, out *[]int) (dims []int,
+	result *structure.Projection, err error) {
 	const most = 6 // dims
 	grid := c.Pairs.Dims
 	c.Lens = make([]int, max(len(grid), 2), most+8)

@@ -65,45 +65,15 @@ func (m *matrices) forms(rows, size int, inner []int) []*productForm {
 				return slices.Concat(a, b)
 			}
 			if m.size(m.k) <= m.G.Env.Tune.LongSum || m.size(m.n) == 1 {
-				add(
-					&productForm{
-						by:     'm',
-						x:      m.operandLayout(x, m.m, k),
-						y:      m.operandLayout(y, nil, pair(k, m.n)),
-						out:    to(m.m, m.n),
-						turn:   turn,
-						shapeY: m.shape(m.n, turn),
-					},
-					m.m,
-					m.n,
-				)
+				add(&productForm{by: 'm', x: m.operandLayout(x, m.m, k), y: m.operandLayout(y, nil, pair(k, m.n)),
+					out: to(m.m, m.n), turn: turn, shapeY: m.shape(m.n, turn)}, m.m, m.n)
 			}
 			if m.size(m.k) <= m.G.Env.Tune.LongSum || m.size(m.m) == 1 {
-				add(
-					&productForm{
-						by:     'n',
-						x:      m.operandLayout(x, nil, pair(k, m.m)),
-						y:      m.operandLayout(y, m.n, k),
-						out:    to(m.n, m.m),
-						turn:   turn,
-						shapeX: m.shape(m.m, turn),
-					},
-					m.n,
-					m.m,
-				)
+				add(&productForm{by: 'n', x: m.operandLayout(x, nil, pair(k, m.m)), y: m.operandLayout(y, m.n, k),
+					out: to(m.n, m.m), turn: turn, shapeX: m.shape(m.m, turn)}, m.n, m.m)
 			}
-			add(
-				&productForm{
-					by:    'k',
-					x:     m.operandLayout(x, k, m.m),
-					y:     m.operandLayout(y, k, m.n),
-					out:   to(nil, pair(m.m, m.n)),
-					turn:  turn,
-					costs: float64(m.size(m.m)*m.size(m.n)) * (8 + float64(m.size(k))/64),
-				},
-				k,
-				m.n,
-			)
+			add(&productForm{by: 'k', x: m.operandLayout(x, k, m.m), y: m.operandLayout(y, k, m.n), out: to(nil, pair(m.m, m.n)),
+				turn: turn, costs: float64(m.size(m.m)*m.size(m.n)) * (8 + float64(m.size(k))/64)}, k, m.n)
 		}
 	}
 	return out

@@ -6,12 +6,8 @@ import (
 
 // FromExpr makes the vals of an expression whose columns are given; memo holds those that there are already, of it or
 // of others over the same columns, which may share most of it.
-func FromExpr(
-	g *Graph,
-	e *kernels.Expr,
-	memo map[*kernels.Expr]*Val,
-	leaf func(kernels.Col) (*Val, error),
-) (*Val, error) {
+func FromExpr(g *Graph, e *kernels.Expr, memo map[*kernels.Expr]*Val,
+	leaf func(kernels.Col) (*Val, error)) (*Val, error) {
 	var visit func(e *kernels.Expr) (*Val, error)
 	visit = func(e *kernels.Expr) (v *Val, err error) {
 		if v := memo[e]; v != nil {

@@ -73,16 +73,8 @@ func NewGraph(wide bool, x *structure.Indexer, unit *structure.Space) *Graph {
 
 // Child returns a graph for one step's vals.
 func (g *Graph) Child(x *structure.Indexer) *Graph {
-	return &Graph{
-		Indexer: x,
-		Parent:  g,
-		Wide:    g.Wide,
-		Seen:    map[string]*Val{},
-		Moved:   map[*Val]*Val{},
-		Unit:    g.Unit,
-		Shared:  g.Shared,
-		Rows:    g.Rows,
-	}
+	return &Graph{Indexer: x, Parent: g, Wide: g.Wide, Seen: map[string]*Val{}, Moved: map[*Val]*Val{}, Unit: g.Unit,
+		Shared: g.Shared, Rows: g.Rows}
 }
 
 // intern returns the val of a key, made on first use. A val that does not change between steps belongs to the run's
@@ -111,16 +103,8 @@ func (g *Graph) KindType(t kernels.Type) kernels.Type {
 // Leaf makes a val of stored data; each call makes another. A step's graph holds data of the step.
 func (g *Graph) Leaf(name string, t kernels.Type, sp *structure.Space, d *Column, vary bool) *Val {
 	t.Nullable = d.Valid != nil
-	return &Val{
-		ID:    g.NewID(),
-		Op:    OpLeaf,
-		Name:  name,
-		Space: sp,
-		Type:  g.KindType(t),
-		Data:  d,
-		Vary:  vary || sp.Varies || g.Parent != nil,
-		Done:  true,
-	}
+	return &Val{ID: g.NewID(), Op: OpLeaf, Name: name, Space: sp, Type: g.KindType(t), Data: d,
+		Vary: vary || sp.Varies || g.Parent != nil, Done: true}
 }
 
 func (g *Graph) Constant(c kernels.Value) *Val {
@@ -187,9 +171,7 @@ func (g *Graph) Call(d *kernels.Def, at kernels.Attr, args ...*Val) (*Val, error
 	for _, a := range args {
 		vary = vary || a.Vary
 	}
-	v := g.intern(key, func() *Val {
-		return &Val{Op: OpCall, Space: sp, Type: e.Type, Args: args, Expr: e, Vary: vary}
-	})
+	v := g.intern(key, func() *Val { return &Val{Op: OpCall, Space: sp, Type: e.Type, Args: args, Expr: e, Vary: vary} })
 	if product {
 		if w, err := gridProduct(g, v, v.Type, nil); w != nil || err != nil {
 			return w, err
@@ -350,12 +332,8 @@ func (g *Graph) through(a, b *structure.Index) (*structure.Index, error) {
 		if a.Projection.Back {
 			return g.Index(a.Dst, b.Src, a.From(b)), nil
 		}
-		n := &structure.Index{
-			ID:         g.NewID(),
-			Dst:        a.Dst,
-			Src:        b.Src,
-			Projection: &structure.Projection{Table: b.Projection.Table},
-		}
+		n := &structure.Index{ID: g.NewID(), Dst: a.Dst, Src: b.Src,
+			Projection: &structure.Projection{Table: b.Projection.Table}}
 		for _, d := range b.Projection.Dims {
 			n.Projection.Dims = append(n.Projection.Dims, a.Projection.Dims[d])
 		}

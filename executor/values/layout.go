@@ -61,16 +61,8 @@ func (p *Shared) layout(stored, size int, table []int32, rows, cols []leg) *Layo
 	if l := p.layouts[key.String()]; l != nil {
 		return l
 	}
-	l := &Layout{
-		key:    key.String(),
-		order:  order,
-		stored: stored,
-		size:   size,
-		table:  table,
-		legs:   [2][]leg{rows, cols},
-		Rows:   elements(rows),
-		Cols:   elements(cols),
-	}
+	l := &Layout{key: key.String(), order: order, stored: stored, size: size, table: table, legs: [2][]leg{rows, cols},
+		Rows: elements(rows), Cols: elements(cols)}
 	l.Run = l.neighbours(cols)
 	l.View = table == nil && l.neighbours(slices.Concat(rows, cols)) == l.Rows*l.Cols
 	p.layouts[l.key] = l
@@ -80,14 +72,8 @@ func (p *Shared) layout(stored, size int, table []int32, rows, cols []leg) *Layo
 // rowsAndColumns is the layout that takes the numbers of a column, in their order, as a matrix of so many rows and
 // columns.
 func rowsAndColumns(rows, cols int) *Layout {
-	return &Layout{
-		key:   fmt.Sprintf("view %d×%d", rows, cols),
-		order: "view",
-		Rows:  rows,
-		Cols:  cols,
-		Run:   cols,
-		View:  true,
-	}
+	return &Layout{key: fmt.Sprintf("view %d×%d", rows, cols), order: "view", Rows: rows, Cols: cols,
+		Run: cols, View: true}
 }
 
 // table32 returns an earlier table with the same numbers, if there is one.

@@ -70,9 +70,7 @@ func (p *Shared) alongIndex(l *Layout, idx *structure.Index, shape, stored []int
 // matrix: a chunk that is the same for all, or a scalar for each. It returns nil for another column.
 func repeated(g *Graph, v *Val, l *Layout, stored, shape []int) *Val {
 	if v.Op != OpGather || v.Index.At == nil || v.Index.Missing || v.Index.Varies() || v.Type.Nullable ||
-		!v.Type.IsFloat() ||
-		len(v.Type.Shape) > len(stored) ||
-		l.stored == 0 {
+		!v.Type.IsFloat() || len(v.Type.Shape) > len(stored) || l.stored == 0 {
 		return nil
 	}
 	for i, n := range v.Type.Shape {
@@ -113,8 +111,7 @@ func sumAlong(g *Graph, v *Val, t kernels.Type, grp *structure.Groups) (*Val, er
 		m = v.Args[0]
 	}
 	if g.Shared == nil || m.Op != OpLayout || !m.Back || grp.Codes == nil || grp.Varies() || grp.In != v.Space ||
-		grp.Out.N < 2 ||
-		m.Layout.stored == 0 {
+		grp.Out.N < 2 || m.Layout.stored == 0 {
 		return nil, nil
 	}
 	if v.Type.Shape != nil {
@@ -135,18 +132,8 @@ func sumAlong(g *Graph, v *Val, t kernels.Type, grp *structure.Groups) (*Val, er
 		}
 		return g.Agg(ra.GradSum, s, t, g.Groups(s.Space, grp.Out, a.rows, false)), nil
 	case a.cols != nil && inner.Type.Shape != nil && !inner.Uniform() && len(a.cols) == grp.Out.N*size:
-		to := &Layout{
-			key:    key,
-			order:  key,
-			stored: grp.Out.N,
-			size:   size,
-			Rows:   1,
-			Cols:   len(a.cols),
-			kR:     []int32{0},
-			inR:    []int32{0},
-			kC:     a.cols,
-			inC:    a.inC,
-		}
+		to := &Layout{key: key, order: key, stored: grp.Out.N, size: size, Rows: 1, Cols: len(a.cols), kR: []int32{0},
+			inR: []int32{0}, kC: a.cols, inC: a.inC}
 		if !to.complete() {
 			return nil, nil // several columns are added
 		}

@@ -9,8 +9,7 @@ import (
 // meanOf takes a number apart that is divided by a constant, as the mean of a chunk is; nil for another.
 func meanOf(v *Val) (x, by *Val) {
 	if v.Op != OpCall || v.Data != nil || v.Expr.Def.Name != "div" || v.Type.Kind != kernels.Float64 ||
-		v.Args[0].Type.Kind != kernels.Float64 ||
-		v.Args[0].Type.Shape != nil {
+		v.Args[0].Type.Kind != kernels.Float64 || v.Args[0].Type.Shape != nil {
 		return nil, nil
 	}
 	if c := v.Args[1]; c.Op == OpConst && c.Type.Shape == nil && !c.Value.Null && c.Value.Float() != 0 {

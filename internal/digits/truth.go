@@ -42,9 +42,7 @@ func maximum(x, y dual) dual {
 	return y
 }
 
-func pdf(x dual) dual {
-	return x.mul(x).mul(num(-0.5)).exp().div(constant(mul(of(2), pi)).sqrt())
-}
+func pdf(x dual) dual { return x.mul(x).mul(num(-0.5)).exp().div(constant(mul(of(2), pi)).sqrt()) }
 
 func huber(x []dual) dual {
 	if x[1].v.Sign() <= 0 {

@@ -263,7 +263,7 @@ var faults = []fault{
 	{"panels of a narrow product that is transposed lie over each other", "executor/device/cpu/run_gemm.go",
 		"to, s.Side, out[lo:], s.Long)", "to, s.Side, out, s.Long)", "./executor -run=TestNarrowProducts"},
 	{"a narrow operand is transposed where it is not", "executor/forms/gemm_narrow.go",
-		"Turn:   p.Bt != p.At,", "Turn:   p.Bt,", "./executor -run=TestNarrowProducts"},
+		"Turn: p.Bt != p.At,", "Turn: p.Bt,", "./executor -run=TestNarrowProducts"},
 	{"rows behind the last block are not transposed", "kernels/cpu/transpose.h", "r < m ? n : 0", "r < m ? n : n",
 		"./kernels/cpu -tags=unoptimized -run=TestTranspose"},
 	{"a COALESCE is its first argument", "executor/values/graph.go", "d.Name != \"coalesce\" || args[0].Type.Nullable:",

@@ -122,9 +122,7 @@ func (db *DB) Names(context.Context) []string {
 func (db *DB) Setting(string) (string, bool) { return "", false }
 
 // Named implements sqlfront.Catalog.
-func (db *DB) Named(context.Context, []string, ast.TypeName) (*kernels.Named, error) {
-	return nil, nil
-}
+func (db *DB) Named(context.Context, []string, ast.TypeName) (*kernels.Named, error) { return nil, nil }
 
 // Literal implements sqlfront.Catalog.
 func (db *DB) Literal(_ *kernels.Named, text string) (string, error) { return text, nil }

@@ -75,9 +75,8 @@ type Stats struct {
 
 // Listed reports whether a counted use has a name that Constructs or Kernels list.
 func Listed(use string) bool {
-	return strings.HasPrefix(use, "kernel:") || strings.HasPrefix(use, "variant: ") ||
-		use == vectorProduct || use == nullConcat ||
-		slices.Contains(Constructs, use)
+	return strings.HasPrefix(use, "kernel:") || strings.HasPrefix(use, "variant: ") || use == vectorProduct ||
+		use == nullConcat || slices.Contains(Constructs, use)
 }
 
 // Add sums the counts of another run.

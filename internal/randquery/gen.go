@@ -26,34 +26,23 @@ type Query struct {
 }
 
 // Constructs are the names under which Generate counts what it drew; kernels count apart, as kernel:<name>.
-var Constructs = []string{
-	"comma join", "join on", "join using", "natural join", "cross join", "left join", "right join",
-	"parenthesised join", "self-join",
-	"relation twice in one operator", "computed join key", "text key join", "unqualified column", "star", "column aliases",
-	"where arithmetic", "where %", "where boolean attribute",
-	"where text equality", "where in list", "any array", "where between",
-	"where is null", "where or", "where like", "is distinct", "where constant", "value mask", "in (select)",
-	"float attribute as structure",
-	"group by column", "group by expression", "group by position", "group by alias",
-	"functional dependency", "group by nullable",
-	"having on keys", "having on count", "sum", "avg", "count", "min", "max", "chunk sum", "chunk avg",
-	"filter on keys", "filter on values",
-	"mask inside aggregate", "view", "nested view", "view used twice", "cte", "cte used twice", "sub-query in from",
-	"scalar sub-query", "sub-query of one row",
-	"union all", "union all of 3", "case on keys", "case on values", "chunk case", "coalesce", "chunk coalesce",
-	"greatest", "least", "nullif",
-	"cast to double", "cast to real", "boolean to int", "several value columns", "several parameters",
-	"table.column parameter",
-	"null value", "null attribute", "nested gradient", "dropout", "scalar with chunk", "chunk with chunk",
-	"broadcast", "subscript",
-	"computed subscript", "slice", "concat", "constant power", "guarded ln", "keyless single row",
-	"keyless rows", "integer as number",
-	"composite key", "text key", "empty result", "empty table", "loss is a view", "loss without from",
-	"window", "partition by", "correlated sub-query", "exists", "not exists", "correlated in",
-	"not in (select)", "array of values",
-	"chunk min", "chunk max", "var_pop", "var_samp", "variance",
-	"vector_agg", "array_agg", "unnest", "window order", "window frame", "lag, lead", "row_number",
-}
+var Constructs = []string{"comma join", "join on", "join using", "natural join", "cross join", "left join",
+	"right join", "parenthesised join", "self-join", "relation twice in one operator", "computed join key",
+	"text key join", "unqualified column", "star", "column aliases", "where arithmetic", "where %",
+	"where boolean attribute", "where text equality", "where in list", "any array", "where between", "where is null",
+	"where or", "where like", "is distinct", "where constant", "value mask", "in (select)", "float attribute as structure",
+	"group by column", "group by expression", "group by position", "group by alias", "functional dependency",
+	"group by nullable", "having on keys", "having on count", "sum", "avg", "count", "min", "max", "chunk sum",
+	"chunk avg", "filter on keys", "filter on values", "mask inside aggregate", "view", "nested view", "view used twice",
+	"cte", "cte used twice", "sub-query in from", "scalar sub-query", "sub-query of one row", "union all",
+	"union all of 3", "case on keys", "case on values", "chunk case", "coalesce", "chunk coalesce", "greatest", "least",
+	"nullif", "cast to double", "cast to real", "boolean to int", "several value columns", "several parameters",
+	"table.column parameter", "null value", "null attribute", "nested gradient", "dropout", "scalar with chunk",
+	"chunk with chunk", "broadcast", "subscript", "computed subscript", "slice", "concat", "constant power", "guarded ln",
+	"keyless single row", "keyless rows", "integer as number", "composite key", "text key", "empty result", "empty table",
+	"loss is a view", "loss without from", "window", "partition by", "correlated sub-query", "exists", "not exists",
+	"correlated in", "not in (select)", "array of values", "chunk min", "chunk max", "var_pop", "var_samp", "variance",
+	"vector_agg", "array_agg", "unnest", "window order", "window frame", "lag, lead", "row_number"}
 
 // expr is a piece of SQL with its type: a scalar of kind, or a float chunk of shape.
 type expr struct {

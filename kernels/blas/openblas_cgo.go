@@ -170,7 +170,6 @@ func (o *openblas) Dgemm(ta, tb blas.Transpose, m, n, k int, alpha float64, a []
 		o.Implementation.Dgemm(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
 	}
-	C.call_dgemm(o.dgemm, code(ta), code(tb), C.int(m), C.int(n), C.int(k), C.double(alpha),
-		(*C.double)(&a[0]), C.int(lda),
-		(*C.double)(&b[0]), C.int(ldb), C.double(beta), (*C.double)(&c[0]), C.int(ldc))
+	C.call_dgemm(o.dgemm, code(ta), code(tb), C.int(m), C.int(n), C.int(k), C.double(alpha), (*C.double)(&a[0]),
+		C.int(lda), (*C.double)(&b[0]), C.int(ldb), C.double(beta), (*C.double)(&c[0]), C.int(ldc))
 }

@@ -233,13 +233,11 @@ func cSGD[T Float](lr, decay, scale T, g, p []T) {
 func cAdam[T Float](a *Adam[T], g, m, s, p []T) {
 	if single[T]() {
 		C.rg_adam_f32(C.long(len(p)), C.float(a.Rate), C.float(a.Correct), C.float(a.Beta1), C.float(a.Beta2),
-			C.float(a.Epsilon), C.float(a.Decay),
-			C.float(a.Scale), f32(g), f32(m), f32(s), f32(p))
+			C.float(a.Epsilon), C.float(a.Decay), C.float(a.Scale), f32(g), f32(m), f32(s), f32(p))
 		return
 	}
 	C.rg_adam_f64(C.long(len(p)), C.double(a.Rate), C.double(a.Correct), C.double(a.Beta1), C.double(a.Beta2),
-		C.double(a.Epsilon), C.double(a.Decay),
-		C.double(a.Scale), f64(g), f64(m), f64(s), f64(p))
+		C.double(a.Epsilon), C.double(a.Decay), C.double(a.Scale), f64(g), f64(m), f64(s), f64(p))
 }
 
 // differs looks at state until it is not what it is, for so long at most, and says whether it differs. Go's scheduler

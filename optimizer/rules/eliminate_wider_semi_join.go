@@ -35,8 +35,7 @@ func narrower(n, m *ra.Node) bool {
 	for _, w := range m.Equi {
 		if !slices.ContainsFunc(n.Equi, func(q ra.Equi) bool {
 			return q.L.Input == 0 && w.L.Input == 0 && n.Inputs[0].Index(q.L.ID) == m.Inputs[0].Index(w.L.ID) &&
-				(w.NullSafe || !q.NullSafe) &&
-				chosenFrom(n.Inputs[1], q.R.ID, m.Inputs[1], w.R.ID)
+				(w.NullSafe || !q.NullSafe) && chosenFrom(n.Inputs[1], q.R.ID, m.Inputs[1], w.R.ID)
 		}) {
 			return false
 		}

@@ -87,6 +87,5 @@ func (f fold) write(once func(*Function), t string) {
 func (f fold) aggregate(name, t string) string {
 	value, _ := f.last(t)
 	return fmt.Sprintf("CREATE AGGREGATE %s(%s) (SFUNC = %s, STYPE = %s, INITCOND = '{}', COMBINEFUNC = %s, FINALFUNC = "+
-		"%s, PARALLEL = SAFE);\n",
-		name, strings.ReplaceAll(f.args, "T", t), f.step, state, f.merge, value)
+		"%s, PARALLEL = SAFE);\n", name, strings.ReplaceAll(f.args, "T", t), f.step, state, f.merge, value)
 }

@@ -23,9 +23,8 @@ func tableDetails(s *Session, ctx context.Context, p pattern, plus bool) ([]psql
 	}
 	var out []psql.Sheet
 	for _, row := range found.Rows {
-		d := &detail{s: s, ctx: ctx, plus: plus, oid: text(row[0]),
-			name: text(row[1]) + "." + text(row[2]), kind: text(row[3]),
-			unlogged: row[4] == "u", method: text(row[5]), partition: row[6] == "t"}
+		d := &detail{s: s, ctx: ctx, plus: plus, oid: text(row[0]), name: text(row[1]) + "." + text(row[2]),
+			kind: text(row[3]), unlogged: row[4] == "u", method: text(row[5]), partition: row[6] == "t"}
 		sheet, err := d.sheet()
 		if err != nil {
 			return nil, err

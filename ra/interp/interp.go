@@ -122,9 +122,7 @@ func fromVectors(cols []*ra.Vector) []Row {
 type combo []Row
 
 func lookup(n *ra.Node, c combo) func(kernels.Col) kernels.Value {
-	return func(col kernels.Col) kernels.Value {
-		return c[col.Input][n.Inputs[col.Input].Index(col.ID)]
-	}
+	return func(col kernels.Col) kernels.Value { return c[col.Input][n.Inputs[col.Input].Index(col.ID)] }
 }
 
 // combine joins the inputs one after the other on the equality conditions, then applies Pred.

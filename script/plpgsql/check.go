@@ -60,11 +60,8 @@ func checkDefaults(in *Interp, ctx context.Context, fn *ast.CreateFunction, text
 		if !ok || p.Default == nil || in.checkType(ctx, p.Type, noText) != nil || callsUser(in, p.Default) {
 			continue
 		}
-		_, err := session.Described(
-			ctx,
-			selectOf(&ast.Cast{Node: ast.Node{At: p.Default.Position()}, X: p.Default, Type: p.Type}),
-			text,
-		)
+		_, err := session.Described(ctx,
+			selectOf(&ast.Cast{Node: ast.Node{At: p.Default.Position()}, X: p.Default, Type: p.Type}), text)
 		if err != nil && sqlerr.Code(err) != sqlerr.FeatureNotSupported { // which may be a function of the engine's
 			return sqlerr.In(err, text)
 		}
@@ -98,11 +95,8 @@ func checkCalls(in *Interp, fn *ast.CreateFunction, b *body) error {
 		if c, ok := p.Stmt.(*ast.Call); ok {
 			called := in.Session.Function(c.Func.Schema, c.Func.Name)
 			if called != nil && slices.ContainsFunc(called.Params, func(p ast.FuncParam) bool { return p.Mode != "in" }) {
-				return sqlerr.At(
-					int(c.At),
-					sqlerr.FeatureNotSupported,
-					"calling procedures with output arguments is not supported in SQL functions",
-				)
+				return sqlerr.At(int(c.At), sqlerr.FeatureNotSupported,
+					"calling procedures with output arguments is not supported in SQL functions")
 			}
 		}
 		ast.Walk(p.Stmt, func(t ast.Tree) bool {
@@ -116,14 +110,8 @@ func checkCalls(in *Interp, fn *ast.CreateFunction, b *body) error {
 }
 
 // wrong are the errors of a body that no later statement and no other session could mend.
-var wrong = []string{
-	sqlerr.UndefinedColumn,
-	sqlerr.UndefinedTable,
-	sqlerr.DatatypeMismatch,
-	sqlerr.Syntax,
-	sqlerr.Grouping,
-	sqlerr.AmbiguousColumn,
-}
+var wrong = []string{sqlerr.UndefinedColumn, sqlerr.UndefinedTable, sqlerr.DatatypeMismatch, sqlerr.Syntax,
+	sqlerr.Grouping, sqlerr.AmbiguousColumn}
 
 // describedColumns binds the statements of a LANGUAGE sql body and gives the columns of the last one; nil where they
 // are not known: of arguments or calls that only a run tells.
@@ -135,12 +123,8 @@ func describedColumns(in *Interp, ctx context.Context, fn *ast.CreateFunction, b
 	args := make([]value, len(fn.Inputs()))
 	for i, p := range fn.Inputs() {
 		if cols, ok := in.Session.Columns(p.Type.Schema, p.Type.Name); ok && cols != nil {
-			e := sqlerr.At(
-				int(p.Type.At),
-				sqlerr.FeatureNotSupported,
-				"a parameter of the row type %s is not supported by the embedded store",
-				p.Type.Name,
-			)
+			e := sqlerr.At(int(p.Type.At), sqlerr.FeatureNotSupported,
+				"a parameter of the row type %s is not supported by the embedded store", p.Type.Name)
 			return nil, e.WithHint("Pass its columns.")
 		}
 		if in.checkType(ctx, p.Type, noText) != nil {

@@ -31,9 +31,7 @@ func parseBool(s string) (value, ok bool) {
 }
 
 // inTakenBranch tells whether the current lines are run.
-func inTakenBranch(r *Runner) bool {
-	return len(r.conds) == 0 || r.conds[len(r.conds)-1].active
-}
+func inTakenBranch(r *Runner) bool { return len(r.conds) == 0 || r.conds[len(r.conds)-1].active }
 
 // conditionalCommand runs \if, \elif, \else and \endif; ok is false for other commands.
 func conditionalCommand(r *Runner, name string, s *scanner, a *argScanner) (ok bool, err error) {

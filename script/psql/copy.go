@@ -89,13 +89,8 @@ func splitCopy(text *ast.Text) (*copyArgs, error) {
 	if !ok {
 		return bad(len(sql), "expected a file name, PROGRAM, STDIN or STDOUT")
 	}
-	a := &copyArgs{
-		head:    strings.TrimSpace(sql[:dir.At]),
-		tail:    strings.TrimSpace(sql[next:]),
-		from:    dir.Is("from"),
-		source:  src,
-		program: program,
-	}
+	a := &copyArgs{head: strings.TrimSpace(sql[:dir.At]), tail: strings.TrimSpace(sql[next:]), from: dir.Is("from"),
+		source: src, program: program}
 	switch word := strings.ToLower(src); {
 	case program || strings.HasPrefix(strings.TrimSpace(sql[at:]), "'"):
 	case word == "stdin" || word == "stdout" || word == "pstdin" || word == "pstdout":

@@ -73,9 +73,7 @@ func resultText(f catalog.Function) string {
 	return typeText(*f.Returns)
 }
 
-func typeText(t ast.TypeName) string {
-	return catalog.Type{Name: t.Name, Array: t.Dims > 0}.String()
-}
+func typeText(t ast.TypeName) string { return catalog.Type{Name: t.Name, Array: t.Dims > 0}.String() }
 
 // paramsText lists parameters; a procedure's show their mode, as psql does.
 func paramsText(params []ast.FuncParam, procedure bool) string {

@@ -36,9 +36,7 @@ const (
 	stopBackslash             // a command begins behind the backslash
 )
 
-func (s *scanner) reset() {
-	*s = scanner{mute: s.mute, comments: s.comments}
-}
+func (s *scanner) reset() { *s = scanner{mute: s.mute, comments: s.comments} }
 
 // empty tells whether no statement has begun.
 func (s *scanner) empty() bool { return s.buf.Len() == 0 }

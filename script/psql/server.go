@@ -204,9 +204,7 @@ func endsItself(sql string) bool {
 	for len(t) > 0 && t[0].Is(";") {
 		t = t[1:]
 	}
-	word := func(i int, of ...string) bool {
-		return i < len(t) && slices.ContainsFunc(of, t[i].Is)
-	}
+	word := func(i int, of ...string) bool { return i < len(t) && slices.ContainsFunc(of, t[i].Is) }
 	switch {
 	case word(0, "abort", "begin", "start", "commit", "end", "rollback", "vacuum"):
 		return true

@@ -53,9 +53,8 @@ func (fn *CreateFunction) Arrange(call *FuncCall, text *Text) ([]Expr, error) {
 		kind = "procedure"
 	}
 	fail := func(detail string, args ...any) error {
-		e := sqlerr.At(int(call.At), sqlerr.UndefinedFunction,
-			"%s %s(%d arguments) does not exist", kind, call.Name, len(call.Args)).
-			WithDetail(detail, args...)
+		e := sqlerr.At(int(call.At), sqlerr.UndefinedFunction, "%s %s(%d arguments) does not exist", kind, call.Name,
+			len(call.Args)).WithDetail(detail, args...)
 		return sqlerr.In(e.WithHint("Its signature is %s.", fn.Signature()), text)
 	}
 	if len(call.Args) > len(params) {

@@ -268,8 +268,7 @@ func countable(x *kernels.Expr) *kernels.Expr {
 		return kernels.Const(kernels.IntValue(1))
 	}
 	return kernels.Build("case", kernels.Build("is_null", x),
-		kernels.Const(kernels.NullOf(kernels.Type{Kind: kernels.Int})),
-		kernels.Const(kernels.IntValue(1)))
+		kernels.Const(kernels.NullOf(kernels.Type{Kind: kernels.Int})), kernels.Const(kernels.IntValue(1)))
 }
 
 // maskedBy is x where the mask holds, else NULL.

@@ -71,9 +71,8 @@ func batchView(b *binder, v *View) (*Batch, error) {
 		return nil, err
 	}
 	if r.mask != 0 {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
-			"the rows of the batch %q depend on values of a parameter", v.Name).
-			WithHint("The batches of an epoch are drawn when it begins: filter by keys and attributes.")
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "the rows of the batch %q depend on values of a parameter",
+			v.Name).WithHint("The batches of an epoch are drawn when it begins: filter by keys and attributes.")
 	}
 	if stepwise(r.node) {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "the rows of the batch %q depend on the step", v.Name).
@@ -92,8 +91,7 @@ func batchView(b *binder, v *View) (*Batch, error) {
 	}
 	if len(hidden) > 0 {
 		return nil, sqlerr.New(sqlerr.InvalidParameter, "the batch %q does not show what identifies its rows: %s", v.Name,
-			strings.Join(hidden, ", ")).
-			WithHint("Add that to its SELECT list, or name the table that its rows come from.")
+			strings.Join(hidden, ", ")).WithHint("Add that to its SELECT list, or name the table that its rows come from.")
 	}
 	if len(out.Key) == 0 {
 		return nil, sqlerr.New(sqlerr.InvalidParameter, "the batch %q has one row at most", v.Name)

@@ -186,8 +186,7 @@ func IsName(s string) bool {
 func checkLoss(q *Query, as string) error {
 	if len(q.Cols) != 1 {
 		return sqlerr.New(sqlerr.InvalidParameter, "the %s has %d columns, not one: %s", as, len(q.Cols),
-			strings.Join(q.Names, ", ")).
-			WithHint("A loss yields one row with one scalar.")
+			strings.Join(q.Names, ", ")).WithHint("A loss yields one row with one scalar.")
 	}
 	t := q.Node.Col(q.Cols[0]).Type
 	switch {
@@ -320,8 +319,7 @@ type binder struct {
 
 func newBinder(ctx context.Context, cat Catalog, b *ra.Builder, opt BindOptions) *binder {
 	return &binder{ctx: ctx, cat: cat, b: b, opt: opt, scans: map[string]*ra.Node{}, views: map[string]*relation{},
-		classes: map[ast.Expr]numberClass{},
-		nulls:   nulls{of: map[ra.ColumnID]*kernels.Expr{}, tables: map[string]*ra.Node{}}}
+		classes: map[ast.Expr]numberClass{}, nulls: nulls{of: map[ra.ColumnID]*kernels.Expr{}, tables: map[string]*ra.Node{}}}
 }
 
 // place is the text being bound, with the CTEs that are visible in it.

@@ -106,8 +106,7 @@ func builtIn(c *ast.FuncCall) bool {
 // refuseForeign is the error for a function of another schema that is none of the user's expressions.
 func refuseForeign(s *scope, c *ast.FuncCall) error {
 	return s.f.fail(c, sqlerr.UndefinedFunction, "function %s.%s is not differentiable or does not exist", c.Schema,
-		c.Name).
-		WithHint("Any function may stand in a sub-query that reads no parameter.")
+		c.Name).WithHint("Any function may stand in a sub-query that reads no parameter.")
 }
 
 func unknownFunction(s *scope, c *ast.FuncCall) error {

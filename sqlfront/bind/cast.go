@@ -99,8 +99,7 @@ func refuseCast(s *scope, c *ast.Cast, x *kernels.Expr, k kernels.Kind, known bo
 			WithHint("A chunk can be cast to real[] and double precision[].")
 	case len(c.Type.Mods) > 0 && (c.Type.Name == "numeric" || k == kernels.Text):
 		return s.f.fail(c, sqlerr.FeatureNotSupported, "a cast to %s with a length or precision is not supported in a loss",
-			c.Type.Name).
-			WithHint(inSubQuery)
+			c.Type.Name).WithHint(inSubQuery)
 	case k == kernels.Text && (x.Type.Kind == kernels.Float32 || s.class(c.X) == numericClass):
 		return s.f.fail(c, sqlerr.FeatureNotSupported, "a cast of real or numeric to text is not supported in a loss").
 			WithHint("In a loss they are numbers in double precision, without their own digits. It may stand in a sub-query " +

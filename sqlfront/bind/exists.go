@@ -124,9 +124,8 @@ func decorrelate(s *scope, sel *ast.Select) (in *scope, outer []ast.Expr, err er
 		what = "GROUP BY"
 	}
 	if what != "" {
-		return nil, nil, s.f.fail(sel, sqlerr.FeatureNotSupported,
-			"%s in a correlated sub-query is not differentiable", what).
-			WithHint("Write it as a join, with GROUP BY where it aggregates.")
+		return nil, nil, s.f.fail(sel, sqlerr.FeatureNotSupported, "%s in a correlated sub-query is not differentiable",
+			what).WithHint("Write it as a join, with GROUP BY where it aggregates.")
 	}
 	for _, e := range own {
 		if err := in.where(e); err != nil {

@@ -239,8 +239,7 @@ func foundAlone(s *scope, q *finding) (*kernels.Expr, error) {
 	count := func(x *kernels.Expr) *kernels.Expr { return kernels.Build("case", x, intConst(1), nullInt()) }
 	n := s.b.b.Select(rows, nil,
 		[]ra.OutCol{{Name: "found", X: count(holds)}, {Name: "open", X: count(kernels.Build("is_null", holds))}})
-	all, err := s.b.b.Aggregate(n, nil, []ra.AggCol{
-		{Name: "found", Agg: ra.Agg{Fn: ra.Count, Arg: n.Cols[0].ID}},
+	all, err := s.b.b.Aggregate(n, nil, []ra.AggCol{{Name: "found", Agg: ra.Agg{Fn: ra.Count, Arg: n.Cols[0].ID}},
 		{Name: "open", Agg: ra.Agg{Fn: ra.Count, Arg: n.Cols[1].ID}}})
 	if err != nil {
 		return nil, s.f.at(err, q.l)

@@ -322,9 +322,7 @@ func (s *scope) filter(x *kernels.Expr) {
 	s.pred = append(s.pred, x)
 }
 
-func (s *scope) depends(x *kernels.Expr) bool {
-	return dependsOn(s.nodes(), x)
-}
+func (s *scope) depends(x *kernels.Expr) bool { return dependsOn(s.nodes(), x) }
 
 // equate adds l = r: as a join condition where both are structure of two inputs.
 func (s *scope) equate(l, r *kernels.Expr, at ast.Tree) error {

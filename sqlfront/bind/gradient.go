@@ -35,9 +35,8 @@ func funcFrom(b *binder, f *place, it *ast.FuncFrom) (*relation, error) {
 		return free
 	})
 	if !free {
-		return nil, f.fail(it, sqlerr.FeatureNotSupported,
-			"%s(…) over columns of other FROM items is not differentiable yet", it.Func.Name).
-			WithHint("It may stand in a sub-query that reads no parameter.")
+		return nil, f.fail(it, sqlerr.FeatureNotSupported, "%s(…) over columns of other FROM items is not differentiable yet",
+			it.Func.Name).WithHint("It may stand in a sub-query that reads no parameter.")
 	}
 	sel := &ast.Select{Node: it.Node, From: []ast.FromItem{it}, End: -1,
 		Targets: []ast.Target{{Node: it.Node, X: &ast.ColumnRef{Node: it.Node, Star: true}}}}

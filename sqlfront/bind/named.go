@@ -253,8 +253,7 @@ func castNamed(s *scope, c *ast.Cast, x *kernels.Expr) (_ *kernels.Expr, done bo
 	switch {
 	case len(c.Type.Mods) > 0:
 		return nil, true, s.f.fail(c, sqlerr.FeatureNotSupported,
-			"a cast to %s with a length or precision is not supported in a loss", c.Type.Name).
-			WithHint(inSubQuery)
+			"a cast to %s with a length or precision is not supported in a loss", c.Type.Name).WithHint(inSubQuery)
 	case !same && !untyped(x) && !(x.IsConst() && x.Const.Null):
 		return nil, true, s.f.fail(c, sqlerr.CannotCoerce, "cannot cast type %v to %s here", x.Type.Of, typeText(c.Type)).
 			WithHint(inSubQuery)

@@ -77,9 +77,8 @@ func frameBound(text string) (int64, bool) {
 func runningAggregate(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr) (*kernels.Expr, error) {
 	agg := aggregates[c.Name]
 	if agg.centered {
-		return nil, s.f.fail(c, sqlerr.FeatureNotSupported,
-			"%s over a window with ORDER BY or a frame is not differentiable", c.Name).
-			WithHint("OVER (PARTITION BY …) of sum, avg, count, min and max is, with ORDER BY and frames.")
+		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "%s over a window with ORDER BY or a frame is not differentiable",
+			c.Name).WithHint("OVER (PARTITION BY …) of sum, avg, count, min and max is, with ORDER BY and frames.")
 	}
 	f, err := frameOf(s, c, w)
 	if err != nil {
@@ -230,9 +229,8 @@ func shifted(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr, sig
 			return nil, err
 		}
 		if pair[0] != args[0] {
-			return nil, s.f.fail(c, sqlerr.FeatureNotSupported,
-				"%s of %v with a default of %v is not supported in a loss", c.Name, args[0].Type.Of, args[2].Type.Of).
-				WithHint("Cast the first argument.")
+			return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "%s of %v with a default of %v is not supported in a loss",
+				c.Name, args[0].Type.Of, args[2].Type.Of).WithHint("Cast the first argument.")
 		}
 		args[2] = pair[1]
 	}

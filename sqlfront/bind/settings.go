@@ -74,8 +74,7 @@ func judgeTree(ctx context.Context, cat Catalog, text *ast.Text, root ast.Tree) 
 	}
 	if isNullTest != nil && setting(cat, "transform_null_equals") == "on" {
 		return sqlerr.In(sqlerr.At(int(isNullTest.Position()), sqlerr.FeatureNotSupported,
-			"= NULL is not supported in a loss while transform_null_equals is on").
-			WithHint("Write IS NULL."), text)
+			"= NULL is not supported in a loss while transform_null_equals is on").WithHint("Write IS NULL."), text)
 	}
 	return nil
 }

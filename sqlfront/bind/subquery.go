@@ -107,8 +107,7 @@ func orNull(s *scope, l *ast.SubLink, r *relation) (*relation, error) {
 		fn = ra.Max
 	case kernels.Bool:
 		return nil, s.f.fail(l, sqlerr.FeatureNotSupported,
-			"a boolean sub-query that may have no row is not supported in a loss").
-			WithHint("It may be cast to integer inside.")
+			"a boolean sub-query that may have no row is not supported in a loss").WithHint("It may be cast to integer inside.")
 	}
 	n, err := s.b.b.Aggregate(r.node, nil, []ra.AggCol{{Name: r.names[0], Agg: ra.Agg{Fn: fn, Arg: r.cols[0]}}})
 	if err != nil {

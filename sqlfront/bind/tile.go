@@ -25,9 +25,8 @@ func tileFrom(s *scope, it *ast.FuncFrom) (done bool, err error) {
 	}
 	n := x.Type.Size()
 	number := func(i int) ast.Expr { return &ast.Literal{Node: c.Node, Kind: ast.LitInt, Value: strconv.Itoa(i)} }
-	series, err := seriesFrom(s.b, s.f,
-		&ast.FuncFrom{Node: it.Node,
-			Func: &ast.FuncCall{Node: c.Node, Name: "generate_series", Args: []ast.Expr{number(1), number(n)}}})
+	series, err := seriesFrom(s.b, s.f, &ast.FuncFrom{Node: it.Node,
+		Func: &ast.FuncCall{Node: c.Node, Name: "generate_series", Args: []ast.Expr{number(1), number(n)}}})
 	if err != nil || series == nil {
 		return true, s.f.at(err, it)
 	}

@@ -87,8 +87,7 @@ func unionTypes(f *place, sel *ast.Select, branches []*relation,
 	for k, r := range branches {
 		if len(r.cols) != len(first.cols) {
 			return nil, nil, false, f.fail(sel, sqlerr.Syntax,
-				"each UNION query must have the same number of columns, not %d and %d",
-				len(first.cols), len(r.cols))
+				"each UNION query must have the same number of columns, not %d and %d", len(first.cols), len(r.cols))
 		}
 		masked = masked || r.mask != 0
 		for i, id := range r.cols {
@@ -140,9 +139,7 @@ func nullLiteral(q *ast.Select, i, n int) bool {
 }
 
 // textLiteral reports whether target i of n is a text literal, which takes the type of the other branches.
-func textLiteral(q *ast.Select, i, n int) bool {
-	return len(q.Targets) == n && isText(q.Targets[i].X)
-}
+func textLiteral(q *ast.Select, i, n int) bool { return len(q.Targets) == n && isText(q.Targets[i].X) }
 
 // typedBranch gives the text literals of a branch the columns' types.
 func typedBranch(b *binder, f *place, r *relation, q *ast.Select, types []kernels.Type, classes []numberClass,

@@ -84,9 +84,7 @@ func isNumber(c numberClass) bool { return c == intClass || c == numericClass }
 // count.
 func mayBeLarge(s *scope, x *kernels.Expr) bool {
 	found := false
-	x.Cols(func(c kernels.Col) {
-		found = found || largeColumn(s.nodes()[c.Input], c.ID)
-	})
+	x.Cols(func(c kernels.Col) { found = found || largeColumn(s.nodes()[c.Input], c.ID) })
 	return found
 }
 

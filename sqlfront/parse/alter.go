@@ -12,13 +12,8 @@ func alterTable(c *stmtConv, s *pg.AlterTableStmt) ast.Statement {
 	if s.Objtype != pg.ObjectType_OBJECT_TABLE {
 		c.refuse(c.here().At, strings.ToUpper(firstWords(c.Src, c.from, 2)), "Drop it and create it again.")
 	}
-	out := &ast.AlterTable{
-		Node:     c.here(),
-		Kind:     "table",
-		Schema:   s.Relation.Schemaname,
-		Name:     s.Relation.Relname,
-		IfExists: s.MissingOk,
-	}
+	out := &ast.AlterTable{Node: c.here(), Kind: "table", Schema: s.Relation.Schemaname, Name: s.Relation.Relname,
+		IfExists: s.MissingOk}
 	for _, n := range s.Cmds {
 		out.Actions = append(out.Actions, alterAction(c, n.GetAlterTableCmd(), c.pos(s.Relation.Location)))
 	}
@@ -66,13 +61,8 @@ func renameStmt(c *stmtConv, s *pg.RenameStmt) ast.Statement {
 		c.refuse(c.here().At, strings.ToUpper(firstWords(c.Src, c.from, 2))+" … RENAME", "Drop it and create it again.")
 	}
 	at := c.pos(s.Relation.Location)
-	out := &ast.AlterTable{
-		Node:     c.here(),
-		Kind:     objectKinds[s.RenameType],
-		Schema:   s.Relation.Schemaname,
-		Name:     s.Relation.Relname,
-		IfExists: s.MissingOk,
-	}
+	out := &ast.AlterTable{Node: c.here(), Kind: objectKinds[s.RenameType], Schema: s.Relation.Schemaname,
+		Name: s.Relation.Relname, IfExists: s.MissingOk}
 	if out.Kind == "column" {
 		out.Kind = objectKinds[s.RelationType]
 	}
@@ -102,19 +92,11 @@ func dropStmt(c *stmtConv, s *pg.DropStmt) ast.Statement {
 	}
 	kind, ok := kinds[s.RemoveType]
 	if !ok {
-		c.refuse(
-			c.here().At,
-			strings.ToUpper(firstWords(c.Src, c.from, 2)),
-			"Supported: DROP TABLE, VIEW, INDEX, FUNCTION, PROCEDURE, SCHEMA.",
-		)
+		c.refuse(c.here().At, strings.ToUpper(firstWords(c.Src, c.from, 2)),
+			"Supported: DROP TABLE, VIEW, INDEX, FUNCTION, PROCEDURE, SCHEMA.")
 	}
-	out := &ast.Drop{
-		Node:     c.here(),
-		Kind:     kind,
-		IfExists: s.MissingOk,
-		Cascade:  s.Behavior == pg.DropBehavior_DROP_CASCADE,
-		Outside:  s.Concurrent,
-	}
+	out := &ast.Drop{Node: c.here(), Kind: kind, IfExists: s.MissingOk,
+		Cascade: s.Behavior == pg.DropBehavior_DROP_CASCADE, Outside: s.Concurrent}
 	for _, o := range s.Objects {
 		out.Names = append(out.Names, objectName(c, o))
 		out.Args = append(out.Args, routineArgs(c.Converter, o))

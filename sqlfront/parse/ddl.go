@@ -327,8 +327,7 @@ func createTableAs(c *stmtConv, into *pg.IntoClause, q *ast.Select, ifNotExists,
 	}
 	refuseStorage(c.Converter, c.pos(r.Location), into.AccessMethod, into.TableSpaceName, into.Options)
 	out := &ast.CreateTableAs{Node: c.here(), Schema: r.Schemaname, Name: r.Relname, Temp: r.Relpersistence == "t",
-		IfNotExists: ifNotExists,
-		Cols:        Strings(into.ColNames), Query: q, NoData: into.SkipData, Matview: matview}
+		IfNotExists: ifNotExists, Cols: Strings(into.ColNames), Query: q, NoData: into.SkipData, Matview: matview}
 	if matview {
 		from := viewQueryStart(c, c.pos(r.Location))
 		out.SQL, out.SQLAt = c.Src[from:queryEnd(c, from)], c.pos(int32(from))
@@ -369,8 +368,7 @@ func createView(c *stmtConv, s *pg.ViewStmt) ast.Statement {
 	from := viewQueryStart(c, at)
 	q := selectNode(c.Converter, s.Query)
 	out := &ast.CreateView{Node: c.here(), Schema: s.View.Schemaname, Name: s.View.Relname, Cols: Strings(s.Aliases),
-		Temp:    s.View.Relpersistence == "t",
-		Replace: s.Replace, Query: q, SQL: c.Src[from:c.to], SQLAt: c.pos(int32(from))}
+		Temp: s.View.Relpersistence == "t", Replace: s.Replace, Query: q, SQL: c.Src[from:c.to], SQLAt: c.pos(int32(from))}
 	q.At, q.End = out.SQLAt, c.pos(int32(c.to))
 	return out
 }
@@ -401,8 +399,7 @@ func viewQueryStart(c *stmtConv, at ast.Pos) int {
 
 func createIndex(c *stmtConv, s *pg.IndexStmt) ast.Statement {
 	out := &ast.CreateIndex{Node: c.here(), Name: s.Idxname, Table: relName(s.Relation), Unique: s.Unique,
-		IfNotExists: s.IfNotExists,
-		Outside:     s.Concurrent, Where: c.optExpr(s.WhereClause)}
+		IfNotExists: s.IfNotExists, Outside: s.Concurrent, Where: c.optExpr(s.WhereClause)}
 	at := c.pos(s.Relation.Location)
 	refuseStorage(c.Converter, at, "", s.TableSpace, s.Options)
 	if s.AccessMethod != "" && s.AccessMethod != "btree" && s.AccessMethod != "hash" {

@@ -11,13 +11,8 @@ import (
 
 func createFunction(c *stmtConv, s *pg.CreateFunctionStmt) ast.Statement {
 	names := Strings(s.Funcname)
-	out := &ast.CreateFunction{
-		Node:       c.here(),
-		Name:       names[len(names)-1],
-		Replace:    s.Replace,
-		Procedure:  s.IsProcedure,
-		Volatility: "volatile",
-	}
+	out := &ast.CreateFunction{Node: c.here(), Name: names[len(names)-1], Replace: s.Replace, Procedure: s.IsProcedure,
+		Volatility: "volatile"}
 	if len(names) == 2 {
 		out.Schema = names[0]
 	}
@@ -50,9 +45,8 @@ func createFunction(c *stmtConv, s *pg.CreateFunctionStmt) ast.Statement {
 	if out.Language == "" {
 		c.refuse(out.At, "a function without LANGUAGE", "Add LANGUAGE plpgsql or LANGUAGE sql.")
 	}
-	if out.Procedure &&
-		(out.Strict || len(s.Options) > 0 &&
-			hasOption(s.Options, "volatility", "window", "leakproof", "cost", "rows", "parallel", "support", "strict")) {
+	if out.Procedure && (out.Strict || len(s.Options) > 0 &&
+		hasOption(s.Options, "volatility", "window", "leakproof", "cost", "rows", "parallel", "support", "strict")) {
 		c.fail(out.At, invalidFunction, "Leave it out.", "invalid attribute in procedure definition")
 	}
 	return out
@@ -62,10 +56,8 @@ func createFunction(c *stmtConv, s *pg.CreateFunctionStmt) ast.Statement {
 const invalidFunction = "42P13"
 
 func hasOption(options []*pg.Node, names ...string) bool {
-	return slices.ContainsFunc(
-		options,
-		func(n *pg.Node) bool { return slices.Contains(names, n.GetDefElem().GetDefname()) },
-	)
+	return slices.ContainsFunc(options,
+		func(n *pg.Node) bool { return slices.Contains(names, n.GetDefElem().GetDefname()) })
 }
 
 // checkParameters refuses parameters that no function can have (interpret_function_parameter_list).
@@ -127,13 +119,8 @@ func resultDetermined(c *Converter, fn *ast.CreateFunction, t ast.TypeName) {
 			return
 		}
 	}
-	c.fail(
-		t.At,
-		invalidFunction,
-		"Give it an argument of this kind.",
-		"cannot determine result data type: a result of type %s needs an argument of its kind",
-		t,
-	)
+	c.fail(t.At, invalidFunction, "Give it an argument of this kind.",
+		"cannot determine result data type: a result of type %s needs an argument of its kind", t)
 }
 
 // resultType checks RETURNS beside the parameters.

@@ -232,12 +232,10 @@ func lexDollar(sql string, at int) Token {
 	return tok(sql, TokDollar, at, end+1+n+len(tag))
 }
 
-func IsBlank(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
-func IsDigit(c byte) bool { return c >= '0' && c <= '9' }
-func isIdentStart(c byte) bool {
-	return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80
-}
-func isIdentPart(c byte) bool { return isIdentStart(c) || IsDigit(c) || c == '$' }
+func IsBlank(c byte) bool      { return c == ' ' || c >= '\t' && c <= '\r' }
+func IsDigit(c byte) bool      { return c >= '0' && c <= '9' }
+func isIdentStart(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80 }
+func isIdentPart(c byte) bool  { return isIdentStart(c) || IsDigit(c) || c == '$' }
 
 // LowerASCII folds as PostgreSQL folds identifiers of UTF-8 databases: ASCII only.
 func LowerASCII(s string) string {

@@ -191,10 +191,9 @@ func tableSample(c *Converter, x *pg.RangeTableSample) {
 			percent = strconv.Itoa(int(k.Ival))
 		}
 	}
-	c.refuse(c.pos(x.Location), "TABLESAMPLE",
-		fmt.Sprintf(
-			"A view samples: SELECT * FROM %s WHERE random_int(100, current_seed(), ARRAY[current_step(), KEY]) < %s, "+
-				"KEY being the columns of its key; at each step of training it holds other rows.", table, percent))
+	c.refuse(c.pos(x.Location), "TABLESAMPLE", fmt.Sprintf(
+		"A view samples: SELECT * FROM %s WHERE random_int(100, current_seed(), ARRAY[current_step(), KEY]) < %s, "+
+			"KEY being the columns of its key; at each step of training it holds other rows.", table, percent))
 }
 
 func rangeFunction(c *Converter, r *pg.RangeFunction) ast.FromItem {
@@ -214,9 +213,8 @@ func rangeFunction(c *Converter, r *pg.RangeFunction) ast.FromItem {
 }
 
 func joinExpr(c *Converter, j *pg.JoinExpr) ast.FromItem {
-	out := &ast.JoinFrom{L: fromItem(c, j.Larg), R: fromItem(c, j.Rarg),
-		Using: Strings(j.UsingClause), Natural: j.IsNatural,
-		On: c.optExpr(j.Quals), Alias: aliasOf(c, j.Alias)}
+	out := &ast.JoinFrom{L: fromItem(c, j.Larg), R: fromItem(c, j.Rarg), Using: Strings(j.UsingClause),
+		Natural: j.IsNatural, On: c.optExpr(j.Quals), Alias: aliasOf(c, j.Alias)}
 	out.At = out.L.Position()
 	switch j.Jointype {
 	case pg.JoinType_JOIN_INNER:

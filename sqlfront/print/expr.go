@@ -323,8 +323,7 @@ func (p *printer) indices(list []ast.Index) {
 
 // valueFunctions are called without parentheses.
 var valueFunctions = []string{"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp",
-	"current_role", "current_user",
-	"user", "session_user", "current_catalog", "current_schema"}
+	"current_role", "current_user", "user", "session_user", "current_catalog", "current_schema"}
 
 // call prints f(args). Functions whose arguments the grammar lets words stand between, such as POSITION(x IN y), are
 // also called with commas, by their name in quotes.

@@ -16,9 +16,7 @@ import (
 
 // name prints an identifier, in quotes where PostgreSQL's quote_identifier puts them: around all but lower-case words
 // that are no keyword, or one that is a name everywhere.
-func (p *printer) name(s string) {
-	p.text(quoteName(s))
-}
+func (p *printer) name(s string) { p.text(quoteName(s)) }
 
 // QualifiedName prints a name for a text of SQL, in quotes where it needs them; schema may be empty.
 func QualifiedName(schema, name string) string {
@@ -50,9 +48,7 @@ func isKeyword(s string) bool {
 	return k != pg.KeywordKind_NO_KEYWORD && k != pg.KeywordKind_UNRESERVED_KEYWORD
 }
 
-func (p *printer) names(list []string) {
-	commas(p, list, p.name)
-}
+func (p *printer) names(list []string) { commas(p, list, p.name) }
 
 func (p *printer) qualified(schema, name string) {
 	if schema != "" {

@@ -132,8 +132,7 @@ func (b *Binder) TableRelation(t *catalog.TableDef) *Relation {
 	for i := range t.Cols {
 		c := &t.Cols[i]
 		r.Columns = append(r.Columns, &Column{Name: c.Name, Type: c.Type, Mods: c.Mods,
-			SQL:     definitions.ReadColumn(t, r.Alias+".", i),
-			NotNull: c.NotNull})
+			SQL: definitions.ReadColumn(t, r.Alias+".", i), NotNull: c.NotNull})
 	}
 	return r
 }

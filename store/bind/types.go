@@ -27,9 +27,8 @@ func TypeOf(b *Binder, n ast.TypeName) catalog.Type {
 	modifiers(b, n, t)
 	if columns.Storage[t.Name] == "" {
 		if t, v := b.session.Definitions().Relation(b.Path, n.Schema, n.Name); t != nil || v != nil {
-			b.FailHint(n.At, sqlerr.UndefinedObject,
-				"A table's row type stands only in FROM gradient('loss', NULL::"+n.Name+
-					").", "a value of the row type \"%s\" cannot stand here", n.Name)
+			b.FailHint(n.At, sqlerr.UndefinedObject, "A table's row type stands only in FROM gradient('loss', NULL::"+n.Name+
+				").", "a value of the row type \"%s\" cannot stand here", n.Name)
 		}
 		names := make([]string, 0, len(columns.Storage))
 		for k := range columns.Storage {

@@ -137,8 +137,7 @@ func (r *Reader) chunk(i int, c *lite.Cell) error {
 	h := r.heads[i]
 	if len(b) < len(h) || string(b[:len(h)]) != string(h) {
 		return sqlerr.New(sqlerr.ArraySubscript, "column %d of the query has chunks of shapes %v and %v", i+1, v.Type.Shape,
-			HeadShape(b)).
-			WithHint("All chunks of a column must have one shape.")
+			HeadShape(b)).WithHint("All chunks of a column must have one shape.")
 	}
 	if want := len(h) + v.Type.Size()*r.types[i].DType().Size(); size != want {
 		return sqlerr.New(sqlerr.DataCorrupted, "a chunk of shape %v has %d bytes, not %d", v.Type.Shape, size, want)

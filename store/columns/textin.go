@@ -122,8 +122,7 @@ func boolIn(s string) (any, error) {
 
 // timeLayouts are the ISO forms that are read; Postgres knows more.
 var timeLayouts = []string{"2006-01-02 15:04:05.999999Z07:00", "2006-01-02 15:04:05.999999-07",
-	"2006-01-02 15:04:05.999999",
-	"2006-01-02 15:04", "2006-01-02", "20060102", "2006/01/02"}
+	"2006-01-02 15:04:05.999999", "2006-01-02 15:04", "2006-01-02", "20060102", "2006/01/02"}
 
 // timeIn reads a date or time and prints it in the form that is stored, which sorts as text.
 func timeIn(s string, t catalog.Type) (any, error) {

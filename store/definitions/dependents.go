@@ -33,8 +33,7 @@ func (c *Set) dependentsDirect(k Key) []*catalog.ViewDef {
 	var out []*catalog.ViewDef
 	for _, v := range c.queries() {
 		if slices.ContainsFunc(v.Deps, func(d catalog.Dep) bool {
-			return d.Schema == k.Schema && d.Name == k.Name &&
-				!d.Function
+			return d.Schema == k.Schema && d.Name == k.Name && !d.Function
 		}) {
 			out = append(out, v)
 		}

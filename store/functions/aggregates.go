@@ -314,8 +314,7 @@ func (s *collect) Step(a []lite.Cell) error {
 	}
 	if s.bytes > columns.MaxState {
 		return sqlerr.New(sqlerr.ProgramLimit, "array_agg: the array is larger than %d MiB after %d rows",
-			columns.MaxState>>20,
-			len(s.list))
+			columns.MaxState>>20, len(s.list))
 	}
 	return err
 }

@@ -51,8 +51,7 @@ func badRegex(format string, args ...any) error {
 
 func noRegex(what string) error {
 	return sqlerr.New(sqlerr.FeatureNotSupported, "%s in a regular expression is not supported by the embedded store",
-		what).
-		WithHint("The embedded store reads the expressions that mean the same to RE2.")
+		what).WithHint("The embedded store reads the expressions that mean the same to RE2.")
 }
 
 // regex compiles a regular expression; fold ignores case.

@@ -43,10 +43,8 @@ func names(list string) map[string]bool {
 
 // Register installs what printed statements call and what no session has a part in.
 func Register(c *lite.Conn) error {
-	errs := []error{
-		c.Collation("rg_numeric", numeric.Compare), c.Collation("rg_numeric_array",
-			columns.CompareNumericArrays), c.Collation("rg_jsonb", columns.CompareJSONB),
-	}
+	errs := []error{c.Collation("rg_numeric", numeric.Compare),
+		c.Collation("rg_numeric_array", columns.CompareNumericArrays), c.Collation("rg_jsonb", columns.CompareJSONB)}
 	for _, set := range []map[string]function{numericFuncs, floatFuncs, textFuncs, arrayFuncs, timeFuncs} {
 		for name, f := range set {
 			from, renew := longBytes, func() lite.Scalar { return f.f }

@@ -93,8 +93,7 @@ var textFuncs = map[string]function{
 		return nil
 	})},
 	"starts_with": boolText(2, func(a []lite.Cell) (bool, error) {
-		return strings.HasPrefix(a[0].String(), a[1].String()),
-			nil
+		return strings.HasPrefix(a[0].String(), a[1].String()), nil
 	}),
 	"chr": text(1, func(a []lite.Cell) (string, error) {
 		if n := a[0].Int(); n < 0 {
@@ -135,8 +134,7 @@ var textFuncs = map[string]function{
 		return nil
 	}},
 	"format": {-1, true, formatCall},
-	"num_nulls": {-1, true, func(a []lite.Cell,
-		r lite.Result) error {
+	"num_nulls": {-1, true, func(a []lite.Cell, r lite.Result) error {
 		r.Int(int64(len(a) - nonNulls(a)))
 		return nil
 	}},

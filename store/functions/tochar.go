@@ -194,8 +194,7 @@ func (m moment) next(b *strings.Builder, s string) (string, error) {
 
 func noCharPattern(p string) error {
 	return sqlerr.New(sqlerr.FeatureNotSupported, "the pattern \"%s\" of to_char is not supported by the embedded store",
-		p).
-		WithHint("Put text that is no pattern into double quotes.")
+		p).WithHint("Put text that is no pattern into double quotes.")
 }
 
 // ordinal is the ending of a number.

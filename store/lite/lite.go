@@ -76,8 +76,7 @@ func Open(path string, readonly bool) (*Conn, error) {
 		flags = C.SQLITE_OPEN_READONLY | C.SQLITE_OPEN_NOMUTEX
 	}
 	c := &Conn{behind: new(atomic.Bool), stmts: map[string]*Stmt{}, arena: (*C.rg_arena)(C.calloc(1, C.sizeof_rg_arena)),
-		held: (*C.rg_held)(C.calloc(1, C.sizeof_rg_held)),
-		wait: (*C.rg_wait)(C.calloc(1, C.sizeof_rg_wait))}
+		held: (*C.rg_held)(C.calloc(1, C.sizeof_rg_held)), wait: (*C.rg_wait)(C.calloc(1, C.sizeof_rg_wait))}
 	rc := C.sqlite3_open_v2(name, &c.db, flags, nil)
 	if rc != C.SQLITE_OK {
 		err := c.failure(rc)
@@ -313,9 +312,7 @@ func (s *Stmt) SetInt(i int, x int64) { s.in[i].kind, s.in[i].i = C.int32_t(Inte
 func (s *Stmt) SetFloat(i int, x float64) { s.in[i].kind, s.in[i].d = C.int32_t(Float), C.double(x) }
 
 // SetBytes puts a TEXT or BLOB; the bytes are copied.
-func (s *Stmt) SetBytes(i int, kind int32, b []byte) {
-	copy(s.Room(i, kind, len(b)), b)
-}
+func (s *Stmt) SetBytes(i int, kind int32, b []byte) { copy(s.Room(i, kind, len(b)), b) }
 
 // Room puts a TEXT or BLOB of n bytes and returns the place to fill, valid until the next Set of bytes.
 // A fresh row begins with the first parameter that holds bytes after a Run or Bind.

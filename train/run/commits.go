@@ -70,8 +70,7 @@ func (r *commits) mark() {
 	}
 	for _, l := range r.lives {
 		l.Sum = l.Hash(l.Param.F32, l.Param.F64, func(row int) bool {
-			return l.Param.Valid != nil &&
-				l.Param.Valid[row] == 0
+			return l.Param.Valid != nil && l.Param.Valid[row] == 0
 		})
 	}
 }
@@ -112,9 +111,8 @@ func (r *commits) unchanged(ctx context.Context) error {
 	if r.id == 0 {
 		return nil
 	}
-	res, err := r.db.Runf(ctx,
-		"SELECT (SELECT step FROM relgrad.run WHERE run OPERATOR(pg_catalog.=) %d), (SELECT "+
-			"coalesce(pg_catalog.max(step), 0) FROM relgrad.loss WHERE run OPERATOR(pg_catalog.=) %d)", r.id, r.id)
+	res, err := r.db.Runf(ctx, "SELECT (SELECT step FROM relgrad.run WHERE run OPERATOR(pg_catalog.=) %d), (SELECT "+
+		"coalesce(pg_catalog.max(step), 0) FROM relgrad.loss WHERE run OPERATOR(pg_catalog.=) %d)", r.id, r.id)
 	if err != nil {
 		return err
 	}

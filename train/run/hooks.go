@@ -252,8 +252,7 @@ func (r *hooks) takeParam(ctx context.Context, lives []*engine.Live, keys bool) 
 func (r *hooks) sameRows(ctx context.Context, l *engine.Live) error {
 	t := l.Table
 	e := sqlerr.New(sqlerr.ObjectNotPrereqState, "before_step has changed the rows or columns of the parameter %s",
-		t.Name).
-		WithHint("It may update a parameter's values; rows that come and go belong into another table.")
+		t.Name).WithHint("It may update a parameter's values; rows that come and go belong into another table.")
 	if !sameTable(r.db.Definition(t.Schema, t.Name), t) {
 		return e
 	}

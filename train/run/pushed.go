@@ -92,21 +92,20 @@ func (p *pushedRun) statement(ctx context.Context) (err error) {
 	if p.once, err = p.db.Folded(ctx, p.c); err != nil {
 		return err
 	}
-	p.st, err = p.config.Statement(p.c.Res, p.params,
-		sqlgen.Options{Env: &env, Typed: p.db.Database.(catalog.Pusher).Captured(), Inexact: p.db.Database.(catalog.Pusher).
-			Inexact(),
-			Holds: p.db.Holding(p.c), Opaque: func(n *ra.Node) (string, error) {
-				if !n.PerStep {
-					return p.db.RowsText(ctx, n, &env)
-				}
-				if q := n.Query.(*bind.OpaqueQuery); q.Select != nil {
-					p.draws = true
-					return p.db.Subquery(ctx, n)
-				}
-				t := &stepTable{fmt.Sprintf("relgrad_rows%d", len(p.rows)+1), n}
-				p.rows = append(p.rows, t)
-				return "SELECT * FROM pg_temp." + t.name, nil
-			}})
+	p.st, err = p.config.Statement(p.c.Res, p.params, sqlgen.Options{Env: &env,
+		Typed: p.db.Database.(catalog.Pusher).Captured(), Inexact: p.db.Database.(catalog.Pusher).Inexact(),
+		Holds: p.db.Holding(p.c), Opaque: func(n *ra.Node) (string, error) {
+			if !n.PerStep {
+				return p.db.RowsText(ctx, n, &env)
+			}
+			if q := n.Query.(*bind.OpaqueQuery); q.Select != nil {
+				p.draws = true
+				return p.db.Subquery(ctx, n)
+			}
+			t := &stepTable{fmt.Sprintf("relgrad_rows%d", len(p.rows)+1), n}
+			p.rows = append(p.rows, t)
+			return "SELECT * FROM pg_temp." + t.name, nil
+		}})
 	return err
 }
 

@@ -127,8 +127,7 @@ func (r *record) saveState(ctx context.Context, p train.Progress, rows []train.L
 			v = *l.Validation
 		}
 		losses = append(losses, []ast.Expr{Literal("bigint", r.id), Literal("bigint", l.Step), Literal("bigint", l.Epoch),
-			Literal("double precision", l.Loss),
-			Literal("double precision", v), stamp(l.At)})
+			Literal("double precision", l.Loss), Literal("double precision", v), stamp(l.At)})
 	}
 	if err := r.db.insert(ctx, "loss", []string{"run", "step", "epoch", "loss", "validation", "at"}, losses); err != nil {
 		return err

@@ -131,14 +131,8 @@ func (b *block) null(o *device.Op, i, r int) bool {
 
 // newBlock makes a worker's state for the tree in a buffer of at least t.bytes.
 func newBlock(t *device.Tree, env *kernels.Env, buf *tensor.Buffer) *block {
-	b := &block{
-		t:     t,
-		cells: make([]values.Column, len(t.Cells)),
-		head:  readied(t.Head),
-		ops:   readied(t.Ops),
-		env:   env,
-		buf:   buf,
-	}
+	b := &block{t: t, cells: make([]values.Column, len(t.Cells)), head: readied(t.Head), ops: readied(t.Ops),
+		env: env, buf: buf}
 	for i := range t.Cells {
 		c := &t.Cells[i]
 		if c.View {

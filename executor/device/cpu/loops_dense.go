@@ -42,18 +42,8 @@ func runMatmul[T values.Float](b *block, o *device.Op) error {
 
 func runOuter[T values.Float](b *block, o *device.Op) error {
 	p := o.Aux.(device.Product)
-	cpu.Products(
-		b.rows(o),
-		p.M,
-		1,
-		p.N,
-		values.Numbers[T](b.arg(o, 0)),
-		b.step(o, 0),
-		values.Numbers[T](b.arg(o, 1)),
-		b.step(o, 1),
-		values.Numbers[T](b.out(o)),
-		p.M*p.N,
-	)
+	cpu.Products(b.rows(o), p.M, 1, p.N, values.Numbers[T](b.arg(o, 0)), b.step(o, 0), values.Numbers[T](b.arg(o, 1)),
+		b.step(o, 1), values.Numbers[T](b.out(o)), p.M*p.N)
 	return nil
 }
 

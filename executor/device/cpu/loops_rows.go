@@ -277,26 +277,14 @@ func runExtreme(b *block, o *device.Op) error {
 	sign := o.Aux.(int)
 	switch o.Kind {
 	case values.F32:
-		extreme(
-			b,
-			o,
-			func(d *values.Column) []float32 { return d.F32 },
-			func(x, y float32) bool { return sign*device.CompareFloats(float64(x), float64(y)) > 0 },
-		)
+		extreme(b, o, func(d *values.Column) []float32 { return d.F32 },
+			func(x, y float32) bool { return sign*device.CompareFloats(float64(x), float64(y)) > 0 })
 	case values.F64:
-		extreme(
-			b,
-			o,
-			func(d *values.Column) []float64 { return d.F64 },
-			func(x, y float64) bool { return sign*device.CompareFloats(x, y) > 0 },
-		)
+		extreme(b, o, func(d *values.Column) []float64 { return d.F64 },
+			func(x, y float64) bool { return sign*device.CompareFloats(x, y) > 0 })
 	default:
-		extreme(
-			b,
-			o,
-			func(d *values.Column) []int64 { return d.I64 },
-			func(x, y int64) bool { return x != y && (x > y) == (sign > 0) },
-		)
+		extreme(b, o, func(d *values.Column) []int64 { return d.I64 },
+			func(x, y int64) bool { return x != y && (x > y) == (sign > 0) })
 	}
 	return nil
 }

@@ -125,17 +125,8 @@ func runSoftmax[T values.Float](b *block, o *device.Op) error {
 
 func runLogSoftmax[T values.Float](b *block, o *device.Op) error {
 	last, n := o.Aux.(int), b.rows(o)*b.out(o).Size
-	x, out, top, l := values.Numbers[T](
-		b.arg(o, 0),
-	), values.Numbers[T](
-		b.out(o),
-	), make(
-		[]float64,
-		n/last,
-	), make(
-		[]float64,
-		n/last,
-	)
+	x, out, top, l := values.Numbers[T](b.arg(o, 0)), values.Numbers[T](b.out(o)), make([]float64, n/last),
+		make([]float64, n/last)
 	cpu.LogSumExp(n/last, last, x[:n], top, l)
 	for i := range n {
 		out[i] = T((float64(x[i]) - top[i/last]) - l[i/last])
@@ -188,13 +179,7 @@ func runSoftmaxGradOfOne[T values.Float](b *block, o *device.Op) error {
 
 func runSoftmaxGrad[T values.Float](b *block, o *device.Op) error {
 	last, n := o.Aux.(int), b.rows(o)*b.out(o).Size
-	cpu.SoftmaxGrad(
-		n/last,
-		last,
-		values.Numbers[T](b.arg(o, 0))[:n],
-		values.Numbers[T](b.arg(o, 1))[:n],
-		divisor[T](b, o, 2),
-		values.Numbers[T](b.out(o))[:n],
-	)
+	cpu.SoftmaxGrad(n/last, last, values.Numbers[T](b.arg(o, 0))[:n], values.Numbers[T](b.arg(o, 1))[:n],
+		divisor[T](b, o, 2), values.Numbers[T](b.out(o))[:n])
 	return nil
 }

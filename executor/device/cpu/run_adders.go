@@ -71,16 +71,8 @@ func addWeighted[T values.Float](scalars []values.Factor) adder {
 		tmp := values.Numbers[T](b.partial(x.Kind, b.t.Rows+size))
 		weights, part := tmp[:hi-lo], tmp[b.t.Rows:b.t.Rows+size]
 		multiply(b, scalars, weights, lo)
-		cpu.SpMM(
-			1,
-			[]int32{0, int32(hi - lo)},
-			0,
-			weights,
-			cpu.Rows[T]{X: values.Numbers[T](x)[lo*size : hi*size]},
-			cpu.Rows[T]{},
-			size,
-			part,
-		)
+		cpu.SpMM(1, []int32{0, int32(hi - lo)}, 0, weights, cpu.Rows[T]{X: values.Numbers[T](x)[lo*size : hi*size]},
+			cpu.Rows[T]{}, size, part)
 		cpu.AddRows(1, size, part, sum)
 	}
 }

@@ -40,15 +40,8 @@ func part[T values.Float](v *values.Val, row, size int) []T {
 // runPanel computes a panel of the result of one product, from row lo and column left on.
 func runPanel[T values.Float](in *task, g *device.GEMM, row, lo, left, width int) {
 	p := g.P
-	x, y, out := part[T](
-		g.X,
-		row,
-		p.M*p.K,
-	), part[T](
-		g.Y,
-		row,
-		p.K*p.N,
-	), values.Numbers[T](in.V.Data)[row*p.M*p.N:(row+1)*p.M*p.N]
+	x, y, out := part[T](g.X, row, p.M*p.K), part[T](g.Y, row, p.K*p.N),
+		values.Numbers[T](in.V.Data)[row*p.M*p.N:(row+1)*p.M*p.N]
 	n := min(g.Rows, p.M-lo)
 	lda, ldb := p.K, p.N
 	if p.At {
@@ -84,21 +77,8 @@ func runOuterSums(o *device.Outers, in *task) error {
 
 // inParts is scratch for n sums in double precision that begin at 0, and for parts of them in the result's kind.
 func inParts[T values.Float](k values.Kind, n int, scratch *tensor.Buffer) (part []T, sum []float64) {
-	d, wide := values.Place(
-		scratch,
-		0,
-		k,
-		n,
-		1,
-		false,
-	), values.Place(
-		scratch,
-		values.Aligned(n*k.Bytes()),
-		values.F64,
-		n,
-		1,
-		false,
-	)
+	d, wide := values.Place(scratch, 0, k, n, 1, false),
+		values.Place(scratch, values.Aligned(n*k.Bytes()), values.F64, n, 1, false)
 	clear(wide.F64)
 	return values.Numbers[T](&d), wide.F64
 }
@@ -112,20 +92,8 @@ func runOuters[T values.Float](in *task, o *device.Outers, lo, n, left, width in
 	}
 	part, sum := inParts[T](in.V.Data.Kind, n*width, scratch)
 	for at := 0; at < in.Rows; at += device.ProductRows {
-		blas.Gemm(
-			true,
-			false,
-			n,
-			width,
-			min(device.ProductRows, in.Rows-at),
-			x[at*o.P+lo:],
-			o.P,
-			y[at*o.Q+left:],
-			o.Q,
-			0,
-			part,
-			width,
-		)
+		blas.Gemm(true, false, n, width, min(device.ProductRows, in.Rows-at), x[at*o.P+lo:], o.P, y[at*o.Q+left:], o.Q,
+			0, part, width)
 		cpu.AddRows(1, n*width, part, sum)
 		tensor.Trim()
 	}
@@ -249,20 +217,8 @@ func addProducts[T values.Float](s *device.ProductSum, lo, n, first, end int, ou
 	beta := T(0)
 	for r := first; r < end; r++ {
 		x, y := s.X.Row(r)*p.M*p.K, s.Y.Row(r)*p.K*p.N
-		blas.Gemm(
-			p.At,
-			p.Bt,
-			n,
-			p.N,
-			p.K,
-			values.Numbers[T](s.X.V.Data)[x+left:x+p.M*p.K],
-			lda,
-			values.Numbers[T](s.Y.V.Data)[y:y+p.K*p.N],
-			ldb,
-			beta,
-			out,
-			p.N,
-		)
+		blas.Gemm(p.At, p.Bt, n, p.N, p.K, values.Numbers[T](s.X.V.Data)[x+left:x+p.M*p.K], lda,
+			values.Numbers[T](s.Y.V.Data)[y:y+p.K*p.N], ldb, beta, out, p.N)
 		beta = 1
 		tensor.Trim()
 	}

@@ -68,14 +68,8 @@ type parts[T values.Float] struct {
 }
 
 func newParts[T values.Float](m *Machine, d *device.Distributed, scale []float64) *parts[T] {
-	r := &parts[T]{
-		Distributed:  d,
-		Distribution: d.Plan,
-		m:            m,
-		scale:        scale,
-		x:            values.Numbers[T](d.From.V.Data),
-		w:            d.Work.Data.F64,
-	}
+	r := &parts[T]{Distributed: d, Distribution: d.Plan, m: m, scale: scale, x: values.Numbers[T](d.From.V.Data),
+		w: d.Work.Data.F64}
 	for i, s := range d.Sides {
 		n := s.Count * s.N * d.K
 		if r.added[i], r.f[i] = make([]int, len(d.Plan.Panels[i])), values.Numbers[T](s.V.Data); s.Turned {
@@ -334,20 +328,8 @@ func (r *parts[T]) multiply(a, b int) {
 		if r.added[side][at]%r.Runs[side] == 0 {
 			beta = 0
 		}
-		blas.Gemm(
-			side == 1,
-			false,
-			p.N,
-			r.K,
-			q.N,
-			x,
-			r.Sides[1].N,
-			r.rowsOf(1-side, q),
-			r.K,
-			beta,
-			r.acc[side][p.At:][:p.N*r.K],
-			r.K,
-		)
+		blas.Gemm(side == 1, false, p.N, r.K, q.N, x, r.Sides[1].N, r.rowsOf(1-side, q), r.K, beta,
+			r.acc[side][p.At:][:p.N*r.K], r.K)
 		if r.added[side][at]++; r.added[side][at]%r.Runs[side] == 0 {
 			r.flush(side, at)
 		}

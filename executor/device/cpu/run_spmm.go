@@ -144,16 +144,8 @@ func laneBlock[T values.Float](in *task, s *device.SpMMBlocks, all []float64, b 
 	}
 	at, _ := s.Scratch(in.Instr)
 	d := values.Place(in.m.scratch[w], at, in.V.Data.Kind, n*size, 1, false)
-	cpu.SpMM(
-		n,
-		start,
-		from,
-		weights,
-		cpu.Rows[T]{X: values.Numbers[T](s.X.V.Data), At: s.X.Idx.At[from:to], Near: true},
-		cpu.Rows[T]{},
-		size,
-		values.Numbers[T](&d),
-	)
+	cpu.SpMM(n, start, from, weights, cpu.Rows[T]{X: values.Numbers[T](s.X.V.Data), At: s.X.Idx.At[from:to], Near: true},
+		cpu.Rows[T]{}, size, values.Numbers[T](&d))
 	cpu.AddRows(1, n*size, values.Numbers[T](&d), all[lo*size:hi*size])
 	return nil
 }
@@ -199,21 +191,8 @@ func (l *spmmLane[T]) sum(g int, start []int32, out []T) error {
 func (l *spmmLane[T]) long(g, from, to int, out []T) error {
 	kind, size := l.in.V.Data.Kind, len(out)
 	at := l.at + len(l.s.X)*l.s.Files.Piece
-	d, e := values.Place(
-		l.buf,
-		at,
-		kind,
-		size,
-		1,
-		false,
-	), values.Place(
-		l.buf,
-		at+values.Aligned(size*kind.Bytes()),
-		values.F64,
-		size,
-		1,
-		false,
-	)
+	d, e := values.Place(l.buf, at, kind, size, 1, false),
+		values.Place(l.buf, at+values.Aligned(size*kind.Bytes()), values.F64, size, 1, false)
 	clear(e.F64)
 	for lo := from; lo < to; lo += device.Chain {
 		if err := l.sum(g, []int32{int32(lo), int32(min(lo+device.Chain, to))}, values.Numbers[T](&d)); err != nil {

@@ -42,15 +42,7 @@ func (in *task) runSum() func() error {
 
 func (in *task) sumLane(b *block, x *reducer, add adder, parts *[2]partial, lane int) error {
 	s := &runSum{}
-	s.begin(
-		in.V,
-		x,
-		add,
-		&structure.Runs{Start: in.V.Groups.Start},
-		parts,
-		lane*in.Lane,
-		min((lane+1)*in.Lane, in.Rows),
-	)
+	s.begin(in.V, x, add, &structure.Runs{Start: in.V.Groups.Start}, parts, lane*in.Lane, min((lane+1)*in.Lane, in.Rows))
 	for lo := s.first; lo < s.end; lo += in.T.Rows {
 		n := min(in.T.Rows, s.end-lo)
 		if err := b.eval(lo, n); err != nil {
@@ -79,17 +71,8 @@ type runSum struct {
 
 // begin has s sum the rows first to end.
 func (s *runSum) begin(v *values.Val, x *reducer, add adder, r *structure.Runs, parts *[2]partial, first, end int) {
-	*s = runSum{
-		v:     v,
-		runs:  r,
-		x:     x,
-		add:   add,
-		parts: parts,
-		first: first,
-		end:   end,
-		at:    runAt(r.Start, first),
-		acc:   &parts[0].acc,
-	}
+	*s = runSum{v: v, runs: r, x: x, add: add, parts: parts, first: first, end: end, at: runAt(r.Start, first),
+		acc: &parts[0].acc}
 	parts[0].g, parts[1].g = -1, -1
 	if int(r.Start[s.at]) == first {
 		s.acc = &parts[1].acc

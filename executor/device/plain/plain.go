@@ -119,12 +119,8 @@ func (c *plainCode) set(ctx context.Context, v *values.Val, r int, x *values.Val
 
 // row is row r of v. What is in memory is read, but for the val that is being made; memo holds what the row of another
 // space has been computed for already.
-func (c *plainCode) row(
-	v *values.Val,
-	r int,
-	making *values.Val,
-	memo map[*values.Val]kernels.Value,
-) (x kernels.Value, err error) {
+func (c *plainCode) row(v *values.Val, r int, making *values.Val,
+	memo map[*values.Val]kernels.Value) (x kernels.Value, err error) {
 	if v.Uniform() {
 		r = 0
 	}

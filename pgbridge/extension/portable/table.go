@@ -25,18 +25,15 @@ var bodies = map[string]writer{
 	"gen_l2_length":            lengths("impl_l2_length"),
 	"gen_layer_norm_deviation": lengths("impl_layer_norm_deviation"),
 	"gen_cross_entropy_slope": fixed([]string{chunkArg("dims", "logits", "cross_entropy"), flatArg("flat", "logits")},
-		labelInside,
-		"RETURN relgrad.impl_build(relgrad.impl_cross_entropy_slope(flat, label), dims);"),
+		labelInside, "RETURN relgrad.impl_build(relgrad.impl_cross_entropy_slope(flat, label), dims);"),
 	"dot": fixed(nil, "PERFORM relgrad.impl_pair(a, b, 'dot');", "RETURN relgrad.impl_dot("+flat("a")+", "+flat("b")+");"),
 	"mse": fixed([]string{"d double precision[]"}, "PERFORM relgrad.impl_pair(a, b, 'mse');",
 		"d := ARRAY(SELECT relgrad.impl_add(x, -y) FROM unnest("+flat("a")+", "+flat("b")+
-			") WITH ORDINALITY AS t(x, y, o) ORDER BY o);",
-		"RETURN relgrad.impl_div(relgrad.impl_dot(d, d), cardinality(d));"),
+			") WITH ORDINALITY AS t(x, y, o) ORDER BY o);", "RETURN relgrad.impl_div(relgrad.impl_dot(d, d), cardinality(d));"),
 	"sqnorm": fixed([]string{chunkArg("dims", "x", "sqnorm"), flatArg("flat", "x")},
 		"RETURN relgrad.impl_dot(flat, flat);"),
 	"norm": fixed([]string{chunkArg("dims", "x", "norm"), flatArg("flat", "x")}, "RETURN relgrad.impl_length(flat);"),
-	"cross_entropy": fixed([]string{chunkArg("dims", "logits", "cross_entropy"), flatArg("flat", "logits")},
-		labelInside,
+	"cross_entropy": fixed([]string{chunkArg("dims", "logits", "cross_entropy"), flatArg("flat", "logits")}, labelInside,
 		"RETURN relgrad.impl_add(relgrad.impl_add(relgrad.impl_largest(flat), -flat[label + 1]), "+
 			"relgrad.impl_others(flat));"),
 
