@@ -15,7 +15,7 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// limits are what the machine can do at most, as measured: operations of a matrix product and bytes read per second.
+// limits are the measured limits of the machine: operations of a matrix product and bytes read, per second.
 type limits struct{ flops, bytes float64 }
 
 // measureLimits takes about a fifth of a second.
@@ -70,7 +70,7 @@ func measureLimits(ctx context.Context, workers int) (out limits, err error) {
 	return out, err
 }
 
-// median is that of the runs after the first, which warms up, or the only one.
+// median ignores the first of several runs, which warms up the caches.
 func median(took []time.Duration) time.Duration {
 	if len(took) == 0 {
 		return 0
@@ -79,8 +79,8 @@ func median(took []time.Duration) time.Duration {
 	return runs[len(runs)/2]
 }
 
-// analyzed prints the median of an instruction's runs, and which share of the machine's limit it reaches: of
-// operations or of bytes, whichever binds.
+// analyzed prints the median of an instruction's runs and the share of the machine's limit that it reaches: of
+// operations or of bytes, whichever is higher.
 func analyzed(in *device.Instr, b *strings.Builder, runs []time.Duration, l limits) time.Duration {
 	took := median(runs)
 	if took == 0 || l == (limits{}) {

@@ -18,17 +18,17 @@ import (
 )
 
 // The budget. What a program needs is counted from exact numbers of rows. Where that is more than the budget, columns
-// of tables and vals move from memory to files that the system pages (tensor.NewSpill): instructions run over blocks of
-// rows, so that they stream through. What is resident of such files at once is bounded by a window. See
+// of tables and vals move from memory to files that the system pages (tensor.NewSpill). Instructions then stream
+// through them in blocks of rows. A window bounds how much of these files is resident at once. See
 // docs/adr/0016-memory-budget.md.
 
 const (
-	windowShare    = 8 // of the budget is the window of spilled buffers' pages
-	columnShare    = 4 // of the budget is what columns of tables may take
-	structureShare = 4 // of the budget is what arrays of the structure may take
+	windowShare    = 8 // of the budget goes to resident pages of files
+	columnShare    = 4 // of the budget goes to columns of tables
+	structureShare = 4 // of the budget goes to arrays of the structure
 )
 
-// Spilled says what of a program lies in files.
+// Spilled tells how much of a program lies in files.
 type Spilled struct {
 	Needs   int64 // bytes that the plan would take in memory
 	Budget  int64
@@ -37,39 +37,39 @@ type Spilled struct {
 	Dir     string // the folder of the files
 }
 
-// ledger is what a program holds, in bytes.
+// ledger counts what a program holds, in bytes.
 type ledger struct {
-	columns  int64            // of tables, in memory
+	columns  int64            // columns of tables in memory
 	disk     []*tensor.Buffer // columns of tables in files
-	listed   []string         // which they are, for plans
-	arrays   int64            // of the structure, in memory; what became garbage counts too
+	listed   []string         // names of these columns, for plans
+	arrays   int64            // arrays of the structure in memory, garbage included
 	filed    []*tensor.Buffer // arrays of the structure in files
-	made     []int64          // sizes of the run's arrays, in the order of making; negative: no file can hold it
-	vals     []string         // the vals in files, of the last schedule
-	needs    int64            // what the plan would take in memory
-	released func()           // ends the limit of Go's heap; nil: there is none
+	made     []int64          // sizes of the run's arrays in the order of making; negative: it cannot lie in a file
+	vals     []string         // names of the vals in files, of the last schedule
+	needs    int64            // bytes that the plan would take in memory
+	released func()           // removes the limit of Go's heap; nil: there is none
 	told     bool             // Options.Spills has been called
 }
 
-// holdings are what a program holds, and what its budget lets it hold.
+// holdings are the data that a program holds in memory and in files, with its budget.
 type holdings struct {
 	opt    Options
 	tune   *tuning.Sizes
 	src    ra.Source
 	tables map[string]*tableData
 	params []*Param
-	owned  []*values.Val // computed once; their data are freed at Close
-	arena  arena         // of the schedule's vals
-	spare  arena         // of structural vals, while they are computed
+	owned  []*values.Val // computed once; Close frees their data
+	arena  arena         // memory of the schedule's vals
+	spare  arena         // memory of structural vals while they are computed
 	ledger ledger
-	stages *structure.Env // what its stages share
+	stages *structure.Env // shared by the run's stage and the steps' stages
 	run    *stage
 	step   *stage
 }
 
 func (m *holdings) window() int64 { return m.opt.Memory / windowShare }
 
-// spills reports whether some of the program lies in files.
+// spills reports whether some data of the program lie in files.
 func (m *holdings) spills() bool {
 	_, step := m.stages.Steps.Bytes()
 	return len(m.ledger.disk)+len(m.ledger.filed)+len(m.ledger.vals) > 0 || step > 0
@@ -83,7 +83,8 @@ func (l *ledger) forget() {
 	l.filed, l.made, l.arrays, l.vals = nil, nil, 0, nil
 }
 
-// InFile reports whether so many bytes more of the structure go to a file: where it has taken its share of the budget.
+// InFile reports whether an array of the structure goes to a file, because the structure has used up its share of the
+// budget.
 func (m *holdings) InFile(bytes int64) bool {
 	return m.opt.Memory > 0 && bytes >= m.tune.SpillBytes && m.arrays()+bytes > m.opt.Memory/structureShare
 }
@@ -98,13 +99,13 @@ func (m *holdings) Lasts(bytes int64, file *tensor.Buffer) {
 	}
 }
 
-// arrays is the size of the arrays of the structure in memory.
+// arrays counts the bytes of the structure's arrays in memory.
 func (m *holdings) arrays() int64 {
 	step, _ := m.stages.Steps.Bytes()
 	return m.ledger.arrays + step
 }
 
-// lastingData gives a column of the structure its memory, which is Go's or a file's.
+// lastingData allocates a column of the structure, on Go's heap or in a file.
 func (m *holdings) lastingData(d *values.Column, nullable bool) error {
 	bytes := values.Bytes(d.Kind, d.N, d.Size, nullable)
 	m.ledger.made = append(m.ledger.made, spillable(d.Kind, bytes))
@@ -122,7 +123,7 @@ func (m *holdings) lastingData(d *values.Column, nullable bool) error {
 	return nil
 }
 
-// spillable is a size as ledger.made has it.
+// spillable is a size as an entry of ledger.made: negative where the column cannot lie in a file.
 func spillable(k values.Kind, bytes int) int64 {
 	if k == values.Str {
 		return int64(-bytes)
@@ -159,7 +160,7 @@ func (m *holdings) Spill(bytes int) (*tensor.Buffer, error) {
 		Wrap(err)
 }
 
-// stored is a column of a table that the plan reads.
+// stored is a stored column that the plan reads.
 type stored struct {
 	t     *tableData
 	i     int
@@ -194,8 +195,8 @@ func (m *holdings) columnsByBytes() []stored {
 	return out
 }
 
-// inMemory is what columns take in memory under a budget: the largest lie in files until the rest takes no more than
-// the columns' share. first is the first that stays.
+// inMemory splits columns, the largest first, under a budget: the largest go to files until the rest fits into the
+// columns' share. It returns the first column that stays in memory and the bytes of all that stay.
 func (m *holdings) inMemory(cols []stored, budget int64) (first int, bytes int64) {
 	for _, c := range cols {
 		bytes += c.bytes
@@ -207,7 +208,7 @@ func (m *holdings) inMemory(cols []stored, budget int64) (first int, bytes int64
 	return first, bytes
 }
 
-// chooseColumns marks the columns that are read into files.
+// chooseColumns marks the columns that will be read into files.
 func (m *holdings) chooseColumns() {
 	if m.opt.Memory <= 0 {
 		return
@@ -225,7 +226,7 @@ func (m *holdings) chooseColumns() {
 	}
 }
 
-// read reads a table, the columns that are marked into files.
+// read reads a table. Marked columns go to files.
 func (m *holdings) read(st *stage, t *tableData) ([]*ra.Vector, error) {
 	var failed error
 	room := func(i int, typ kernels.Type, rows int) *ra.Vector {
@@ -251,9 +252,9 @@ func (m *holdings) read(st *stage, t *tableData) ([]*ra.Vector, error) {
 	if err != nil {
 		return nil, err
 	}
-	cols = slices.Clone(cols) // the source's own, perhaps
+	cols = slices.Clone(cols) // the list may be the source's own
 	for i, v := range cols {
-		if d := t.own[t.cols[i]]; d != nil && !d.Over(v) { // it has not been asked for, or was too small
+		if d := t.own[t.cols[i]]; d != nil && !d.Over(v) { // the source did not use this memory, or it was too small
 			d.Free()
 			delete(t.own, t.cols[i])
 		}
@@ -273,13 +274,14 @@ func (m *holdings) read(st *stage, t *tableData) ([]*ra.Vector, error) {
 	return cols, nil
 }
 
-// own reports whether column i of a table becomes a parameter as it is read, and so is read into a parameter's memory.
+// own reports whether column i of a table becomes a parameter as it is read, so that it is read into the parameter's
+// memory.
 func (m *holdings) own(t *tableData, i int) bool {
 	has := slices.ContainsFunc(m.params, func(q *Param) bool { return q.table == t && q.col == t.cols[i] })
 	return t.dep[t.cols[i]] && !has && !m.opt.Force64
 }
 
-// roomFor makes an empty vector that has room for so many rows of a column, in a file or in a parameter's memory.
+// roomFor makes an empty vector with capacity for so many rows of a column, in a file or in a parameter's memory.
 func (m *holdings) roomFor(t *tableData, i int, typ kernels.Type, rows int) (*ra.Vector, error) {
 	if t.spill[i] {
 		return m.roomOn(typ, rows)
@@ -293,7 +295,7 @@ func (m *holdings) roomFor(t *tableData, i int, typ kernels.Type, rows int) (*ra
 	return &ra.Vector{Type: typ, F64: d.F64[:0:len(d.F64)], F32: d.F32[:0:len(d.F32)]}, nil
 }
 
-// roomOn makes an empty vector that has room for so many rows in a file.
+// roomOn makes an empty vector with capacity for so many rows, in a file.
 func (m *holdings) roomOn(t kernels.Type, rows int) (*ra.Vector, error) {
 	k, n := values.KindOf(t), rows*t.Size()
 	b, err := m.Spill(n * k.Bytes())
@@ -305,7 +307,7 @@ func (m *holdings) roomOn(t kernels.Type, rows int) (*ra.Vector, error) {
 	return &ra.Vector{Type: t, F64: d.F64[:0:len(d.F64)], F32: d.F32[:0:len(d.F32)], Ints: d.I64[:0:len(d.I64)]}, nil
 }
 
-// moveOut returns a column whose numbers lie in a file.
+// moveOut copies a column to a file.
 func (m *holdings) moveOut(v *ra.Vector) (*ra.Vector, error) {
 	if m.bufferOf(unsafe.Pointer(unsafe.SliceData(values.NumbersOf(v)))) != nil {
 		return v, nil
@@ -319,7 +321,7 @@ func (m *holdings) moveOut(v *ra.Vector) (*ra.Vector, error) {
 	return to, nil
 }
 
-// copyOut appends to what lies in a file, a piece at a time.
+// copyOut appends from to a slice that lies in a file, a piece at a time.
 func copyOut[T any](to, from []T) []T {
 	for piece := range slices.Chunk(from, 1<<16) {
 		to = append(to, piece...)
@@ -336,8 +338,8 @@ func vectorBytes(v *ra.Vector) int64 {
 	return int64(n)
 }
 
-// held is what the program, and others under the same budget, hold in memory besides a schedule's vals and what they
-// are computed with.
+// held counts the bytes in memory of this program and of others under the same budget, without a schedule's vals and
+// scratch.
 func (m *holdings) held() int64 {
 	n := m.opt.Taken + m.ledger.columns + m.structureBytes()
 	for _, v := range m.owned {
@@ -351,7 +353,7 @@ func (m *holdings) held() int64 {
 	return n
 }
 
-// structureBytes counts the arrays of the structure in memory and the tables in which keys are looked up.
+// structureBytes counts the arrays of the structure in memory and the joins' tables of keys.
 func (m *holdings) structureBytes() int64 {
 	n := m.arrays()
 	for _, st := range []*stage{m.run, m.step} {
@@ -365,7 +367,7 @@ func (m *holdings) structureBytes() int64 {
 	return n
 }
 
-// bufferOf returns the program's file in which an array lies; nil: it lies in memory.
+// bufferOf returns the program's file in which an array lies, nil where it lies in memory.
 func (m *holdings) bufferOf(at unsafe.Pointer) *tensor.Buffer {
 	for _, list := range [][]*tensor.Buffer{m.ledger.disk, m.ledger.filed} {
 		for _, b := range list {
@@ -378,19 +380,20 @@ func (m *holdings) bufferOf(at unsafe.Pointer) *tensor.Buffer {
 	return nil
 }
 
-// residentColumns is the size up to which a column in a file that is read in no order may be resident beyond the
-// window.
+// residentColumns bounds how much of a column in a file may be resident, beyond the window, where its rows are read in
+// random order.
 func residentColumns(budget int64) int64 { return 2 * (budget / windowShare) }
 
-// beyond is how much more than that of a column in a file is resident whose rows are read in no order where they are
-// mapped: pages come sixteen at a time, faster than they can be released.
+// beyond is by how much such a column exceeds residentColumns. Its rows are read where they are mapped: the system
+// loads sixteen pages at a time, faster than they can be released.
 func beyond(gathered, budget int64) int64 { return max(0, gathered-residentColumns(budget)) }
 
-// tried is what vals need when so many of them lie in files, in bytes.
+// tried is an attempt of choose: what the vals need in memory, and the largest column in a file that is read in random
+// order. Both are bytes.
 type tried struct{ need, gathered int64 }
 
-// works reports whether a budget holds a plan that needs so many bytes besides columns, arrays of the structure and
-// vals: as choose goes, with the sizes that it has tried.
+// works reports whether a plan fits into a budget. fixed counts what is neither a column, nor an array of the
+// structure, nor a val. It decides as choose does, by the attempts that choose has made.
 func (m *holdings) works(cols []stored, budget, fixed int64, vals []tried) bool {
 	first, kept := m.inMemory(cols, budget)
 	arrays, filed := m.arraysWithin(budget)
@@ -407,8 +410,8 @@ func (m *holdings) works(cols []stored, budget, fixed int64, vals []tried) bool 
 	return false
 }
 
-// arraysWithin is what arrays of the structure take in memory under a budget, and whether some lie in files. See
-// inFile.
+// arraysWithin counts the structure's arrays in memory under a budget, and tells whether some lie in files (see
+// InFile).
 func (m *holdings) arraysWithin(budget int64) (bytes int64, filed bool) {
 	for _, b := range append(m.ledger.made[:len(m.ledger.made):len(m.ledger.made)], m.stages.Steps.Sizes()...) {
 		if b >= m.tune.SpillBytes && bytes+b > budget/structureShare {
@@ -420,8 +423,8 @@ func (m *holdings) arraysWithin(budget int64) (bytes int64, filed bool) {
 	return bytes, filed
 }
 
-// smallest is the least budget above this one that works, in whole megabytes, as people write it. A smaller one may
-// work too, in which a column lies in a file that this one keeps in memory.
+// smallest is the least budget above the present one that works, in whole megabytes. A smaller one may work too: it
+// would move to files a column that this one keeps in memory.
 func (m *holdings) smallest(fixed int64, vals []tried) int64 {
 	const mega = 1 << 20
 	cols := m.columnsByBytes()
@@ -441,7 +444,7 @@ func (m *holdings) smallest(fixed int64, vals []tried) int64 {
 	return least * mega
 }
 
-// tooLittle says that the budget does not hold so many bytes besides columns, arrays of the structure and vals.
+// tooLittle is the error of a budget that the plan does not fit into even where it spills. fixed is as in works.
 func (m *holdings) tooLittle(fixed int64, vals []tried) error {
 	least := m.smallest(fixed, vals)
 	return sqlerr.New(sqlerr.OutOfMemory, "the plan needs %s of memory even where it spills, and the budget is %s",
@@ -449,15 +452,15 @@ func (m *holdings) tooLittle(fixed int64, vals []tried) error {
 		WithHint("Set --memory, or relgrad.memory, to at least %dMB; or read fewer rows or smaller chunks.", least>>20)
 }
 
-// heaps are the limits of Go's heap that programs have set.
+// heaps are the limits that programs have set for Go's heap. The least one holds.
 var heaps struct {
 	sync.Mutex
 	limits map[*ledger]int64
-	before int64 // the limit without them
+	before int64 // the limit before the first program set one
 }
 
-// limitHeap has Go collect garbage before the heap and what lies outside of it take more than the budget. What is
-// collected are arrays of numbers, in which the collector need not look for pointers: that is cheap.
+// limitHeap makes Go collect garbage before the heap exceeds what the budget leaves to it. Collecting is cheap: the
+// garbage is mostly arrays of numbers, in which the collector looks for no pointers.
 func (m *holdings) limitHeap() {
 	limit := m.opt.Memory - m.window() - m.opt.Taken
 	for _, b := range []*tensor.Buffer{m.arena.mem, m.spare.mem} {
@@ -477,7 +480,7 @@ func (m *holdings) limitHeap() {
 	}
 }
 
-// setHeapLimit notes the limit of a program, 0 for none, and has the least of all hold.
+// setHeapLimit sets the limit of a program (0: none) and applies the least limit of all programs.
 func setHeapLimit(of *ledger, limit int64) {
 	heaps.Lock()
 	defer heaps.Unlock()

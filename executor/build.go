@@ -10,7 +10,7 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// col is the val of a column of n, over the space of n's rel or uniform.
+// col is the val of column i of n. It lies over the space of n's relation, or is uniform.
 func (st *stage) col(wide bool, n *ra.Node, i int) (*values.Val, error) {
 	key := colKey{wide, n, i}
 	for s := st; s != nil; s = s.parent {
@@ -18,10 +18,10 @@ func (st *stage) col(wide bool, n *ra.Node, i int) (*values.Val, error) {
 			return v, nil
 		}
 	}
-	if st.parent != nil && !st.p.flow.Structure[n] { // the same vals as the run's, though values may vary
+	if st.parent != nil && !st.p.flow.Structure[n] { // the run has these vals, also where their values vary
 		return st.parent.col(wide, n, i)
 	}
-	if err := st.Ctx.Err(); err != nil { // a node may have very many columns
+	if err := st.Ctx.Err(); err != nil { // for a node may have very many columns
 		return nil, err
 	}
 	r, err := st.Relation(n)
@@ -64,8 +64,8 @@ func (st *stage) makeCol(g *values.Graph, n *ra.Node, r *structure.Relation, i i
 	return nil, internal("%v has no values", n.Op)
 }
 
-// scanCol is a stored column; a parameter's column is shared by all scans of the table, mutable, and the
-// same in both graphs only by value.
+// scanCol is a stored column. All scans of a table share the leaf of a parameter's column, whose values training
+// changes. The wide graph has a leaf of its own, with a copy of the values.
 func (st *stage) scanCol(g *values.Graph, n *ra.Node, r *structure.Relation, i int) (*values.Val, error) {
 	t := st.p.table(n.Table)
 	v := r.Data[t.at[n.TableCols[i]]]
@@ -83,12 +83,12 @@ func (st *stage) scanCol(g *values.Graph, n *ra.Node, r *structure.Relation, i i
 	if st.leaves[key] == nil && !g.Wide && v.Type.Kind == kernels.Int {
 		st.leaves[key] = st.keyLeaf(n.Table.Name+"."+n.Cols[i].Name, r.Space, v)
 	}
-	// the stored values, which training does not change
+	// training must not change the stored values that this leaf reads: it gets a copy
 	if st.leaves[key] == nil && st.p.becomes(t, n.TableCols[i], v) {
 		c := *v
 		c.F32, c.F64 = slices.Clone(v.F32), slices.Clone(v.F64)
 		v, r.Data[t.at[n.TableCols[i]]] = &c, &c
-		if t.own[n.TableCols[i]] == nil { // else it is counted as long as it is no parameter's
+		if t.own[n.TableCols[i]] == nil { // else it was counted as it was read
 			st.p.ledger.columns += int64(len(values.NumbersOf(v)))
 		}
 	}
@@ -98,8 +98,8 @@ func (st *stage) scanCol(g *values.Graph, n *ra.Node, r *structure.Relation, i i
 	return st.leaves[key], nil
 }
 
-// keyLeaf is the leaf of a column of integers in the main graph. Equal columns are one leaf, so that what is
-// computed of equal keys is computed once.
+// keyLeaf is the leaf of a column of integers in the main graph. Equal columns share one leaf, so that what depends on
+// equal keys is computed once.
 func (st *stage) keyLeaf(name string, sp *structure.Space, v *ra.Vector) *values.Val {
 	key := fmt.Sprintf("%x %d", structure.SampleHash(v.Ints), sp.ID)
 	for s := st; s != nil; s = s.parent {
@@ -114,14 +114,14 @@ func (st *stage) keyLeaf(name string, sp *structure.Space, v *ra.Vector) *values
 	return l
 }
 
-// scanKey names a leaf.
+// scanKey identifies the leaf of a stored column.
 type scanKey struct {
 	wide bool
 	t    *tableData
 	col  int
 }
 
-// exprsOf names the expressions of a node in a graph.
+// exprsOf identifies the expressions of a node in a graph.
 type exprsOf struct {
 	g *values.Graph
 	n *ra.Node
@@ -173,7 +173,7 @@ func (st *stage) aggregateCol(g *values.Graph, n *ra.Node, r *structure.Relation
 	if err != nil {
 		return nil, err
 	}
-	if a.Fn == ra.Count && !v.Type.Nullable { // structure tells how many rows there are, before any values
+	if a.Fn == ra.Count && !v.Type.Nullable { // the structure knows the number of rows before any values
 		return g.Leaf("count", n.Cols[i].Type, r.Space, countRows(r.Groups), false), nil
 	}
 	t := n.Cols[i].Type
@@ -196,7 +196,7 @@ func countRows(x *structure.Groups) *values.Column {
 	return d
 }
 
-// single is an aggregate over groups of one row each: the row's value.
+// single is an aggregate whose groups have one row each: the value of that row.
 func (st *stage) single(g *values.Graph, n *ra.Node, r *structure.Relation, a ra.Agg) (*values.Val, error) {
 	one := g.Constant(kernels.IntValue(1))
 	if a.Fn == ra.CountRows {
@@ -238,8 +238,8 @@ func (st *stage) unionCol(g *values.Graph, n *ra.Node, r *structure.Relation, i 
 	return g.Concat(t, r.Space, args, from), nil
 }
 
-// addCol sums the inputs' columns, each read where it has the output's key and zero elsewhere. Key columns
-// are read from the first input that has them.
+// addCol is column i of an Add. Value columns are summed: each input is read where it has the output's key, and counts
+// as zero elsewhere. Key columns are read from the first input that has the key.
 func (st *stage) addCol(g *values.Graph, n *ra.Node, r *structure.Relation, i int) (*values.Val, error) {
 	if i < len(n.Key) {
 		return st.addKey(g, n, r, i)
@@ -292,7 +292,7 @@ func (st *stage) addKey(g *values.Graph, n *ra.Node, r *structure.Relation, i in
 	return g.Leaf(n.Cols[i].Name, v.Type, r.Space, values.FromVector(v), false), nil
 }
 
-// Vector is a structural column: its values in memory, in double precision.
+// Vector computes a column that the structure reads, in double precision.
 func (st *stage) Vector(n *ra.Node, i int) (*ra.Vector, error) {
 	r, err := st.Relation(n)
 	if err != nil {
@@ -307,7 +307,7 @@ func (st *stage) Vector(n *ra.Node, i int) (*ra.Vector, error) {
 		return nil, err
 	}
 	if !column || structure {
-		r.Vectors[i] = v // else its values change while the rel stays
+		r.Vectors[i] = v // otherwise its values change while the relation stays
 	}
 	return v, nil
 }

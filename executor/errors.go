@@ -30,5 +30,5 @@ func guard(err *error) {
 func panicError(p any) error {
 	return sqlerr.FromPanic(
 		p,
-	) // an error that is one comes from code that returns none: arrays of the structure that found no room
+	) // arrays of the structure that found no room panic with an *sqlerr.Error
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// Explain prints the physical plan: the structure and when it is built, then the instructions with their
-// rows, estimated operations and bytes, and the memory.
+// Explain prints the physical plan: the structure and when it is built, the instructions with their rows and estimated
+// operations and bytes, and the memory.
 func (p *Program) Explain() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "executor: %d workers, loops %s, blas %s\n", p.opt.Workers, cpu.Name(), blas.Name())
@@ -153,7 +153,7 @@ type Gather struct {
 	Width        int // bytes
 }
 
-// Work is that of the last step; where a step has rows of its own, there is none before the first Run.
+// Work is the work of the last step. Where a step has rows of its own, there is none before the first Run.
 func (p *Program) Work() (w Work) {
 	if p.sched == nil {
 		return w

@@ -10,20 +10,20 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// Param is the live buffer of a parameter's column: rows × size, in F32 or F64. What is written there is
-// what the next Run reads. NULL rows are not valid and must stay so.
+// Param is the live buffer of a parameter's column: rows × size numbers, in F32 or F64. The next Run reads what is
+// written there. Rows that are NULL are not valid and must stay so.
 type Param struct {
 	Rows, Size int
-	F32        []float32 // real, without Force64
+	F32        []float32 // for real, unless Force64
 	F64        []float64
-	Valid      []byte // 0: NULL; nil: none is
+	Valid      []byte // 0: the row is NULL; nil: no row is
 	table      *tableData
 	col        int
 	data       *values.Column
 	leaf       *values.Val
 }
 
-// param returns the buffer of a table's column, made of v on the first call.
+// param returns the buffer of a table's column. The first call makes it from v.
 func (m *holdings) param(t *tableData, col int, v *ra.Vector) (*Param, error) {
 	for _, q := range m.params {
 		if q.table == t && q.col == col {
@@ -37,16 +37,16 @@ func (m *holdings) param(t *tableData, col int, v *ra.Vector) (*Param, error) {
 	d := t.own[col]
 	if d != nil && d.N == v.N {
 		delete(t.own, col)
-		if d.Over(v) { // not where a copy has taken the column's place
+		if d.Over(v) { // a copy may have taken the column's place
 			m.ledger.columns -= int64(len(values.NumbersOf(v)))
 		}
-		switch { // the rows decide, not what was known of them
+		switch { // whether there are NULLs is decided by the rows, not by the type
 		case v.Valid == nil:
 			d.Valid = nil
 		case d.Valid == nil:
 			d.Valid = make([]byte, v.N)
 		}
-	} else { // what has been read stays where it is
+	} else { // v was not read into d
 		var err error
 		if d, err = values.NewColumn(k, v.N, v.Type.Size(), v.Valid != nil); err != nil {
 			return nil, err
@@ -59,7 +59,8 @@ func (m *holdings) param(t *tableData, col int, v *ra.Vector) (*Param, error) {
 	return q, nil
 }
 
-// becomes reports whether a column that has been read is a parameter's memory, or will be: training changes that.
+// becomes reports whether v, a column that has been read, lies in the memory of a parameter, so that training changes
+// it.
 func (m *holdings) becomes(t *tableData, col int, v *ra.Vector) bool {
 	return t.own[col] != nil && t.own[col].Over(v) ||
 		slices.ContainsFunc(m.params, func(q *Param) bool { return q.table == t && q.col == col && q.data.Over(v) })
@@ -74,7 +75,7 @@ func (q *Param) validate(v *ra.Vector) {
 	}
 }
 
-// Param returns the live buffer of a value column that depends on a parameter, nil where the plan reads none.
+// Param returns the live buffer of a parameter's column, nil where the plan does not read it.
 func (p *Program) Param(t *ra.Table, col int) *Param {
 	for _, q := range p.params {
 		if tableKey(q.table.t) == tableKey(t) && q.col == col {
@@ -144,7 +145,7 @@ func (p *Program) Match(i int, t *ra.Table, key []int) (rows []int32, err error)
 	if x == nil {
 		x = &structure.Lookup{
 			Enc: structure.NewEncoder(structure.AllRows(keys, from.Space.N), safe, structure.Mixed(keys, probe)),
-		} // numbers are rows: an identity occurs once
+		} // an identity occurs once, so its number is its row
 		if x.Enc.Code = nil; x.Enc.Count != from.Space.N && len(key) > 0 {
 			return nil, internal("%d rows of %s have %d keys", from.Space.N, t.Name, x.Enc.Count)
 		}
@@ -156,7 +157,7 @@ func (p *Program) Match(i int, t *ra.Table, key []int) (rows []int32, err error)
 	return rows, err
 }
 
-// Reload reads a parameter's column from the source again. The table must have the keys that it had.
+// Reload reads a parameter's column from the source again. The table must have the same keys as before.
 func (p *Program) Reload(ctx context.Context, t *ra.Table, col int) (err error) {
 	defer guard(&err)
 	q := p.Param(t, col)

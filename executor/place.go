@@ -11,7 +11,7 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// arena is the memory of a schedule's vals: what stays in memory, and what lies in a file.
+// arena is the memory of a schedule's vals, and the file of those that do not fit into memory.
 type arena struct{ mem, disk *tensor.Buffer }
 
 func (a *arena) free() {
@@ -20,16 +20,16 @@ func (a *arena) free() {
 	a.mem, a.disk = nil, nil
 }
 
-// item is a val that needs memory from one instruction to another.
+// item is a val that needs memory, from the instruction that makes it to the last one that reads it.
 type item struct {
 	device.Extent
 	v        *values.Val
-	own      bool // it outlives the schedule
+	own      bool // it outlives the schedule and has a buffer of its own
 	gathered bool // some instruction reads its rows through an index
 	spilled  bool
 }
 
-// busy is how many workers' scratch is used: an instruction of few lanes leaves the others alone.
+// busy counts the workers that use scratch: an instruction of few lanes leaves the others idle.
 func busy(s *forms.Schedule, workers int) (most int) {
 	for _, ins := range [][]*device.Instr{s.Once, s.Steps} {
 		for _, in := range ins {
@@ -43,7 +43,7 @@ func busy(s *forms.Schedule, workers int) (most int) {
 	return most
 }
 
-// onceScratch is the scratch of what is computed once.
+// onceScratch is the scratch of the instructions that run once.
 func onceScratch(s *forms.Schedule) int {
 	if len(s.Once) == 0 {
 		return 0
@@ -51,8 +51,7 @@ func onceScratch(s *forms.Schedule) int {
 	return s.Tmp
 }
 
-// itemsOf lists the vals that need memory, with the instructions from and to which they do, and the stored columns that
-// are read through an index.
+// itemsOf lists the vals that need memory, and the stored columns that are read through an index.
 func itemsOf(s *forms.Schedule, roots []forms.Root) (out []*item, stored []*values.Val) {
 	at := map[*values.Val]*item{}
 	add := func(v *values.Val, own bool) {
@@ -100,8 +99,8 @@ func itemsOf(s *forms.Schedule, roots []forms.Root) (out []*item, stored []*valu
 	return out, stored
 }
 
-// partialSums is an upper bound of the partial sums of the largest instruction, and of those that instructions keep, in
-// bytes.
+// partialSums bounds the bytes of partial sums: those of the largest instruction, and those that instructions keep from
+// run to run.
 func partialSums(s *forms.Schedule) int64 {
 	most, kept := int64(0), int64(0)
 	for _, ins := range [][]*device.Instr{s.Once, s.Steps} {
@@ -117,7 +116,7 @@ func partialSums(s *forms.Schedule) int64 {
 						n += device.Partials(m.V)
 					}
 				}
-			case *device.SpMMBlocks: // they keep theirs
+			case *device.SpMMBlocks: // keeps its sums from run to run
 				kept += int64(8 * in.Grp.Out.N * in.V.Type.Size())
 			case nil:
 				if in.Grp != nil && in.Rows > 0 {
@@ -130,8 +129,9 @@ func partialSums(s *forms.Schedule) int64 {
 	return most + kept
 }
 
-// choose marks the vals that lie in files: as few as let the rest fit into the budget. Where the most is in memory at
-// once one goes: before others one whose rows are only read in their order, and the largest.
+// choose marks as few vals as possible to lie in files, so that the rest fits into the budget. While it does not fit,
+// one of the vals that are alive at the peak goes: first those whose rows are read only in order, and of these the
+// largest.
 func (m *holdings) choose(items []*item, stored []*values.Val, steps int, tmp int64, structural bool) error {
 	if m.opt.Memory <= 0 {
 		return nil
@@ -192,7 +192,7 @@ func (m *holdings) gathered(items []*item, stored []*values.Val) (most int64) {
 	return most
 }
 
-// inMemoryOf is the memory of the items that do not lie in files.
+// inMemoryOf counts the memory of the items that do not lie in files.
 func inMemoryOf(items []*item) int64 {
 	n := 0
 	var ext []*device.Extent
@@ -208,7 +208,7 @@ func inMemoryOf(items []*item) int64 {
 	return int64(n + device.PlanMemory(ext))
 }
 
-// largestAtPeak is the next item to spill, nil where all that are left are small.
+// largestAtPeak chooses the next item to spill, nil where the rest are too small for that.
 func largestAtPeak(items []*item, steps int, least int64) *item {
 	live := make([]int, steps+2)
 	var open []*item
@@ -269,8 +269,8 @@ func (m *holdings) keep(x *item) error {
 	return nil
 }
 
-// grow makes the arena large enough, and a large one so in whole huge pages: the next batch, which has a few groups
-// more, then finds room, too, where new memory would have to be cleared page by page as it is first written.
+// grow makes the arena large enough. A large arena grows by whole huge pages, so that the next batch, which may have a
+// few groups more, still fits: new memory costs time, because the system clears each page when it is first written.
 func (a *arena) grow(m *holdings, mem, disk int) error {
 	if len(a.mem.Bytes()) < max(mem, 1) {
 		a.mem.Free()
@@ -293,7 +293,7 @@ func (a *arena) grow(m *holdings, mem, disk int) error {
 	return nil
 }
 
-// tell notes what lies in files, and says it once.
+// tell notes what lies in files, and reports it to the caller once.
 func (m *holdings) tell(items []*item) {
 	m.ledger.vals = nil
 	for _, x := range items {
@@ -311,7 +311,7 @@ func (m *holdings) tell(items []*item) {
 	m.ledger.told = true
 }
 
-// Spilled says what of the program lies in files.
+// Spilled tells how much of the program lies in files.
 func (m *holdings) Spilled() Spilled {
 	s := Spilled{Needs: m.ledger.needs, Budget: m.opt.Memory, Columns: len(m.ledger.listed) + len(m.ledger.filed) +
 		m.stages.Steps.Files() + len(m.ledger.vals), Dir: m.opt.SpillDir}
@@ -330,7 +330,7 @@ func (m *holdings) Spilled() Spilled {
 	return s
 }
 
-// MayHold refuses to take so many bytes for structure where they do not fit into the budget.
+// MayHold refuses arrays of the structure that do not fit into the budget.
 func (m *holdings) MayHold(bytes int64) error {
 	if bytes += m.held(); m.opt.Memory > 0 && bytes > m.opt.Memory {
 		return m.tooLittle(bytes-m.ledger.columns-m.arrays(), []tried{{}})

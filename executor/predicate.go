@@ -8,7 +8,7 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// Filter compiles p over columns in memory that are read through indexes of the candidates, which run sets.
+// Filter compiles p over columns in memory. Run of the result sets the indexes through which they are read.
 func (st *stage) Filter(n *ra.Node, inputs []*structure.Relation, p *kernels.Expr) (*structure.Filter, error) {
 	idx := make([]*structure.Index, len(inputs))
 	slot := make([]bool, len(inputs))
@@ -27,7 +27,7 @@ func (st *stage) Filter(n *ra.Node, inputs []*structure.Relation, p *kernels.Exp
 			return
 		}
 		slot[c.Input] = true
-		src := &structure.Space{ID: g.NewID(), N: structure.MaxRows} // of any length: not uniform, and no smaller space
+		src := &structure.Space{ID: g.NewID(), N: structure.MaxRows} // neither uniform nor small
 		if idx[c.Input] == nil {
 			idx[c.Input] = &structure.Index{ID: g.NewID(), Dst: candidates, Src: src}
 		}

@@ -23,21 +23,20 @@ type Options struct {
 	// Memory is the budget in bytes for what the program holds, 0: none. What does not fit lies in files in SpillDir.
 	Memory   int64
 	SpillDir string
-	Taken    int64 // how much of the budget other programs hold, in bytes
-	// Beside is how many numbers the caller keeps for each number of a parameter: the state of an optimizer and the
-	// like.
+	Taken    int64 // bytes of the budget that other programs hold
+	// Beside is how many numbers the caller keeps for each number of a parameter, such as the state of an optimizer.
 	Beside int
-	// Spills is told once what lies in files, before the first values are computed; nil: nobody is.
+	// Spills is called once, before the first values are computed, if something lies in files.
 	Spills func(Spilled)
-	// MaySpill refuses bytes in files beyond those of tensor.SpilledBytes; nil: as many as there is room for.
+	// MaySpill may refuse more bytes in files than tensor.SpilledBytes; nil: only the disk limits them.
 	MaySpill func(bytes int64) error
-	Env      kernels.Env // seed and step that the structure of the run is built with
-	Many     bool        // it will run many times: what only the first run reads is given back
-	// Residuals: no sum is distributed over a residual, as it is otherwise where that costs less (distribute.go): for
-	// comparisons.
+	Env      kernels.Env // the seed and step with which the run's structure is built
+	Many     bool        // it will run many times: what only the first run reads is freed
+	// Residuals turns sums by parts off (forms/distribute.go), which otherwise replace sums over a residual where they
+	// cost less. Tests compare both.
 	Residuals bool
-	Tuning    *tuning.Sizes // of the device; nil: DefaultTuning
-	Device    device.Device // the caller's, who closes it; nil: the processors
+	Tuning    *tuning.Sizes // of the device; nil: tuning.Default
+	Device    device.Device // the caller closes it; nil: the processors
 
 	forms []*forms.Form // nil: all, in the order of their names
 }
@@ -51,46 +50,46 @@ type Program struct {
 	env      kernels.Env
 	ctx      context.Context
 	flow     *structure.Flow
-	scans    map[*tableData]*structure.Relation // read once, whatever the seed
+	scans    map[*tableData]*structure.Relation // tables are read once, whatever the seed
 	device   device.Device
-	host     *cpu.Machine // where the structure computes conditions
-	steps    bool         // some structure is per step
+	host     *cpu.Machine // runs the conditions of joins for the structure
+	steps    bool         // some structure changes from step to step
 	sched    *forms.Schedule
-	roots    [][]forms.Root // of the last schedule: per root, per column
+	roots    [][]forms.Root // of the last schedule: by root, by column
 	ran      bool
-	released int                 // times: before the first run, and after what is computed once
-	gone     map[*tableData]bool // of which columns have been released
+	released int                 // how often release has freed something: at most twice
+	gone     map[*tableData]bool // tables some of whose columns have been freed
 	shared   *values.Shared
-	finders  map[*tableData]*structure.Lookup // of Match, where a table's rows do not change between steps
+	finders  map[*tableData]*structure.Lookup // for Match; only of tables whose rows do not change between steps
 }
 
-// onceOnly is what is computed once, whatever the step.
+// onceOnly holds what does not depend on the step and is computed once.
 type onceOnly struct {
-	once     []*device.Instr                   // arguments first
-	took     map[*device.Instr][]time.Duration // how long those ran, where that is timed
+	once     []*device.Instr                   // in order: arguments first
+	took     map[*device.Instr][]time.Duration // how long they took, where that is timed
 	onceTmp  int                               // bytes of scratch for each worker
-	onceText string                            // what has been computed once, for plans
+	onceText string                            // their text in plans, kept when they have been freed
 }
 
-// timings are how long things take, while Analyze has them timed.
+// timings are measured for Analyze.
 type timings struct {
-	timed bool            // instructions note how long they take
-	limit limits          // the machine's, once they have been measured
+	timed bool            // instructions are timed
+	limit limits          // the machine's limits, once measured
 	made  []time.Duration // how long the structure of each step took
 }
 
-// tableData is a table's columns that the plan reads.
+// tableData are the columns of a table that the plan reads.
 type tableData struct {
 	t    *ra.Table
-	cols []int       // columns of the table, in the order of the read
+	cols []int       // in the order of reading
 	at   map[int]int // their positions in cols
 
 	spill map[int]bool           // positions of the columns that are read into files
 	dep   map[int]bool           // the columns that become parameters
-	own   map[int]*values.Column // the memory of parameters to be, that columns have been read into
+	own   map[int]*values.Column // memory of future parameters, which columns have been read into
 }
 
-// Compile runs the structure phase of the run and makes the value program. src stays in use until Close.
+// Compile builds the structure of the run and the value program. src is read until Close.
 func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (p *Program, err error) {
 	p = &Program{holdings: holdings{opt: opt, src: src, tables: map[string]*tableData{}},
 		onceOnly: onceOnly{took: map[*device.Instr][]time.Duration{}}, plan: plan, env: opt.Env,
@@ -129,8 +128,8 @@ func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (p 
 	return p, p.makeParams()
 }
 
-// makeParams gives every parameter's column that the plan reads its buffer, also where only structure of a step
-// reads it.
+// makeParams makes the buffers of the parameters' columns that the plan reads, even where only the structure of a step
+// reads them.
 func (p *Program) makeParams() (err error) {
 	ra.Walk(func(n *ra.Node) {
 		for i, c := range n.Cols {
@@ -142,7 +141,7 @@ func (p *Program) makeParams() (err error) {
 	return err
 }
 
-// structure builds the run's stage, and without per-step structure the schedule.
+// structure builds the run's stage, and the schedule too where no structure changes between steps.
 func (p *Program) structure(ctx context.Context) error {
 	p.enter(ctx)
 	p.run = newStage(ctx, p, nil)
@@ -167,7 +166,7 @@ func tableKey(t *ra.Table) string { return t.Schema + "\x00" + t.Name }
 
 func (p *Program) table(t *ra.Table) *tableData { return p.tables[tableKey(t)] }
 
-// addTable notes the columns that a scan needs.
+// addTable notes the columns that a scan reads.
 func (p *Program) addTable(n *ra.Node) {
 	t := p.table(n.Table)
 	if t == nil {
@@ -181,7 +180,7 @@ func (p *Program) addTable(n *ra.Node) {
 		}
 		t.dep[c] = t.dep[c] || n.Cols[i].Dep
 	}
-	if len(t.cols) == 0 && len(n.TableCols) > 0 { // only its rows count
+	if len(t.cols) == 0 && len(n.TableCols) > 0 { // only its number of rows is read
 		t.at[n.TableCols[0]] = 0
 		t.cols = append(t.cols, n.TableCols[0])
 	}
@@ -230,8 +229,8 @@ func (p *Program) dropSchedule() {
 	}
 }
 
-// Run evaluates the plan once. It rebuilds the structure that depends on the step, computes on the first
-// run what no parameter and no step reaches, then runs the value program. A new seed rebuilds all.
+// Run evaluates the plan once. It rebuilds the structure that depends on the step, computes in the first run what
+// depends on no parameter and no step, then runs the value program. A new seed rebuilds all.
 func (p *Program) Run(ctx context.Context, env kernels.Env) (err error) {
 	defer guard(&err)
 	if err := p.enterStep(ctx, env); err != nil {
@@ -284,10 +283,10 @@ func (p *Program) enterStep(ctx context.Context, env kernels.Env) error {
 	return nil
 }
 
-// PerStep reports whether a step may have rows of its own.
+// PerStep reports whether the rows of a relation may change from step to step.
 func (p *Program) PerStep() bool { return p.steps }
 
-// reset forgets structure and values, but not the parameters.
+// reset forgets structure and values. The parameters stay.
 func (p *Program) reset() {
 	p.dropSchedule()
 	for _, v := range p.owned {
@@ -307,7 +306,7 @@ func (p *Program) reset() {
 	}
 }
 
-// Close frees all buffers. The program and the live buffers it handed out must not be used afterwards.
+// Close frees all buffers. Neither the program nor its live buffers may be used afterwards.
 func (p *Program) Close() {
 	if p == nil {
 		return
@@ -328,7 +327,7 @@ func (p *Program) Close() {
 		b.Free()
 	}
 	p.ledger.disk = nil
-	p.stages.Steps.Recycle() // twice: what is lent, then all of it
+	p.stages.Steps.Recycle() // twice: first the free arrays, then those that were lent
 	p.stages.Steps.Recycle()
 	if p.ledger.released != nil {
 		p.ledger.released()
@@ -336,7 +335,7 @@ func (p *Program) Close() {
 	p.host.Close()
 }
 
-// compute evaluates a structural val over a space, for the step only where it says so.
+// compute evaluates a structural val over a space: for this step only if step is set, else for the run.
 func (p *Program) compute(st *stage, v *values.Val, sp *structure.Space, step bool) (*values.Column, error) {
 	g := st.wide
 	r := &values.Val{ID: g.NewID(), Op: values.OpConcat, Space: sp, Type: v.Type, Args: []*values.Val{v},
@@ -345,7 +344,7 @@ func (p *Program) compute(st *stage, v *values.Val, sp *structure.Space, step bo
 	if err != nil {
 		return nil, err
 	}
-	if step && r.Data.Kind == values.I64 && !v.Type.Nullable { // it outlives the schedule's memory
+	if step && r.Data.Kind == values.I64 && !v.Type.Nullable { // the array outlives the schedule's memory
 		*r.Data = values.Column{Kind: values.I64, N: r.Data.N, Size: r.Data.Size,
 			I64: p.stages.Steps.Longs(r.Data.N * r.Data.Size)}
 	} else if step {
@@ -366,13 +365,12 @@ func (p *Program) compute(st *stage, v *values.Val, sp *structure.Space, step bo
 	return &out, nil
 }
 
-// Result copies root i's columns out. Under Force64 real comes as double precision.
+// Result copies the columns of root i. Under Force64 columns of real are returned in double precision.
 func (p *Program) Result(i int) (out []*ra.Vector, err error) {
 	return p.columns(i, (*values.Column).Vector)
 }
 
-// View is Result without copying: the columns are valid until the program runs again or is closed, and must not be
-// changed.
+// View is Result without copying: the columns are valid until the next Run or Close and must not be changed.
 func (p *Program) View(i int) (out []*ra.Vector, err error) {
 	return p.columns(i, (*values.Column).AsVector)
 }
@@ -399,7 +397,7 @@ func (p *Program) columns(i int, vector func(*values.Column, kernels.Type) *ra.V
 	return out, nil
 }
 
-// Scalar returns root i, which has one row and one numeric column.
+// Scalar returns the value of root i, which has one row and one numeric column.
 func (p *Program) Scalar(i int) (x float64, null bool, err error) {
 	defer guard(&err)
 	if !p.ran {
@@ -419,8 +417,8 @@ func (p *Program) Scalar(i int) (x float64, null bool, err error) {
 	return d.Float(0), false, nil
 }
 
-// Holds is how much memory the program takes of a budget, in bytes. The window of what lies in files is not counted: it
-// belongs to all programs together.
+// Holds is how many bytes of a budget the program takes. The window of pages of files is not counted: all programs
+// share it.
 func (p *Program) Holds() int64 {
 	n := p.held() - p.opt.Taken
 	for _, b := range []*tensor.Buffer{p.arena.mem, p.spare.mem} {

@@ -11,13 +11,13 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// releaseBytes is the size from which it is worth to give memory back to the system at once.
+// releaseBytes is the size from which freed memory is given back to the system at once.
 const releaseBytes = 32 << 20
 
-// release lets go of what no instruction reads any more: of all of the structure that is in none, and of columns of
-// tables. It is called before the first run, and again when what is computed once has been. What stays is what the rows
-// of results are called by. Where the structure is built again, tables are read again. To give memory back to the
-// system costs time: a program that runs once or twice keeps all.
+// release frees what no instruction reads any more: arrays of the structure and columns of tables. It is called before
+// the first run, and again after the instructions that run once. The columns that name the rows of results stay. Should
+// the structure be built again, the tables are read again. Giving memory back to the system costs time, so a program
+// that runs once or twice keeps everything.
 func (p *Program) release(ranOnce bool) error {
 	switch {
 	case !p.opt.Many || p.steps || p.timed || p.released > 1 || p.released == 1 && !ranOnce:
@@ -42,7 +42,7 @@ func (p *Program) release(ranOnce bool) error {
 	return nil
 }
 
-// releaseStructure forgets how rows and vals were found.
+// releaseStructure frees the indexes by which rows and vals were found.
 func (p *Program) releaseStructure() error {
 	named := map[*ra.Node]bool{}
 	for _, r := range p.plan.Roots {
@@ -83,8 +83,8 @@ func (p *Program) releaseStructure() error {
 	return nil
 }
 
-// builder counts who still asks for the structure of a node while a run without structure of steps is built. What its
-// keys were looked up by goes with the last one.
+// builder counts, while the run's structure is built, which nodes still need the structure of a node. With the last of
+// them the node's tables of keys are freed. It counts nothing where structure changes from step to step.
 type builder map[*ra.Node]int
 
 func (p *Program) builder() builder {
@@ -103,7 +103,7 @@ func (p *Program) builder() builder {
 	return b
 }
 
-// built lets go of what n was the last to ask for.
+// built frees the tables of keys that only n still needed.
 func (b builder) built(st *stage, n *ra.Node) {
 	for _, in := range n.Inputs {
 		if b[in]--; b[in] == 0 && st.Rels[in] != nil {
@@ -117,7 +117,7 @@ func (p *Program) trained(t *tableData) bool {
 	return slices.ContainsFunc(p.params, func(q *Param) bool { return q.table == t })
 }
 
-// releaseColumns forgets the columns that are not read any more; it returns their bytes.
+// releaseColumns frees the columns that are not read any more and returns their bytes.
 func (p *Program) releaseColumns() (bytes int64) {
 	if p.gone == nil {
 		p.gone = map[*tableData]bool{}
@@ -132,7 +132,7 @@ func (p *Program) releaseColumns() (bytes int64) {
 				continue
 			}
 			for _, k := range keys {
-				if l := st.leaves[k]; l != nil && chunk { // vals that are not read may still hold it
+				if l := st.leaves[k]; l != nil && chunk { // vals that are not read may still point to it
 					l.Data.F32, l.Data.F64 = nil, nil
 				}
 				delete(st.leaves, k)
@@ -146,7 +146,7 @@ func (p *Program) releaseColumns() (bytes int64) {
 	return bytes
 }
 
-// reads lists the vals in memory that an instruction reads, or that are results.
+// reads lists the vals in memory that are results, or that an instruction reads.
 func (p *Program) reads() map[*values.Val]bool {
 	used := map[*values.Val]bool{}
 	for _, in := range append(p.once[:len(p.once):len(p.once)], p.sched.Steps...) {

@@ -9,7 +9,7 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 )
 
-// lower makes the schedule of the roots and gives it its memory.
+// lower makes the schedule of the roots and places its vals in memory.
 func (p *Program) lower(g *values.Graph, structural bool, roots []forms.Root, a *arena) (*forms.Schedule, error) {
 	s, err := forms.Lower(forms.Lowering{Ctx: p.ctx, Env: p.stages, Tune: p.tune, Forms: p.opt.forms,
 		Structural: structural, Residuals: p.opt.Residuals || p.steps}, g, roots)
@@ -24,7 +24,7 @@ func (p *Program) lower(g *values.Graph, structural bool, roots []forms.Root, a 
 	return s, nil
 }
 
-// runOnce runs what is computed once and has not been.
+// runOnce runs those instructions of the once list that have not run yet.
 func (p *Program) runOnce(ctx context.Context) error {
 	var list []*device.Instr
 	for _, in := range p.once {
@@ -40,7 +40,7 @@ func (p *Program) runOnce(ctx context.Context) error {
 		if err := code.Run(ctx, &p.env, p.timed); err != nil {
 			return err
 		}
-		if p.timed { // else an instruction that has run is let go of
+		if p.timed { // else the instruction is not needed any more
 			for i, in := range list {
 				p.took[in] = code.Took(i)
 			}
@@ -52,7 +52,7 @@ func (p *Program) runOnce(ctx context.Context) error {
 	return nil
 }
 
-// runSteps runs what each step computes.
+// runSteps runs the instructions of a step.
 func (p *Program) runSteps(ctx context.Context, s *forms.Schedule) (err error) {
 	if s.Code == nil {
 		if s.Code, err = p.device.Prepare(s.Steps, s.Tmp); err != nil {
@@ -62,9 +62,9 @@ func (p *Program) runSteps(ctx context.Context, s *forms.Schedule) (err error) {
 	return s.Code.Run(ctx, &p.env, p.timed)
 }
 
-// place gives the vals their memory: the kept ones each a buffer, the others a part of the arena, which grows where it
-// is too small. Vals that do not fit into the budget lie in files. Those of the structure alone are not refused: the
-// schedule of the values says what the whole plan needs.
+// place gives the vals their memory: those that are kept get a buffer each, the others a part of the arena, which grows
+// where it is too small. Vals that do not fit into the budget lie in files. For the structure alone place never
+// refuses: the budget is checked with the schedule of the values, which tells what the whole plan needs.
 func (p *Program) place(s *forms.Schedule, roots []forms.Root, a *arena, structural bool) error {
 	items, stored := itemsOf(s, roots)
 	tmp := int64(max(s.Tmp, p.onceTmp)*busy(s, p.opt.Workers)) + partialSums(s)
@@ -105,9 +105,9 @@ func (p *Program) place(s *forms.Schedule, roots []forms.Root, a *arena, structu
 	return nil
 }
 
-// Analyze runs the plan, once for warming up and then for each of the given number of steps, and times its instructions
-// for Explain. The parameters do not change in between. Where a step has rows of its own, the structure of each is
-// timed, and the instructions are those of the last.
+// Analyze times the instructions for Explain: it runs the plan once for warming up, then the given number of steps. The
+// parameters do not change meanwhile. Where a step has rows of its own, the structure of each step is timed too, and
+// the instructions are those of the last step.
 func (p *Program) Analyze(ctx context.Context, env kernels.Env, steps int) (err error) {
 	p.timed, p.made = true, nil
 	defer func() { p.timed = false }()

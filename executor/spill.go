@@ -6,7 +6,8 @@ import (
 	"github.com/relgrad/relgrad/executor/values"
 )
 
-// rowFile returns the file of such a column; nil for others, which are read where they are.
+// rowFile returns where rows of v are read from if v is a large column in a file, nil if they are read where v is
+// mapped.
 func (m *holdings) rowFile(v *values.Val) *values.RowFile {
 	if m.opt.Memory <= 0 || v.Data == nil {
 		return nil

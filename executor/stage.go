@@ -11,17 +11,17 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// stage holds the structure and the vals of the run, or of one step on top of it.
+// stage holds the structure and the vals of the run, or of a step on top of the run's.
 type stage struct {
 	*structure.Stage
 	p      *Program
 	parent *stage
-	main   *values.Graph // values
-	wide   *values.Graph // what structure reads, in double precision
+	main   *values.Graph // values in the kinds of the query
+	wide   *values.Graph // values that the structure reads, in double precision
 	cols   map[colKey]*values.Val
 	tables map[*tableData]*structure.Relation
 	leaves map[scanKey]*values.Val
-	keys   map[string][]*values.Val // leaves of keys, by a hash of their content
+	keys   map[string][]*values.Val // leaves of key columns, by a hash of their content
 	exprs  map[exprsOf]map[*kernels.Expr]*values.Val
 }
 
@@ -41,14 +41,14 @@ func newStage(ctx context.Context, p *Program, parent *stage) *stage {
 		return st
 	}
 	st.Stage = structure.NewStage(ctx, p.stages, st)
-	p.stages.NewID() // so that plans have the numbers that their texts have always had
+	p.stages.NewID() // takes a number, so that plans keep the numbers that their texts have always had
 	st.main, st.wide = values.NewGraph(p.opt.Force64, st.Indexer, st.Unit), values.NewGraph(true, st.Indexer, st.Unit)
 	st.main.Shared, st.wide.Shared, st.main.Rows, st.wide.Rows = p.shared, p.shared, st.Space, st.Space
 	st.tables = p.scans
 	return st
 }
 
-// Stored is the relation of what the source holds.
+// Stored is the relation that a Scan or an Opaque reads from the source.
 func (st *stage) Stored(n *ra.Node) (*structure.Relation, error) {
 	if n.Op == ra.Opaque {
 		return st.opaque(n)
@@ -56,7 +56,7 @@ func (st *stage) Stored(n *ra.Node) (*structure.Relation, error) {
 	return st.scan(n)
 }
 
-// Name names a column by its val.
+// Name identifies a column by its val.
 func (st *stage) Name(n *ra.Node, i int) (structure.ColumnName, error) {
 	v, err := st.col(true, n, i)
 	if err != nil {
@@ -65,11 +65,11 @@ func (st *stage) Name(n *ra.Node, i int) (structure.ColumnName, error) {
 	return structure.ColumnName{ID: v.ID, Nullable: v.Type.Nullable}, nil
 }
 
-// scan shares one space among all scans of a table.
+// scan makes all scans of a table share one space.
 func (st *stage) scan(n *ra.Node) (*structure.Relation, error) {
 	t := st.p.table(n.Table)
 	if r := st.tables[t]; r != nil {
-		return &structure.Relation{Space: r.Space, Data: r.Data}, nil // another scan may number the columns otherwise
+		return &structure.Relation{Space: r.Space, Data: r.Data}, nil // another scan may number the columns differently
 	}
 	cols, err := st.p.read(st, t)
 	if err != nil {
@@ -91,8 +91,8 @@ func (st *stage) scan(n *ra.Node) (*structure.Relation, error) {
 	return &structure.Relation{Space: r.Space, Data: r.Data}, nil
 }
 
-// asPlanned refuses rows for which a plan was not made: another session may have written the table since it was
-// described.
+// asPlanned refuses rows that the plan was not made for: another session may have written the table since the loss was
+// planned.
 func asPlanned(n *ra.Node, at []int, cols []*ra.Vector) error {
 	if n.PerStep || len(cols) == 0 {
 		return nil
@@ -132,14 +132,14 @@ func (st *stage) opaque(n *ra.Node) (*structure.Relation, error) {
 	return &structure.Relation{Space: st.Space(cols[0].N), Data: append(cols[:len(cols):len(cols)], number)}, nil
 }
 
-// Probe is a structural column to look up. Integers that are read through an index are left where they are.
+// Probe is a structural column that keys are looked up in. Integers that are read through an index are not copied.
 func (st *stage) Probe(n *ra.Node, i int) (structure.Probe, error) {
 	if t := n.Cols[i].Type; t.Kind == kernels.Int && t.Shape == nil {
 		r, err := st.Relation(n)
 		if err != nil {
 			return structure.Probe{}, err
 		}
-		if r.Pruned { // the indexes have gone; what has gone with them is an error
+		if r.Pruned { // the indexes are freed: a column that has gone with them is an error
 			v, err := st.Vector(n, i)
 			return structure.Probe{Vector: v}, err
 		}

@@ -7,36 +7,35 @@ import (
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
-// crew is so many workers for structure, and the rows of their lanes. What they make does not depend on the number of
-// workers.
+// crew is how many workers the structure has and how many rows a lane. Results do not depend on the number of workers.
 type crew struct{ workers, lane int }
 
-// each runs f over the rows 0…n-1, lane by lane, to the end.
+// each runs f over the rows 0…n-1, lane by lane, and waits for the end.
 func (c crew) each(n int, f func(lo, hi int)) { c.Cut(n, c.lane, func(_, lo, hi int) { f(lo, hi) }) }
 
-// Cut runs f over pieces of so many of the rows 0…n-1, to the end.
+// Cut runs f over pieces of the rows 0…n-1, so many rows each, and waits for the end.
 func (c crew) Cut(n, rows int, f func(piece, lo, hi int)) {
 	if err := cpu.Apportion(context.Background(), c.workers, (n+rows-1)/rows, func(_, i int) error {
 		f(i, i*rows, min((i+1)*rows, n))
 		return nil
 	}); err != nil {
-		panic(err) // of f: nothing cancels
+		panic(err) // a panic of f: there is nothing that cancels
 	}
 }
 
-// tally counts codes from 0 on, in pieces of the rows.
+// tally counts how often each code occurs, in pieces of the rows.
 type tally struct {
-	rows   int     // of a piece
-	span   int     // codes
-	count  []int32 // by piece and code; once ordered: where the rows of the piece and group go
-	start  []int32 // by group, once ordered: where its rows begin; of mem
+	rows   int     // in a piece
+	span   int     // codes are below it
+	count  []int32 // by piece and code; after order: where the next row of the piece with that code goes
+	start  []int32 // after order: where the rows of each code begin; belongs to mem
 	mem    *Arrays
 	groups int
 	most   int  // rows of the largest group
 	sorted bool // the codes ascend
 }
 
-// tally counts codes below span.
+// tally counts the codes, all of which are below span.
 func (c crew) tally(codes []int32, span int, mem *Arrays) *tally {
 	mem = mem.Scratch()
 	pieces := min(c.workers, (len(codes)+c.lane-1)/c.lane)
@@ -53,8 +52,8 @@ func (c crew) tally(codes []int32, span int, mem *Arrays) *tally {
 	return t
 }
 
-// compact leaves out the codes that do not occur: it returns the new number of each, nil where they all do, and how
-// many there are.
+// compact numbers the codes that occur 0, 1, …: it returns the number of each code, nil where all occur, and how many
+// occur.
 func (t *tally) compact(mem *Arrays) (rank []int32, count int) {
 	mem = mem.Scratch()
 	rank = mem.Ints(t.span)
@@ -64,15 +63,15 @@ func (t *tally) compact(mem *Arrays) (rank []int32, count int) {
 	return rank, t.groups
 }
 
-// order goes on from counts to places.
+// order turns counts into the places where the rows of each code go.
 func (t *tally) order(mem *Arrays, rank []int32) {
 	t.mem, t.start = mem, mem.Ints(t.span+1)
 	t.groups, t.most = cpu.Offsets(t.span, t.count, t.start, rank)
 	t.start = t.start[:t.groups+1]
 }
 
-// sort lists the positions of counted codes in order, stably: those of code c are order[start[c]:start[c+1]]. order is
-// nil where it is the identity. The counts are used up.
+// sort lists the positions of counted codes in the order of the codes, stably: those of code c are
+// order[start[c]:start[c+1]]. order is nil where it is the identity. It overwrites the counts.
 func (c crew) sort(codes []int32, t *tally, mem *Arrays) (start, order []int32) {
 	if t.start == nil {
 		t.order(mem, nil)

@@ -2,14 +2,14 @@ package structure
 
 // Filter is a predicate over candidate rows of a join: tuples of rows of the inputs.
 type Filter struct {
-	Slots []bool // which slots it reads
-	// run returns the positions of the n candidates on which the predicate holds, in keep, which holds n. at[s] are the
-	// candidates' rows of slot s, nil for the row of the position.
+	Slots []bool // inputs of the join that it reads
+	// Run writes the positions of the candidates on which the predicate holds to keep, which has room for n, and
+	// returns them. at[s] are the candidates' rows of slot s; nil: row i for candidate i.
 	Run  func(at [][]int32, n int, keep []int32) ([]int32, error)
 	done bool
 }
 
-// reads reports whether the filter reads no other slots than these.
+// reads reports whether the filter reads none but these slots.
 func (f *Filter) reads(slots ...int) bool {
 	for s, r := range f.Slots {
 		if !r {

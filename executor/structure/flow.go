@@ -5,14 +5,13 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// Flow is what is known of a plan before any data are read: which columns are needed, and what changes
-// from step to step.
+// Flow is what a plan tells before any data are read: which columns are needed, and what changes from step to step.
 type Flow struct {
 	Need      map[*ra.Node]map[int]bool
-	Structure map[*ra.Node]bool // the node's rows may change between steps
-	Column    map[ColumnOf]bool // the column's structural value may
+	Structure map[*ra.Node]bool // the rows of the node may change between steps
+	Column    map[ColumnOf]bool // the values of the column, as the structure reads it, may change
 
-	wanted map[*ra.Node]*kernels.Asker // of a Select or Join: wants what the parts of its columns read, each part once
+	wanted map[*ra.Node]*kernels.Asker // of a Select or Join: marks what the parts of its columns read, each part once
 }
 
 // ColumnOf is a column of a node.
@@ -21,7 +20,7 @@ type ColumnOf struct {
 	Col  int
 }
 
-// Analyse looks at a plan.
+// Analyse makes the Flow of a plan.
 func Analyse(p *ra.Plan) *Flow {
 	f := &Flow{Need: map[*ra.Node]map[int]bool{}, Structure: map[*ra.Node]bool{}, Column: map[ColumnOf]bool{},
 		wanted: map[*ra.Node]*kernels.Asker{}}
@@ -106,7 +105,7 @@ func (f *Flow) columnVaries(n *ra.Node, i int, reads *kernels.Asker) bool {
 	return false
 }
 
-// structural wants what the structure of n reads.
+// structural marks the columns that the structure of n reads.
 func (f *Flow) structural(n *ra.Node) {
 	wantCol := func(c kernels.Col) { f.want(n.Inputs[c.Input], n.Inputs[c.Input].Index(c.ID)) }
 	for _, e := range n.Pred {
@@ -125,7 +124,7 @@ func (f *Flow) structural(n *ra.Node) {
 				f.want(in, k)
 			}
 		}
-		if n.Op == ra.Scan { // keys of parameters; cheap beside the values
+		if n.Op == ra.Scan { // the parameters' keys cost little beside their values
 			f.want(n, n.Index(n.Key[k]))
 		}
 	}
@@ -134,7 +133,7 @@ func (f *Flow) structural(n *ra.Node) {
 	}
 }
 
-// want notes that column i of n is read, and what it is computed from.
+// want marks column i of n as read, and all that it is computed from.
 func (f *Flow) want(n *ra.Node, i int) {
 	if f.Need[n] == nil {
 		f.Need[n] = map[int]bool{}
@@ -162,7 +161,7 @@ func (f *Flow) want(n *ra.Node, i int) {
 	}
 }
 
-// parts wants what the expressions of n read that it is asked about.
+// parts marks what those expressions of n read that are asked for.
 func (f *Flow) parts(n *ra.Node) *kernels.Asker {
 	if f.wanted[n] == nil {
 		f.wanted[n] = kernels.NewAsker(func(x *kernels.Expr) bool {

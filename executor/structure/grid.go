@@ -11,43 +11,43 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// A join of relations that hold each combination of their keys once is a grid: its rows are all combinations of the
-// keys of both, and nothing needs to list them. Sums over it are products of matrices (contract.go). Where somebody
-// else reads its rows, they are made after all (realise).
+// A join of relations each of which holds every combination of its keys once is a grid: its rows are all combinations
+// of the keys of both, and nothing needs to list them. Sums over it become products of matrices (values/contract.go).
+// Realise lists the rows for anything else that reads them.
 
-// Space is a set of rows: those of a relation, or of a group of relations with the same rows in order.
+// Space is a set of rows in order. Relations with the same rows share it.
 type Space struct {
 	ID, N  int
 	Varies bool  // rebuilt each step
-	Dims   []Dim // of a grid (grid.go); nil for other spaces
-	listed bool  // somebody has needed the rows of the grid
+	Dims   []Dim // the dims of a grid; nil for other spaces
+	listed bool  // the rows of the grid have been listed
 }
 
-// Dim is a direction of a grid: its keys, distinct and ascending.
+// Dim is a dimension of a grid: its keys, distinct and ascending.
 type Dim struct {
 	N    int
 	keys *ra.Vector
 }
 
-// Projection maps the rows of a grid to rows of another space, by some of the coordinates.
+// Projection maps each row of a grid to a row of another space, by some of the row's coordinates.
 type Projection struct {
-	Dims  []int   // of the grid, the slowest first
-	Table []int32 // by the coordinates in these dims; nil: their row-major number
-	// back is set in the opposite direction, of a space whose rows are some of the grid's: coordinates that dims lack
-	// are 0.
+	Dims  []int   // the grid's dims that it reads, the slowest first
+	Table []int32 // row by coordinates in these dims; nil: the row-major number of the coordinates
+	// Back reverses the direction: each row of the other space is mapped to the row of the grid with these coordinates
+	// and 0 in all dims that Dims lacks.
 	Back bool
 }
 
-// layer is an input of a join that may be a grid: columns of its key, and the dims of the grid that they become.
+// layer is an input of a join that may be a grid: its key columns, and the dims of the grid that they become.
 type layer struct {
 	cols  []ra.ColumnID
 	axes  []Dim
-	table []int32 // row by coordinates in the axes; nil: row-major
-	at    []int   // dims of the grid
+	table []int32 // row by coordinates in the axes; nil: their row-major number
+	at    []int   // the dim of the grid for each axis
 }
 
-// grid returns the structure of a join whose inputs are full products of their keys, nil for another join: their keys
-// are looked at, the pairs are not made.
+// grid returns the structure of a join whose inputs hold all combinations of their keys, nil for any other join. It
+// reads the keys but makes no pairs.
 func (st *Stage) grid(n *ra.Node, inputs []*Relation) (*Relation, error) {
 	if st.parent != nil || n.Op != ra.Join || len(inputs) < 2 || len(n.Pred) > 0 || len(n.Equi) == 0 {
 		return nil, nil
@@ -67,7 +67,7 @@ func (st *Stage) grid(n *ra.Node, inputs []*Relation) (*Relation, error) {
 			}
 		}
 	}
-	order := make([]int, len(inputs)) // small ones first: large ones then need not be looked at, mostly
+	order := make([]int, len(inputs)) // small inputs first: they mostly rule a grid out before a large one is read
 	for s := range order {
 		order[s] = s
 	}
@@ -88,7 +88,8 @@ func (st *Stage) grid(n *ra.Node, inputs []*Relation) (*Relation, error) {
 	return st.gridOf(dims, layers, inputs), nil
 }
 
-// divides reports whether input s can have all combinations of the keys that it shares with layers that are known.
+// divides reports whether input s may hold all combinations of its keys, as far as the keys that it shares with known
+// layers tell.
 func divides(n *ra.Node, layers []*layer, s, rows int) bool {
 	known := map[ra.ColumnID]int{}
 	for _, q := range n.Equi {
@@ -110,7 +111,7 @@ func divides(n *ra.Node, layers []*layer, s, rows int) bool {
 	return rows > 0
 }
 
-// gridOf makes the grid, or takes that of an input which has all dims.
+// gridOf makes the relation of the grid. It takes the space of an input that has all dims already.
 func (st *Stage) gridOf(dims []Dim, layers []*layer, inputs []*Relation) *Relation {
 	r := &Relation{Indexes: make([]*Index, len(inputs)), layers: layers}
 	size, most := 1, 0
@@ -135,7 +136,7 @@ func (st *Stage) gridOf(dims []Dim, layers []*layer, inputs []*Relation) *Relati
 		r.Space = &Space{ID: st.env.NewID(), N: size, Dims: dims}
 	}
 	for s, in := range inputs {
-		if in.Space != r.Space || !slices.IsSorted(layers[s].at) { // the same grid may be there twice, once turned
+		if in.Space != r.Space || !slices.IsSorted(layers[s].at) { // one grid may be joined with its transpose
 			r.Indexes[s] = &Index{ID: st.env.NewID(), Dst: r.Space, Src: in.Space,
 				Projection: &Projection{Dims: layers[s].at, Table: layers[s].table}}
 		}
@@ -143,10 +144,10 @@ func (st *Stage) gridOf(dims []Dim, layers []*layer, inputs []*Relation) *Relati
 	return r
 }
 
-// maxGrid bounds the rows of a grid: more would not be counted exactly.
+// maxGrid bounds the rows of a grid: float64 counts no more exactly.
 const maxGrid = 1 << 52
 
-// layer takes input s apart into the columns of its key; nil where its rows are not all combinations of these.
+// layer splits input s into the columns of its key; nil where its rows are not all combinations of these.
 func (st *Stage) layer(n *ra.Node, s int, in *Relation) (*layer, error) {
 	if in.Space.Dims != nil {
 		return st.layerOfGrid(n, s, in)
@@ -181,14 +182,14 @@ func (st *Stage) layer(n *ra.Node, s int, in *Relation) (*layer, error) {
 	Fill(l.table, -1)
 	for r, c := range code {
 		if l.table[c] >= 0 {
-			return nil, nil // a bag
+			return nil, nil // some combination occurs twice
 		}
 		l.table[c] = int32(r)
 	}
 	return l, nil
 }
 
-// layerColumns are the columns of input s by which its rows are told apart or joined.
+// layerColumns are the columns that tell the rows of input s apart, or join them.
 func layerColumns(n *ra.Node, s int) (cols []ra.ColumnID) {
 	want := func(id ra.ColumnID) {
 		if !slices.Contains(cols, id) {
@@ -236,7 +237,7 @@ func (st *Stage) axis(v *ra.Vector) ([]int32, Dim, error) {
 	return code, Dim{len(rows), GatherVector(v, rows)}, nil
 }
 
-// layerOfGrid takes an input apart that is a grid itself.
+// layerOfGrid splits an input that is a grid itself.
 func (st *Stage) layerOfGrid(n *ra.Node, s int, in *Relation) (*layer, error) {
 	l := &layer{cols: make([]ra.ColumnID, len(in.Space.Dims)), axes: in.Space.Dims}
 	for d := range l.cols {
@@ -257,7 +258,7 @@ func (st *Stage) layerOfGrid(n *ra.Node, s int, in *Relation) (*layer, error) {
 	return l, nil
 }
 
-// dimOf is the dim of a grid that a column of it holds the keys of, -1 for another column.
+// dimOf is the dim of a grid whose keys the column holds, -1 if there is none.
 func (st *Stage) dimOf(n *ra.Node, id ra.ColumnID) int {
 	r, err := st.Relation(n)
 	if err != nil || r.Space.Dims == nil || n.Op != ra.Select && n.Op != ra.Join {
@@ -289,10 +290,10 @@ func (st *Stage) dimOf(n *ra.Node, id ra.ColumnID) int {
 	return -1
 }
 
-// meetDims numbers the dims of the join: those of the inputs, equal ones once. It fails where a condition compares
-// columns with other keys.
+// meetDims numbers the dims of the join, equal dims of several inputs once. ok is false where a condition compares
+// columns with different keys.
 func meetDims(n *ra.Node, layers []*layer) (dims []Dim, ok bool) {
-	// A grid among the inputs gives its dims their numbers, so that it can stand for the join.
+	// A grid among the inputs numbers the dims first, so that its space can be that of the join.
 	order := make([]int, len(layers))
 	for s := range order {
 		order[s] = s
@@ -321,7 +322,7 @@ func meetDims(n *ra.Node, layers []*layer) (dims []Dim, ok bool) {
 				l.at[k] = len(dims)
 				dims = append(dims, l.axes[k])
 			} else if slices.Contains(l.at[:k], l.at[k]) {
-				return nil, false // a diagonal
+				return nil, false // an input joined with itself along a diagonal
 			}
 		}
 	}
@@ -339,7 +340,7 @@ func sameKeys(a, b Dim) bool {
 		slices.Equal(a.keys.F64, b.keys.F64) && slices.Equal(a.keys.F32, b.keys.F32)
 }
 
-// gridGroups groups a grid by some of its dims; nil where the keys are others.
+// gridGroups groups a grid by some of its dims; nil where the keys are not dims.
 func (st *Stage) gridGroups(n *ra.Node, in *Relation) *Relation {
 	var at []int
 	count := 1
@@ -360,8 +361,8 @@ func (st *Stage) gridGroups(n *ra.Node, in *Relation) *Relation {
 		Indexes: []*Index{{ID: st.env.NewID(), Dst: out, Src: in.Space, Projection: &Projection{Dims: at, Back: true}}}}
 }
 
-// Walk calls f for each row of a grid of these sizes, or of some of its dims, with the number that the coordinates have
-// by the strides.
+// Walk calls f for each row of a grid of these sizes: row is its row-major number, number the sum of its coordinates
+// times the strides.
 func Walk(sizes, strides []int, f func(row, number int)) {
 	at, number, rows := make([]int, len(sizes)), 0, 1
 	for _, n := range sizes {
@@ -381,7 +382,7 @@ func Walk(sizes, strides []int, f func(row, number int)) {
 	}
 }
 
-// strides gives each dim of a grid its part in the number that p makes of coordinates, before the table.
+// strides returns the stride of each dim of a grid in the number by which p looks up its table.
 func (p *Projection) strides(dims []Dim) []int {
 	out, step := make([]int, len(dims)), 1
 	for k := len(p.Dims) - 1; k >= 0; k-- {
@@ -399,7 +400,7 @@ func sizes(dims []Dim) []int {
 	return out
 }
 
-// Realise lists the rows of an index into or out of a grid, which is then one like any other.
+// Realise lists the rows of a grid's index, which is then like any other.
 func (x *Index) Realise(e *Env) error {
 	x.List()
 	if x == nil || x.Projection == nil || x.At != nil {
@@ -459,10 +460,10 @@ func (x *Groups) Realise(e *Env) error {
 	return nil
 }
 
-// Virtual reports whether the index is a grid's, whose rows are not listed.
+// Virtual reports whether the index is that of a grid whose rows are not listed.
 func (x *Index) Virtual() bool { return x != nil && x.Projection != nil && x.At == nil }
 
-// From lists, for rows x of a grid, what b maps them to.
+// From lists the row to which b maps each grid row that x reads.
 func (x *Index) From(b *Index) []int32 {
 	var grid []Dim
 	var step []int
@@ -479,7 +480,7 @@ func (x *Index) From(b *Index) []int32 {
 	return at
 }
 
-// GridText says of a node in plans that its rows are those of a grid which nobody has listed.
+// GridText says in plans that the rows of a node are a grid that has not been listed.
 func (st *Stage) GridText(n *ra.Node) string {
 	for s := st; s != nil; s = s.parent {
 		if r := s.Rels[n]; r != nil && r.Space.Dims != nil && !r.Space.listed {

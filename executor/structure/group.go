@@ -7,8 +7,8 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// groupCodes gives the rows codes below span in the order of their keys. Many rows that read few keys are numbered as
-// those are.
+// groupCodes gives each row a code below span, in the order of the keys. Where many rows read few keys through an
+// index, only the few keys are coded.
 func (st *Stage) groupCodes(keys []Probe, rows int) (raw []int32, span int, err error) {
 	if outer, inner, n := narrow(keys, rows); outer != nil {
 		few, span, err := st.groupCodes(inner, n)
@@ -37,9 +37,9 @@ func (st *Stage) groupCodes(keys []Probe, rows int) (raw []int32, span int, err 
 	return raw, span, nil
 }
 
-// ascends reports whether the first key ascends from row to row: then it tells all rows apart, in their order.
+// ascends reports whether the first key ascends strictly: it then tells all rows apart, in their order.
 func ascends(keys []Probe, rows int) bool {
-	if len(keys) < 2 { // a single key has its codes as fast
+	if len(keys) < 2 { // a single key is coded as fast
 		return false
 	}
 	k := keys[0]
@@ -75,7 +75,7 @@ func (st *Stage) numbers(keys keyCols, safe []bool) (code []int32, count int, er
 		code, _, count = Encode(keys, keyCols{}, safe)
 		return code, count, nil
 	}
-	number := st.Arrays.Scratch().Ints(span) // from 1 on
+	number := st.Arrays.Scratch().Ints(span) // 0: not met yet
 	clear(number)
 	for i, k := range raw {
 		if number[k] == 0 {
@@ -87,8 +87,8 @@ func (st *Stage) numbers(keys keyCols, safe []bool) (code []int32, count int, er
 	return raw, count, nil
 }
 
-// groupedBy groups rows by codes in the order of the keys, not all of which need occur. Groups of one row each leave
-// the space as it is.
+// groupedBy groups rows by codes that ascend with the keys; codes may be unused. Groups of one row each leave the space
+// as it is.
 func (st *Stage) groupedBy(in *Space, raw []int32, span int) (*Relation, error) {
 	t := st.env.Crew().tally(raw, span, st.Arrays)
 	rank, count := t.compact(st.Arrays)
@@ -105,12 +105,12 @@ func (st *Stage) groupedBy(in *Space, raw []int32, span int) (*Relation, error) 
 	return st.grouped(in, code, count, t), nil
 }
 
-// fewCodes is a number of codes that are counted sooner than even few keys are looked up.
+// fewCodes is a number of codes up to which counting is faster than looking up even few keys.
 const fewCodes = 1 << 15
 
-// rawCodes gives the rows of integer keys codes below span in the order of the keys. Where a key is the row number of
-// the relation that it is read from, the index by which it is read holds the codes. ok is false where a key is NULL, or
-// the product of the keys' spans is large.
+// rawCodes gives the rows codes below span from integer keys, in the order of the keys. A key that is the row number of
+// its relation needs no new codes: the index by which it is read holds them. ok is false where a key may be NULL or the
+// product of the keys' spans is large.
 func (st *Stage) rawCodes(keys []Probe, rows int) (code []int32, span int, ok bool, err error) {
 	if len(keys) == 0 {
 		return nil, 0, false, nil
@@ -118,7 +118,7 @@ func (st *Stage) rawCodes(keys []Probe, rows int) (code []int32, span int, ok bo
 	least, by, total := make([]int64, len(keys)), make([]uint64, len(keys)), uint64(1)
 	keys = slices.Clone(keys)
 	for c, k := range keys {
-		if k.At != nil && k.Vector.N > rows { // what they span is found from the rows that are read
+		if k.At != nil && k.Vector.N > rows { // only the rows that are read decide the span
 			k = Probe{Vector: GatherVector(k.Vector, k.At)}
 			keys[c] = k
 		}
@@ -147,7 +147,8 @@ func (st *Stage) rawCodes(keys []Probe, rows int) (code []int32, span int, ok bo
 	})
 }
 
-// codeInts multiplies the codes so far by the span of one more key and adds it, or begins with it.
+// codeInts appends one more key to the codes: it multiplies them by the key's span and adds the key. first starts with
+// this key.
 func codeInts(code []int32, v Probe, lo int, least int64, by int32, first bool) {
 	x := v.Vector.Ints
 	switch {
@@ -170,7 +171,7 @@ func codeInts(code []int32, v Probe, lo int, least int64, by int32, first bool) 
 	}
 }
 
-// span64 is what some numbers span; counts: they are least, least+1, …
+// span64 is the range of some numbers; counts: they are least, least+1, …
 type span64 struct {
 	least, most int64
 	counts      bool

@@ -2,16 +2,15 @@ package structure
 
 import "sort"
 
-// Runs are the rows of one group that follow each other.
+// Runs are the maximal stretches of rows of one group. There are N.
 type Runs struct {
 	N int
-	// Rows start[i] to start[i+1] are the group[i], or i where group is nil. They are nil where a group has several
-	// runs.
+	// Run i is the rows Start[i] to Start[i+1] and belongs to Group[i], or to group i where Group is nil. Both are nil
+	// where a group has several runs.
 	Start, Group []int32
 }
 
-// InRuns reports whether the rows of each group follow each other, and are worth a call: least rows a group, on
-// average.
+// InRuns reports whether the rows of each group follow each other, and a group has at least so many rows on average.
 func (x *Groups) InRuns(least int) bool {
 	return x.Codes != nil && x.Out.N > 1 && x.In.N >= least*x.Out.N && (x.Order == nil || x.RunsOfGroups().Start != nil)
 }
@@ -21,7 +20,7 @@ func (x *Groups) RunsOfGroups() *Runs {
 		return x.runs
 	}
 	r := &Runs{N: 1}
-	if x.Codes == nil { // or not yet
+	if x.Codes == nil { // or the groups are not listed yet
 		return r
 	}
 	x.runs = r
@@ -68,7 +67,7 @@ func (x *Groups) Largest() int {
 	return x.Most
 }
 
-// Cut makes lanes of whole groups with at least so many rows, or groups.
+// Cut makes lanes of whole groups, each with at least so many rows and groups together.
 func (x *Groups) Cut(rows int) [][2]int {
 	const most = 256
 	rows = max(rows, (x.In.N+x.Out.N)/most)
@@ -81,7 +80,8 @@ func (x *Groups) Cut(rows int) [][2]int {
 	return out
 }
 
-// RowsBy lists the group of the rows that have each of n numbers; nil where the groups are others.
+// RowsBy lists, for each of the numbers 0…n-1, the group of the rows that at gives that number; nil where numbers and
+// groups are not one to one.
 func (x *Groups) RowsBy(at []int32, n int) []int32 {
 	if x.Out.N != n {
 		return nil

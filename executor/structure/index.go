@@ -12,15 +12,15 @@ import (
 type Index struct {
 	ID       int
 	Dst, Src *Space
-	At       []int32 // nil: row r is row r
-	Missing  bool    // some at[r] is -1: the value there is zero
-	step     bool    // made for a step, maybe between relations that do not change
+	At       []int32 // by row of Dst; nil: row r reads row r
+	Missing  bool    // some At[r] is -1: zero is read there
+	step     bool    // made for a step, even if both relations stay the same
 
-	Projection *Projection // of a grid's rows; at is then nil until somebody needs the rows (realise)
+	Projection *Projection // of a grid: At is nil until Realise lists the rows
 
-	outer, inner *Index // what it is composed of: outer is read first, inner through it; nil where it is not
+	outer, inner *Index // of a composed index: outer is read first, then inner; else nil
 
-	Late *Indexer // at is nil until somebody needs the rows (list), which belong there
+	Late *Indexer // not nil: At is nil until List lists the rows in this Indexer's memory
 	of   *Groups  // whose order it is
 }
 
@@ -30,22 +30,22 @@ func (x *Index) Varies() bool { return x.step || x.Dst.Varies || x.Src.Varies }
 type Groups struct {
 	ID         int
 	In, Out    *Space
-	Codes      []int32     // the group of each row; nil: all are in the one group
-	Perm       []int32     // rows of in sorted by group, nil: they are
-	Start      []int32     // rows start[g] to start[g+1] of that order are group g
-	Order      *Index      // perm as an index, nil: the identity
-	empty      []int       // groups without rows, once known
+	Codes      []int32     // the group of each row; nil: all rows are in one group
+	Perm       []int32     // rows of In sorted by group; nil: they are sorted as they are
+	Start      []int32     // group g is rows Start[g] to Start[g+1] of that order
+	Order      *Index      // Perm as an index; nil: the identity
+	empty      []int       // groups without rows; nil: not known yet
 	Most       int         // rows of the largest group, 0: not known
-	runs       *Runs       // once known
-	By         *Index      // rows of one group have one row there, nil where none is known
-	rows       []int32     // held, once known
-	Projection *Projection // of a grid's rows; code and start are then nil until somebody needs the rows (realise)
-	step       bool        // made for a step, maybe of relations that do not change
+	runs       *Runs       // see RunsOfGroups; nil: not known yet
+	By         *Index      // maps all rows of a group to the same row; nil: no such index is known
+	rows       []int32     // see SharedRows; nil: not known yet
+	Projection *Projection // of a grid: Codes and Start are nil until Realise lists the rows
+	step       bool        // made for a step, even if both relations stay the same
 }
 
 func (x *Groups) Varies() bool { return x.step || x.In.Varies || x.Out.Varies }
 
-// Indexer holds the indexes and groups of the run, or of a step on top of it. Equal ones are one.
+// Indexer makes and holds the indexes and groups of the run, or of a step on top of it. Equal ones are made once.
 type Indexer struct {
 	parent *Indexer
 	Env    *Env
@@ -54,10 +54,10 @@ type Indexer struct {
 	wholes map[[2]int]*Groups
 	comp   map[[2]int]*Index
 	lates  map[[2]int]*Index
-	Arrays *Arrays // of its arrays; nil: Go's heap
+	Arrays *Arrays // memory for the indexes; nil: Go's heap
 }
 
-// indexKey is what equal indexes, or groups, have in common.
+// indexKey is equal for equal indexes, or groups.
 type indexKey struct {
 	from, to, n int
 	hash        uint64
@@ -79,7 +79,7 @@ func (x *Indexer) NewID() int { return x.Env.NewID() }
 
 func (x *Indexer) Space(n int, vary bool) *Space { return &Space{ID: x.NewID(), N: n, Varies: vary} }
 
-// home is where something is kept that changes between steps or does not.
+// home is the Indexer that keeps what varies between steps, or what does not.
 func (x *Indexer) home(vary bool) *Indexer {
 	for !vary && x.parent != nil {
 		x = x.parent
@@ -87,12 +87,12 @@ func (x *Indexer) home(vary bool) *Indexer {
 	return x
 }
 
-// Index makes an index without gaps; the identity of a space is nil. What a step makes changes with the step.
+// Index makes an index without gaps; the identity of a space is nil. One made for a step counts as varying.
 func (x *Indexer) Index(dst, src *Space, at []int32) *Index {
 	return x.add(&Index{Dst: dst, Src: src, At: at, step: x.parent != nil})
 }
 
-// add returns an index that is equal to n: an earlier one, or n with a number of its own.
+// add returns the index equal to n that exists already, or n with an id.
 func (x *Indexer) add(n *Index) *Index {
 	if n.At == nil && n.Dst == n.Src {
 		return nil
@@ -111,7 +111,7 @@ func (x *Indexer) add(n *Index) *Index {
 	return n
 }
 
-// SampleHash hashes some of the numbers: equal lists have equal samples, and few others have.
+// SampleHash hashes a sample of the numbers. Equal lists have equal hashes.
 func SampleHash[T int32 | int64](at []T) uint64 {
 	h := uint64(len(at))
 	for i, step := 0, len(at)/64+1; i < len(at); i += step {
@@ -124,13 +124,13 @@ func EqualInts[T int32 | int64](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || bytes.Equal(tensor.AsBytes(a), tensor.AsBytes(b)))
 }
 
-// Groups makes the groups of the rows of in by code: out row code[r] gets row r. vary tells whether the codes change
+// Groups groups the rows of in by code: row r belongs to row code[r] of out. vary tells whether the codes change
 // between steps.
 func (x *Indexer) Groups(in, out *Space, code []int32, vary bool) *Groups {
 	return x.tallied(in, out, code, nil, vary)
 }
 
-// tallied is groups, where the codes have been counted already.
+// tallied is Groups with the codes counted already.
 func (x *Indexer) tallied(in, out *Space, code []int32, t *tally, vary bool) *Groups {
 	key := indexKey{in.ID, out.ID, len(code), SampleHash(code)}
 	for p := x; p != nil; p = p.parent {
@@ -174,11 +174,11 @@ func (x *Indexer) All(in, out *Space) *Groups {
 	return y
 }
 
-// Later is compose for indexes of keys, whose rows are often never read: many rows that read few keys are looked up as
-// those are. Those are listed at once.
+// Later is Compose for indexes of keys. It leaves the rows to List where many rows read few keys: a look-up then works
+// on the few keys, and the rows are often never needed.
 func (x *Indexer) Later(a, b *Index) *Index {
 	switch {
-	case a == nil: // the identity
+	case a == nil: // nil is the identity
 		return b
 	case b == nil:
 		return a
@@ -206,7 +206,7 @@ func (x *Indexer) Later(a, b *Index) *Index {
 	return n
 }
 
-// List lists the rows of an index that were left for later.
+// List lists the rows of an index that Later made.
 func (x *Index) List() {
 	if x == nil || x.Late == nil {
 		return
@@ -216,7 +216,7 @@ func (x *Index) List() {
 	x.Late = nil
 }
 
-// SharedRows lists the row of by that all rows of a group have, 0 for a group without rows.
+// SharedRows lists, for each group, the row to which By maps all rows of the group; 0 for a group without rows.
 func (x *Groups) SharedRows(mem *Indexer) []int32 {
 	if x.rows != nil {
 		return x.rows
@@ -237,7 +237,7 @@ func (x *Groups) SharedRows(mem *Indexer) []int32 {
 	return x.rows
 }
 
-// spread lists for rows in group order what their group has in at.
+// spread lists, for the rows in group order, the value of at that all rows of their group share.
 func (x *Groups) spread(at []int32, mem *Indexer) []int32 {
 	out := mem.Arrays.Ints(x.In.N)
 	mem.Env.Crew().each(x.Out.N, func(lo, hi int) {
@@ -250,7 +250,7 @@ func (x *Groups) spread(at []int32, mem *Indexer) []int32 {
 	return out
 }
 
-// Compose is the index that reads through a, then b.
+// Compose makes the index that reads through a, then through b.
 func (x *Indexer) Compose(a, b *Index) *Index {
 	key := [2]int{a.ID, b.ID}
 	for p := x; p != nil; p = p.parent {

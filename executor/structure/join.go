@@ -8,19 +8,20 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// joiner joins the inputs of a node one by one: combos of rows so far, a column of rows per joined slot.
+// joiner joins the inputs (slots) of a node one by one. A combo is a row of the join so far: one row of each joined
+// slot.
 type joiner struct {
 	st     *Stage
 	n      *ra.Node
 	in     []*Relation
-	kept   [][]int32 // per slot: the rows that its own conditions keep, nil: all
+	kept   [][]int32 // per slot: the rows that conditions on it alone keep; nil: all
 	slots  []int     // joined so far
-	at     [][]int32 // per slot: its row in each combo, nil before it is joined (or: row i, when all is true)
-	all    []bool    // per slot: at is the identity and left out
+	at     [][]int32 // per slot: its row in each combo; nil before it is joined, and where all is true
+	all    []bool    // per slot: combo i has its row i
 	count  int
 	preds  []*Filter
 	equis  []ra.Equi
-	unused []bool // equis not yet used
+	unused []bool // which equis are unused
 }
 
 func (st *Stage) join(n *ra.Node, inputs []*Relation) (*Relation, error) {
@@ -76,7 +77,7 @@ func (st *Stage) newJoiner(n *ra.Node, inputs []*Relation) (*joiner, error) {
 	return j, nil
 }
 
-// bounded refuses a product without any condition that is too large, before a part of it is made.
+// bounded refuses a product that is too large before any of it is made, where it has no conditions.
 func (j *joiner) bounded() error {
 	if len(j.equis) > 0 || len(j.preds) > 0 {
 		return nil
@@ -91,8 +92,8 @@ func (j *joiner) bounded() error {
 	return nil
 }
 
-// restrict applies to the rows of slot s the conditions that read no other slot (those that read none at
-// all: with slot 0).
+// restrict filters the rows of slot s by the conditions that read no other slot. Conditions that read no slot at all go
+// with slot 0.
 func (j *joiner) restrict(s int) error {
 	for q, c := range j.equis {
 		if c.L.Input != s || c.R.Input != s {
@@ -139,7 +140,7 @@ func (j *joiner) restrict(s int) error {
 	return nil
 }
 
-// intersect keeps the rows that are in both ascending lists; a nil list holds all.
+// intersect returns the rows that are in both ascending lists; nil stands for all rows.
 func intersect(a, b []int32) []int32 {
 	if a == nil {
 		return b
@@ -205,7 +206,7 @@ func (j *joiner) add(s int) error {
 	return j.st.Ctx.Err()
 }
 
-// meet finds the pairs of a combo and a row of slot s; same tells that each combo has one row.
+// meet finds the combos and the rows of slot s that match; same: every combo matches exactly one row.
 func (j *joiner) meet(s int, conds []ra.Equi, preds []*Filter) (combo, row []int32, same bool, err error) {
 	key, named, err := j.metKey(s, conds)
 	if err != nil {
@@ -234,8 +235,8 @@ func (j *joiner) meet(s int, conds []ra.Equi, preds []*Filter) (combo, row []int
 	return combo, row, false, nil
 }
 
-// itself reports whether the conditions join each row of slot s with the row of the same number of joined slots, as a
-// gradient meets the relation that it belongs to: they compare columns with themselves, and tell rows apart.
+// itself reports whether the conditions join row i of slot s with combo i: they compare equal columns, which tell the
+// rows apart. A gradient meets its own relation so.
 func (j *joiner) itself(s int, conds []ra.Equi) (bool, error) {
 	if j.kept[s] != nil || !j.declared(s, conds) {
 		return false, nil
@@ -257,13 +258,13 @@ func (j *joiner) itself(s int, conds []ra.Equi) (bool, error) {
 	return true, nil
 }
 
-// joinedTo ends the joining of slot s, whose rows are given.
+// joinedTo records the rows of slot s as joined.
 func (j *joiner) joinedTo(s int, row []int32) {
 	j.slots, j.count = append(j.slots, s), len(row)
 	j.at[s] = row
 }
 
-// keep has the joined slots' rows in the given combos only.
+// keep leaves only the given combos.
 func (j *joiner) keep(combo []int32) {
 	for _, t := range j.slots {
 		j.at[t] = j.pick(t, combo)
@@ -271,7 +272,7 @@ func (j *joiner) keep(combo []int32) {
 	}
 }
 
-// mayHold refuses so many pairs where they are too many.
+// mayHold refuses a join of too many pairs.
 func (j *joiner) mayHold(pairs int64) error {
 	if pairs > MaxRows {
 		return tooManyRows("a join")
@@ -279,7 +280,7 @@ func (j *joiner) mayHold(pairs int64) error {
 	return j.st.env.Budget.MayHold(pairs * 4 * int64(len(j.slots)+1))
 }
 
-// cross joins slot s without a condition: all its rows for each combo.
+// cross joins slot s without a condition: every combo with every row.
 func (j *joiner) cross(s int) error {
 	each := j.size(s)
 	if each == 1 {
@@ -315,7 +316,7 @@ func ascend(out []int32, from int32) {
 	}
 }
 
-// same is a list of n times one row.
+// same is a list of n times the same row.
 func (st *Stage) same(row int32, n int) []int32 {
 	if row != 0 {
 		out := st.Arrays.Ints(n)
@@ -328,7 +329,7 @@ func (st *Stage) same(row int32, n int) []int32 {
 	return st.env.zeros[:n:n]
 }
 
-// pick is the rows of slot t in the given combos.
+// pick returns the row of slot t in each of the combos.
 func (j *joiner) pick(t int, combo []int32) []int32 {
 	if j.all[t] {
 		return combo
@@ -338,7 +339,7 @@ func (j *joiner) pick(t int, combo []int32) []int32 {
 	return out
 }
 
-// GatherVector picks rows.
+// GatherVector copies the rows at of v.
 func GatherVector(v *ra.Vector, at []int32) *ra.Vector {
 	out := ra.NewVector(v.Type, len(at))
 	size := v.Type.Size()
@@ -363,7 +364,7 @@ func GatherVector(v *ra.Vector, at []int32) *ra.Vector {
 	return out
 }
 
-// ready lists the predicates that can be checked once slot s is joined.
+// ready lists the predicates whose slots are all joined once s is.
 func (j *joiner) ready(s int) []*Filter {
 	var out []*Filter
 	for _, f := range j.preds {
@@ -375,7 +376,7 @@ func (j *joiner) ready(s int) []*Filter {
 	return out
 }
 
-// pairBlock bounds the pairs that are held before predicates thin them out.
+// pairBlock is how many pairs are made before predicates filter them.
 const pairBlock = 1 << 16
 
 // filtered makes the pairs block by block and keeps those on which all predicates hold.
@@ -425,7 +426,7 @@ func (j *joiner) filtered(s int, m *matches, preds []*Filter) (combo, row []int3
 	return combo, row, err
 }
 
-// finish names the space of the result: that of a slot whose rows all occur once and in order, else a new one.
+// finish chooses the space of the result: that of a slot all of whose rows occur once and in order, else a new one.
 func (j *joiner) finish() *Relation {
 	r := &Relation{Indexes: make([]*Index, len(j.in))}
 	for s := range j.in {
@@ -449,7 +450,7 @@ func (j *joiner) finish() *Relation {
 	return r
 }
 
-// semi keeps the rows of slot 0 that have (SemiJoin) or lack a partner in slot 1.
+// semi keeps the rows of slot 0 that have a partner in slot 1 (SemiJoin), or that have none.
 func (st *Stage) semi(n *ra.Node, inputs []*Relation) (*Relation, error) {
 	j, err := st.newJoiner(n, inputs)
 	if err != nil {

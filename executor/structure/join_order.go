@@ -7,8 +7,8 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// next chooses the slot to join: the first one at the start; then one of at most one row, else one whose
-// identity the conditions fix, else a connected one, else the smallest.
+// next chooses the next slot to join. After the first, it is one of at most one row, else one of whose rows each combo
+// meets at most one (fixed), else one with a condition, else the smallest.
 func (j *joiner) next() int {
 	if len(j.slots) == 0 {
 		return j.first()
@@ -35,9 +35,9 @@ func (j *joiner) next() int {
 	return best
 }
 
-// first prefers the slot whose rows the join keeps one to one: from which every other slot is fixed, step by
-// step. In a step it is the smallest one of them, or a smaller one that the step makes, so that the work is that of
-// the step's rows and not of a table's.
+// first prefers a slot from which every other slot is fixed, step by step: the join then has at most its rows. In a
+// step it is the smallest such slot, or a smaller one whose rows the step makes, so that the work depends on the step's
+// rows and not on a table's.
 func (j *joiner) first() int {
 	best, step := -1, j.st.parent != nil
 	for s := range j.in {
@@ -88,7 +88,7 @@ func (j *joiner) keeps(s int) bool {
 	return all
 }
 
-// conditions lists the equalities between slot s and the joined ones, with s at the right.
+// conditions lists the unused equalities between joined slots (left) and slot s (right).
 func (j *joiner) conditions(s int) []ra.Equi {
 	var out []ra.Equi
 	for i, q := range j.equis {
@@ -105,8 +105,8 @@ func (j *joiner) conditions(s int) []ra.Equi {
 	return out
 }
 
-// fixed reports whether the columns of slot s in the conditions (at their right) tell its rows apart: since
-// they hold what identifies them, or as it happens in the data.
+// fixed reports whether the columns of slot s in the conditions (at their right) tell its rows apart: because they
+// contain its identity, or because the data happen to be distinct.
 func (j *joiner) fixed(s int, conds []ra.Equi) bool {
 	if len(conds) == 0 {
 		return false
@@ -119,7 +119,7 @@ func (j *joiner) fixed(s int, conds []ra.Equi) bool {
 		id += fmt.Sprintf("%d ", j.n.Inputs[s].Index(q.R.ID))
 	}
 	keep := j.lasting(s)
-	if !keep && j.st.parent != nil { // finding out would cost more than it helps
+	if !keep && j.st.parent != nil { // finding out would cost more than it saves
 		return false
 	}
 	if is, known := j.in[s].fixed[id]; known && keep {
@@ -135,7 +135,7 @@ func (j *joiner) fixed(s int, conds []ra.Equi) bool {
 	return is
 }
 
-// declared reports whether the columns of slot s in the conditions hold what identifies its rows.
+// declared reports whether the columns of slot s in the conditions contain its identity.
 func (j *joiner) declared(s int, conds []ra.Equi) bool {
 	for _, k := range j.n.Inputs[s].Unique {
 		if !slices.ContainsFunc(conds, func(q ra.Equi) bool { return q.R.ID == k }) {
@@ -145,13 +145,13 @@ func (j *joiner) declared(s int, conds []ra.Equi) bool {
 	return len(conds) > 0
 }
 
-// distinct reports whether the columns of slot s in the conditions hold no two equal rows.
+// distinct reports whether no two rows of slot s are equal in the columns of the conditions.
 func (j *joiner) distinct(s int, conds []ra.Equi) bool {
 	cols, safe := make([]*ra.Vector, len(conds)), make([]bool, len(conds))
 	for i, q := range conds {
 		var err error
 		if cols[i], err = j.vec(q.R); err != nil {
-			return false // the join itself will meet the error
+			return false // the join itself will report the error
 		}
 	}
 	_, _, count := Encode(keyCols{cols: cols, rows: j.kept[s], n: j.size(s)}, keyCols{}, safe)

@@ -25,9 +25,9 @@ func (k *keyCols) row(i int) int {
 	return int(k.rows[i])
 }
 
-// Encode numbers the distinct keys of build 0, 1, … in order of first appearance and returns the number of
-// each row of build and of probe: -1 where a key column is NULL and not null-safe, and in probe where build
-// lacks the key. It returns the count of numbers.
+// Encode numbers the distinct keys of build 0, 1, … in order of first appearance. It returns the number of each row of
+// build and of probe, and how many numbers there are. A row's number is -1 where a key column is NULL and not
+// null-safe, and in probe also where build lacks the key.
 func Encode(build, probe keyCols, nullSafe []bool) (b, p []int32, count int) {
 	e := NewEncoder(build, nullSafe, Mixed(build.cols, probe.cols))
 	return e.Code, e.probe(probe), e.Count
@@ -42,14 +42,14 @@ func Mixed(build, probe []*ra.Vector) []bool {
 	return m
 }
 
-// encoder numbers keys; it can be asked again and again.
+// encoder numbers the keys of build once, and then finds the numbers of any probe.
 type encoder struct {
-	levels []level // one per key column
-	Code   []int32 // of the rows that it was built of
+	levels []level // one for each key column
+	Code   []int32 // of the rows of build
 	Count  int
 }
 
-// level tells the numbers of the keys up to one column from those up to the column before.
+// level maps the number of a key's first columns, and the code of the next column, to the number of both.
 type level struct {
 	table    *pairTable
 	null     map[int32]int32
@@ -82,14 +82,14 @@ func (e *encoder) probe(k keyCols) []int32 {
 	return p
 }
 
-// coded is a key column as 64-bit codes; equal codes are equal values. null is nil where there is none.
+// coded is a key column as 64-bit codes: equal values have equal codes. null marks NULLs; nil: there are none.
 type coded struct {
 	x    []uint64
 	null []bool
 }
 
-// codes translates a key column; texts and chunks through the level's dictionary, which grows only where it
-// is built.
+// codes encodes a key column. Texts and chunks get codes from the level's dictionary, which grows only while build is
+// encoded.
 func (l *level) codes(k keyCols, v *ra.Vector, grow bool) coded {
 	if l.dict != nil {
 		return dictCodes(k, v, l.dict, grow)
@@ -133,7 +133,7 @@ func floatCode(x float64) uint64 {
 	return math.Float64bits(x)
 }
 
-// dictCodes numbers texts and chunks through a dictionary.
+// dictCodes encodes texts and chunks by a dictionary.
 func dictCodes(k keyCols, v *ra.Vector, dict map[string]uint64, grow bool) coded {
 	c := coded{x: make([]uint64, k.n)}
 	if v.Valid != nil {
@@ -166,14 +166,14 @@ func dictCodes(k keyCols, v *ra.Vector, dict map[string]uint64, grow bool) coded
 			id = uint64(len(dict))
 			dict[strings.Clone(s)] = id
 		case !ok:
-			id = math.MaxUint64 // no row of the build side has it
+			id = math.MaxUint64 // no row of build has it
 		}
 		c.x[i] = id
 	}
 	return c
 }
 
-// build splits the numbers in b, of which there are count, by one more column.
+// build refines the numbers in b, which are below count, by one more column.
 func (l *level) build(b []int32, x coded, count int) int {
 	l.table = newPairTable(b, x, count)
 	next := int32(0)
@@ -223,30 +223,30 @@ func (l *level) probe(p []int32, x coded) {
 	}
 }
 
-// pairTable maps (number so far, code) to a new number: an array where the codes of each number so far are dense, else
-// open addressing.
+// pairTable maps (number so far, code) to a new number. Where the codes that follow each number are dense it is an
+// array, else a hash table with open addressing.
 type pairTable struct {
-	runs  []run   // by number so far
-	dense []int32 // by place in the runs
+	runs  []run   // by number so far; nil: a hash table
+	dense []int32 // new number by place
 	same  bool    // dense[i] is i
 	slots []pair
 	mask  uint64
 }
 
-// run are the codes lo, lo+1, … of one number so far, n of them, with places from at on.
+// run is a range of codes that follow one number so far: lo, lo+1, …, n of them. Their places begin at at.
 type run struct {
 	lo uint64
 	n  uint32
 	at int32
 }
 
-// pair is a slot of the table: one cache line is all that a look-up reads, mostly.
+// pair is an entry of the hash table. A look-up mostly reads one cache line.
 type pair struct {
 	code     uint64
-	prev, id int32 // id -1: free
+	prev, id int32 // id -1: the entry is free
 }
 
-// newPairTable makes the table for rows of numbers so far, of which there are count, and codes.
+// newPairTable makes an empty table for these rows. The numbers so far are below count.
 func newPairTable(prev []int32, c coded, count int) *pairTable {
 	if runs, places := findRuns(prev, c, count); runs != nil {
 		t := &pairTable{runs: runs, dense: make([]int32, places)}
@@ -264,7 +264,7 @@ func newPairTable(prev []int32, c coded, count int) *pairTable {
 	return t
 }
 
-// findRuns gives each number so far the run of its codes, nil where they need many more places than there are rows.
+// findRuns finds the run of codes of each number so far, nil where the runs need many more places than there are rows.
 func findRuns(prev []int32, c coded, count int) (runs []run, places uint64) {
 	most, limit := make([]uint64, count), uint64(4*len(prev)+1024)
 	runs = make([]run, count)
@@ -304,7 +304,7 @@ func Fill(s []int32, x int32) {
 	}
 }
 
-// slot returns the place of a key's number, -1 in it for a new one. It is for build rows only.
+// slot returns the entry of a key of build, in which -1 stands for a key that is new.
 func (t *pairTable) slot(prev int32, x uint64) *int32 {
 	if t.runs != nil {
 		r := &t.runs[prev]
@@ -322,7 +322,7 @@ func (t *pairTable) slot(prev int32, x uint64) *int32 {
 	}
 }
 
-// find returns a key's number, -1 for none.
+// find returns the number of a key, -1 where there is none.
 func (t *pairTable) find(prev int32, x uint64) int32 {
 	if t.runs == nil {
 		return t.findPair(prev, x)
@@ -357,8 +357,8 @@ func (t *pairTable) hash(prev int32, x uint64) uint64 {
 	return (h ^ h>>29) & t.mask
 }
 
-// sortByCode lists the positions of codes 0…count-1 in order, stably: those of code c are
-// order[start[c]:start[c+1]]. Negative codes are left out. order is nil where it is the identity.
+// sortByCode lists the positions of codes 0…count-1 in order, stably: those of code c are order[start[c]:start[c+1]].
+// Negative codes are left out. order is nil where it is the identity.
 func sortByCode(codes []int32, count int) (start, order []int32) {
 	start = make([]int32, count+1)
 	sorted, last := true, int32(0)

@@ -7,8 +7,8 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// The structure of a step is mostly joins and groups on integers. Their keys are looked up without a copy as codes, in
-// lanes of rows that workers share; what is found does not depend on who looks.
+// The structure of a step consists mostly of joins and groups on integers. Their keys are looked up without being
+// copied, in lanes of rows that workers share. Results do not depend on the number of workers.
 
 // lanes runs f over the rows 0…n-1, lane by lane.
 func (st *Stage) lanes(n int, f func(lo, hi int)) error {
@@ -18,14 +18,14 @@ func (st *Stage) lanes(n int, f func(lo, hi int)) error {
 	})
 }
 
-// Probe is a column that is looked up: row i is row at[i] of v, or row i where at is nil.
+// Probe is a column of keys to look up: row i is row At[i] of Vector, or row i where At is nil.
 type Probe struct {
 	Vector *ra.Vector
 	At     []int32
-	Index  *Index // that at is of, nil where it is of none; where its rows have not been listed, at is nil
+	Index  *Index // whose At it is; nil: none. At is nil while the index's rows are not listed
 }
 
-// listed has the rows of all columns listed.
+// listed lists the rows of all columns' indexes.
 func listed(cols []Probe) []Probe {
 	out := slices.Clone(cols)
 	for i := range out {
@@ -44,7 +44,8 @@ func (c Probe) vector() *ra.Vector {
 	return GatherVector(c.Vector, c.At)
 }
 
-// narrow finds fewer rows to look up: n rows that all read through outer, whose columns there are returned.
+// narrow reduces a look-up of n rows that all read their keys through one index: it returns the index's rows as outer,
+// and the columns behind it, which have fewer rows.
 func narrow(cols []Probe, n int) (outer []int32, inner []Probe, rows int) {
 	if len(cols) == 0 || cols[0].At == nil && cols[0].Index == nil {
 		return nil, nil, 0
@@ -69,8 +70,8 @@ func narrow(cols []Probe, n int) (outer []int32, inner []Probe, rows int) {
 	return nil, nil, 0
 }
 
-// commonIndex is the index that all columns are read through first: some of them through nothing else. nil where they
-// share none.
+// commonIndex is the index through which all columns are read first; some may be read through it alone. nil: there is
+// none.
 func commonIndex(cols []Probe) *Index {
 	var o *Index
 	for _, c := range cols {
@@ -89,12 +90,12 @@ func commonIndex(cols []Probe) *Index {
 	return o
 }
 
-// LookUp looks up n keys (see encoder.probe) and reports whether some are not there. Many rows of few keys are looked
-// up once each.
+// LookUp finds the numbers of n keys (see encoder.probe) and reports whether some key is missing. Where many rows read
+// few keys through an index, each of the few is looked up once.
 func (st *Stage) LookUp(t *Lookup, cols []Probe, n int) (p []int32, lost bool, err error) {
 	if outer, inner, rows := narrow(cols, n); outer != nil {
 		q, lost, err := st.LookUp(t, inner, rows)
-		if err != nil || !lost && !(t.unique && t.rows != nil) && IsIdentity(q) { // nobody writes to the numbers
+		if err != nil || !lost && !(t.unique && t.rows != nil) && IsIdentity(q) { // nothing writes to outer
 			return outer, lost, err
 		}
 		p = st.Arrays.Ints(n)
@@ -124,14 +125,14 @@ func (st *Stage) LookUp(t *Lookup, cols []Probe, n int) (p []int32, lost bool, e
 			clear(p[lo:hi])
 		}
 		for c := first; c < len(t.Enc.levels); c++ {
-			miss = t.Enc.levels[c].probeInts(p[lo:hi], cols[c].rows(lo, hi)) // of a key so far that is not there, too
+			miss = t.Enc.levels[c].probeInts(p[lo:hi], cols[c].rows(lo, hi)) // of the last level: it has all misses
 		}
 		missed[lo/st.env.Tune.LaneRows] = miss
 	})
 	return p, slices.Contains(missed, true), err
 }
 
-// rows is the column for the rows from lo to hi only.
+// rows is the column restricted to rows lo to hi.
 func (c Probe) rows(lo, hi int) Probe {
 	if c.At != nil {
 		return Probe{Vector: c.Vector, At: c.At[lo:hi]}
@@ -143,7 +144,8 @@ func (c Probe) rows(lo, hi int) Probe {
 	return Probe{Vector: v}
 }
 
-// probeInts goes on from the numbers p of the keys so far, and reports whether some key is not there.
+// probeInts replaces the numbers p of the keys so far by those with one more column, and reports whether a key is
+// missing.
 func (l *level) probeInts(p []int32, c Probe) bool {
 	x, t := c.Vector.Ints, l.table
 	if c.Vector.Valid == nil && t.runs != nil {
@@ -168,10 +170,10 @@ func (l *level) probeInts(p []int32, c Probe) bool {
 	return slices.Contains(p, -1)
 }
 
-// direct reports whether the numbers of a first column's keys follow from the keys: they are one after the other.
+// direct reports whether the keys of the first column are consecutive, so that their numbers follow from the keys.
 func (l *level) direct() bool { return len(l.table.runs) == 1 && l.table.same }
 
-// places are those of keys in one run, -1 for those that are not there.
+// places finds the places of keys in one run, -1 for keys outside.
 func (r run) places(p []int32, x []int64, at []int32) (miss bool) {
 	n, low := uint64(r.n), int64(r.lo)
 	if at == nil {
@@ -186,7 +188,7 @@ func (r run) places(p []int32, x []int64, at []int32) (miss bool) {
 	return miss
 }
 
-// findAll is find for each key in runs: code i is x[at[i]], or x[i] where at is nil.
+// findAll is find for every key, in a table of runs: code i is x[at[i]], or x[i] where at is nil.
 func (t *pairTable) findAll(p []int32, x []int64, at []int32) (miss bool) {
 	for i, q := range p {
 		if q < 0 {

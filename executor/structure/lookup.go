@@ -9,21 +9,21 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// Lookup is what one side of a join is looked up in: the rows of each key.
+// Lookup is the table of one side of a join: the rows of each key.
 type Lookup struct {
 	Enc    *encoder
 	start  []int32
-	rows   []int32 // by start; nil: row i is row i
-	unique bool    // no key has two rows
+	rows   []int32 // rows in the order of the keys; nil: row i is row i
+	unique bool    // no two rows have the same key
 }
 
 // matches tells the partners of each combo in a slot: rows[start[code]:start[code+1]].
 type matches struct {
 	*Lookup
-	code  []int32 // per combo, -1: none
-	lost  bool    // some combo has none
+	code  []int32 // per combo; -1: no partner
+	lost  bool    // some combo has no partner
 	pairs int64
-	lane  []int64 // pairs of the lanes before
+	lane  []int64 // per lane: the pairs of all lanes before it
 }
 
 func (m *matches) row(i int32) int32 {
@@ -105,8 +105,8 @@ func (j *joiner) expand(m *matches) (combo, row []int32) {
 	return combo, row
 }
 
-// partners are the rows that the combos meet, one each at most, and the combos that meet one: nil where all do. The
-// codes are used up.
+// partners returns the row that each combo meets (at most one), and the combos that meet one: nil where all do. It
+// overwrites the codes.
 func (j *joiner) partners(m *matches) (row, combo []int32) {
 	row = m.code
 	if m.rows != nil {
@@ -125,10 +125,11 @@ func (j *joiner) partners(m *matches) (row, combo []int32) {
 	return row[:len(combo)], combo
 }
 
-// met is what a join has found: partners.
+// met is the result of partners, kept for joins that ask again.
 type met struct{ row, combo []int32 }
 
-// metKey names the partners of slot s by the conditions; ok is false where the combos are not the rows of one relation.
+// metKey identifies the partners of slot s under the conditions. ok is false where the combos are not the rows of one
+// relation.
 func (j *joiner) metKey(s int, conds []ra.Equi) (key string, ok bool, err error) {
 	if j.kept[s] != nil {
 		return "", false, nil
@@ -148,7 +149,7 @@ func (j *joiner) metKey(s int, conds []ra.Equi) (key string, ok bool, err error)
 	return key, true, nil
 }
 
-// probed is a column of a joined slot, one row for each combo.
+// probed is a column of a joined slot, with one row for each combo.
 func (j *joiner) probed(c kernels.Col) (Probe, error) {
 	if in := j.n.Inputs[c.Input]; j.all[c.Input] {
 		return j.st.from.Probe(in, in.Index(c.ID))
@@ -161,8 +162,8 @@ func (j *joiner) probed(c kernels.Col) (Probe, error) {
 	return Probe{Vector: v, At: at}, err
 }
 
-// lookup makes the table of slot s, or takes the one that an earlier join or step made of the same columns of
-// a relation that does not change between steps.
+// lookup makes the table of slot s. It reuses the one that an earlier join or step made of the same columns, if the
+// relation does not change between steps.
 func (j *joiner) lookup(s int, id string, build keyCols, safe, asFloat []bool) *Lookup {
 	keep := j.lasting(s)
 	if t := j.in[s].lookups[id]; t != nil && keep {
@@ -190,7 +191,7 @@ func (j *joiner) lookup(s int, id string, build keyCols, safe, asFloat []bool) *
 	return t
 }
 
-// lists makes the rows of a table for joins, which of the run's relations last for the run.
+// lists allocates the rows of a table, for the run if keep is set.
 func (j *joiner) lists(keep bool, n int) []int32 {
 	st := j.st
 	for keep && st.parent != nil {
@@ -199,12 +200,12 @@ func (j *joiner) lists(keep bool, n int) []int32 {
 	return st.Arrays.Ints(n)
 }
 
-// lasting reports whether what is found out about the columns of slot s in the conditions holds for the whole run.
+// lasting reports whether the keys of slot s in the conditions stay the same for the whole run.
 func (j *joiner) lasting(s int) bool {
 	return j.kept[s] == nil && !j.st.env.Flow.Structure[j.n.Inputs[s]] && !j.varying(s)
 }
 
-// varying reports whether a column of slot s in the conditions changes between steps though its rows do not.
+// varying reports whether a key of slot s in the conditions changes between steps though its rows stay.
 func (j *joiner) varying(s int) bool {
 	in := j.n.Inputs[s]
 	for _, q := range j.equis {
@@ -217,7 +218,7 @@ func (j *joiner) varying(s int) bool {
 	return false
 }
 
-// ForgetKeys forgets what the relation's keys are and what they were looked up in.
+// ForgetKeys frees the relation's keys and the tables in which they are looked up.
 func (r *Relation) ForgetKeys() { r.Vectors, r.lookups = map[int]*ra.Vector{}, map[string]*Lookup{} }
 
 // LookupBytes is the size of the tables in which the relation's keys are looked up.

@@ -6,23 +6,23 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// Arrays makes the arrays of structure. Those of the run last as long as it does. Those of a step are lent, and the
-// next step uses them again. They lie on Go's heap, or beyond their share of the budget in files. A nil pool allocates
-// on the heap.
+// Arrays allocates the arrays of structure. The run's arrays last as long as it does. A step's arrays are lent, and
+// later steps reuse them. They lie on Go's heap, or in files once the structure has used up its share of the budget. A
+// nil Arrays allocates on the heap.
 type Arrays struct {
 	budget Budget // nil: there is none
-	lasts  bool   // it is the run's
+	lasts  bool   // for the run, not for a step
 	narrow shelf[int32]
 	wide   shelf[int64]
 }
 
-// shelf are the arrays of a step.
+// shelf holds the arrays of steps: those that are lent, and those that are free.
 type shelf[T int32 | int64] struct {
 	free, lent []array[T]
-	least      int // smaller arrays are made anew
+	least      int // shorter arrays come from Go's heap
 }
 
-// array has undefined content; file is what owns its memory, nil for Go's heap.
+// array has undefined content. file owns its memory; nil: Go's heap.
 type array[T int32 | int64] struct {
 	x    []T
 	file *tensor.Buffer
@@ -39,7 +39,7 @@ func (p *Arrays) Ints(n int) []int32 {
 	return p.narrow.take(p.budget, n)
 }
 
-// Scratch is where arrays come from that are given up at once: the run's would last as long as it does.
+// Scratch allocates arrays that are needed only briefly: they must not last as long as the run.
 func (p *Arrays) Scratch() *Arrays {
 	if p == nil || p.lasts {
 		return nil
@@ -47,7 +47,7 @@ func (p *Arrays) Scratch() *Arrays {
 	return p
 }
 
-// Longs is ints of 64 bits.
+// Longs is Ints with 64 bits.
 func (p *Arrays) Longs(n int) []int64 {
 	switch {
 	case p == nil:
@@ -79,7 +79,7 @@ func lasting[T int32 | int64](b Budget, n int) []T {
 	return a.x
 }
 
-// Recycle takes back everything that was lent; what nobody wanted since the last time goes.
+// Recycle takes back all arrays that are lent, and frees those that were not lent since the last call.
 func (p *Arrays) Recycle() {
 	p.narrow.recycle()
 	p.wide.recycle()
@@ -105,7 +105,7 @@ func (s *shelf[T]) take(b Budget, n int) []T {
 	}
 	var a array[T]
 	if best < 0 {
-		a = newArray[T](b, n+n/8) // a step's sizes differ a little from the next one's
+		a = newArray[T](b, n+n/8) // the sizes of steps differ a little
 	} else {
 		last := len(s.free) - 1
 		a, s.free[best] = s.free[best], s.free[last]
@@ -135,7 +135,7 @@ func (s *shelf[T]) bytes() (memory, files int64) {
 	return memory, files
 }
 
-// Sizes are those of a step's arrays.
+// Sizes are the sizes of the steps' arrays.
 func (p *Arrays) Sizes() []int64 { return append(p.narrow.sizes(), p.wide.sizes()...) }
 
 func (s *shelf[T]) sizes() (all []int64) {
@@ -147,7 +147,7 @@ func (s *shelf[T]) sizes() (all []int64) {
 	return all
 }
 
-// Files is how many arrays of a step lie in files.
+// Files counts the steps' arrays in files.
 func (p *Arrays) Files() int { return p.narrow.files() + p.wide.files() }
 
 func (s *shelf[T]) files() (n int) {

@@ -16,21 +16,21 @@ import (
 // Relation is the structure of one node.
 type Relation struct {
 	Space   *Space
-	Indexes []*Index // Select, Join, SemiJoin, AntiJoin, Add (input rows by output row; nil entry: the identity)
+	Indexes []*Index // Select, Join, SemiJoin, AntiJoin, Add (input rows by output row); nil entry: identity
 	Groups  *Groups  // Aggregate
-	// layers, of a join that is a grid, tell which columns of its inputs hold which keys.
+	// layers, of a join that is a grid, tell which columns of its inputs hold the keys of which dims.
 	layers  []*layer
 	Repeats []*Groups
 	Vectors map[int]*ra.Vector
-	Data    []*ra.Vector       // Scan, Opaque
-	lookups map[string]*Lookup // tables for joins, by columns
-	// fixed tells whether columns tell the rows apart, by columns.
+	Data    []*ra.Vector       // of a Scan or Opaque
+	lookups map[string]*Lookup // tables for joins, by their columns
+	// fixed remembers, by columns, whether they tell the rows apart.
 	fixed map[string]bool
-	// pruned: release has taken how the rows were found; only vecs tell of them.
+	// Pruned: the program has freed the indexes; of its columns only those in Vectors and Data are left.
 	Pruned bool
 }
 
-// Stage holds the structure of the run, or of one step on top of it.
+// Stage holds the structure of the run, or of a step on top of the run's.
 type Stage struct {
 	env     *Env
 	parent  *Stage
@@ -40,19 +40,19 @@ type Stage struct {
 	from    Columns
 	Rels    map[*ra.Node]*Relation
 	spaces  map[int]*Space
-	met     map[string]met // what joins have found
-	Arrays  *Arrays        // of arrays that last for the stage
+	met     map[string]met // what joins have found, by metKey
+	Arrays  *Arrays        // memory for arrays that last as long as the stage
 }
 
-// Env is what the stages of a program share.
+// Env is shared by the stages of a program.
 type Env struct {
 	Workers int
 	Budget  Budget
 	Flow    *Flow
 	Tune    *tuning.Sizes
 	ids     int
-	zeros   []int32 // the rows of a relation of one row, in joins
-	Steps   Arrays  // of the arrays of a step
+	zeros   []int32 // a list of zeros: the rows of a relation of one row in joins
+	Steps   Arrays  // memory for the steps' arrays
 }
 
 func NewEnv(workers int, b Budget, f *Flow, t *tuning.Sizes) *Env {
@@ -61,39 +61,39 @@ func NewEnv(workers int, b Budget, f *Flow, t *tuning.Sizes) *Env {
 	return e
 }
 
-// NewID is a number that nothing else of the program has.
+// NewID returns a number that nothing else in the program has.
 func (e *Env) NewID() int { e.ids++; return e.ids }
 
 // Crew are the workers of structure.
 func (e *Env) Crew() crew { return crew{e.Workers, e.Tune.LaneRows} }
 
-// Budget says where the arrays of structure lie.
+// Budget decides where the arrays of structure lie.
 type Budget interface {
-	// inFile reports whether an array of so many bytes goes to a file.
+	// InFile reports whether an array of so many bytes goes to a file.
 	InFile(bytes int64) bool
-	// spill makes a buffer in a file.
+	// Spill makes a buffer in a file.
 	Spill(bytes int) (*tensor.Buffer, error)
-	// lasts notes an array that lasts for the run, and the file that it lies in; nil: in memory.
+	// Lasts notes an array of the run's structure and the file in which it lies; nil: it lies in memory.
 	Lasts(bytes int64, file *tensor.Buffer)
-	// holds refuses so many bytes of arrays where they cannot be held.
+	// MayHold refuses arrays of so many bytes where the budget does not hold them.
 	MayHold(bytes int64) error
 }
 
-// Columns are those of relations, which structure looks at: joins and groups read their keys.
+// Columns gives structure the columns whose keys joins and groups read.
 type Columns interface {
-	// stored is the relation that a Scan or an Opaque reads.
+	// Stored is the relation that a Scan or an Opaque reads.
 	Stored(n *ra.Node) (*Relation, error)
-	// vec is column i of n.
+	// Vector is column i of n.
 	Vector(n *ra.Node, i int) (*ra.Vector, error)
-	// through is column i of n to be looked up: whole numbers that are read through an index are left where they are.
+	// Probe is column i of n for look-ups: integers that are read through an index are not copied.
 	Probe(n *ra.Node, i int) (Probe, error)
-	// name tells columns apart: those of one name are equal.
+	// Name identifies a column: columns of one name are equal.
 	Name(n *ra.Node, i int) (ColumnName, error)
-	// filter compiles a predicate over rows of the inputs of a join.
+	// Filter compiles a predicate over the inputs of a join.
 	Filter(n *ra.Node, inputs []*Relation, p *kernels.Expr) (*Filter, error)
 }
 
-// ColumnName names what is computed alike.
+// ColumnName is the same for columns that are computed in the same way.
 type ColumnName struct {
 	ID       int
 	Nullable bool
@@ -115,7 +115,7 @@ func (st *Stage) Step(ctx context.Context, from Columns) *Stage {
 	return s
 }
 
-// Forget forgets what joins have found and which indexes there are: equal ones that are made later are others.
+// Forget forgets the indexes and what joins have found. Indexes made later are not those made before, even if equal.
 func (st *Stage) Forget() {
 	st.met = map[string]met{}
 	st.Indexer.forget()
@@ -133,7 +133,7 @@ func (st *Stage) Relation(n *ra.Node) (*Relation, error) {
 			return r, nil
 		}
 	}
-	if st.parent != nil && !st.env.Flow.Structure[n] { // does not change between steps
+	if st.parent != nil && !st.env.Flow.Structure[n] { // the run has it: it does not change between steps
 		return st.parent.Relation(n)
 	}
 	if err := st.Ctx.Err(); err != nil {
@@ -157,7 +157,7 @@ func (st *Stage) Relation(n *ra.Node) (*Relation, error) {
 	return r, nil
 }
 
-// Space is the space of n rows. Relations of as many rows share it: what tells their rows apart are the
+// Space is the space of n rows. Relations of the same number of rows share it: their rows are told apart by the
 // indexes, and an index that maps every row to itself is none.
 func (st *Stage) Space(n int) *Space {
 	if n == 1 && st.parent == nil {
@@ -230,8 +230,8 @@ func (st *Stage) aggregate(n *ra.Node, in *Relation) (*Relation, error) {
 	return r, err
 }
 
-// sortGroups renumbers groups in the order of their keys, so that relations grouped by the same keys have
-// the same rows in the same order.
+// sortGroups renumbers groups in the order of their keys, so that relations grouped by the same keys have the same rows
+// in the same order.
 func sortGroups(keys []*ra.Vector, code []int32, count int) {
 	first := make([]int32, count)
 	for r := len(code) - 1; r >= 0; r-- {
@@ -291,7 +291,7 @@ func (st *Stage) grouped(in *Space, code []int32, count int, t *tally) *Relation
 	return &Relation{Space: g.Out, Groups: g, Indexes: []*Index{st.Indexer.Index(g.Out, in, first)}}
 }
 
-// Vectors returns columns of a node, by id, and as many trues.
+// Vectors returns columns of a node by id, and as many trues.
 func (st *Stage) Vectors(n *ra.Node, ids []ra.ColumnID) ([]*ra.Vector, []bool, error) {
 	out, safe := make([]*ra.Vector, len(ids)), make([]bool, len(ids))
 	for i, id := range ids {
@@ -304,7 +304,7 @@ func (st *Stage) Vectors(n *ra.Node, ids []ra.ColumnID) ([]*ra.Vector, []bool, e
 	return out, safe, nil
 }
 
-// add finds the union of the inputs' keys and where each input has them.
+// add finds the keys of all inputs, and which row of each input has which key.
 func (st *Stage) add(n *ra.Node, inputs []*Relation) (*Relation, error) {
 	all := keyCols{}
 	safe := make([]bool, len(n.Key))
@@ -349,12 +349,12 @@ func IsIdentity(at []int32) bool {
 	return true
 }
 
-// invert notes for input i of an Add, whose row j is output row code[j], where each output row comes from.
+// invert records which row of input i each output row reads, given that input row j has key code[j].
 func (st *Stage) invert(r *Relation, i int, in *Space, code []int32, count int) {
 	inv, identity := st.Arrays.Ints(count), count == len(code)
 	Fill(inv, -1)
 	for j, c := range code {
-		if inv[c] >= 0 { // several rows of one key: sum them
+		if inv[c] >= 0 { // several rows have the same key: they are summed
 			r.Repeats[i] = st.Indexer.Groups(in, r.Space, slices.Clone(code), st.parent != nil)
 			return
 		}
@@ -369,7 +369,7 @@ func (st *Stage) invert(r *Relation, i int, in *Space, code []int32, count int) 
 		step: st.parent != nil})
 }
 
-// ConcatVectors puts columns of one kind one below the other, in memory of a step or on the heap.
+// ConcatVectors puts columns of one kind below each other, in memory of mem or on the heap.
 func ConcatVectors(parts []*ra.Vector, mem *Arrays) *ra.Vector {
 	out := &ra.Vector{Type: parts[0].Type}
 	nulls := false
@@ -378,7 +378,7 @@ func ConcatVectors(parts []*ra.Vector, mem *Arrays) *ra.Vector {
 		nulls = nulls || v.Valid != nil
 	}
 	if parts[0].Ints != nil {
-		out.Ints = mem.Longs(out.N)[:0] // to grow it would take twice as much
+		out.Ints = mem.Longs(out.N)[:0] // growing it would take twice the memory
 	}
 	for _, v := range parts {
 		out.Ints = append(out.Ints, v.Ints...)

@@ -6,8 +6,8 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// fewPartners reports whether a semi-join is better found from its partners: they are few, in a step, and the rows stay
-// the same for the whole run, with their table of keys.
+// fewPartners reports whether a semi-join is better computed from its partners: in a step, where they are few and the
+// rows of slot 0, with their table of keys, stay the same for the whole run.
 func (j *joiner) fewPartners() bool {
 	for _, f := range j.preds {
 		if !f.done {
@@ -17,7 +17,7 @@ func (j *joiner) fewPartners() bool {
 	return j.n.Op == ra.SemiJoin && j.st.parent != nil && len(j.equis) > 0 && j.lasting(0) && 4*j.size(1) <= j.size(0)
 }
 
-// rowsOfPartners looks the partners up in the rows and lists the rows found.
+// rowsOfPartners looks up the partners' keys in slot 0 and lists the rows found.
 func (j *joiner) rowsOfPartners() (*Relation, error) {
 	if err := j.add(1); err != nil {
 		return nil, err

@@ -2,8 +2,8 @@
 //
 // # What
 //
-// Sizes are numbers such as how many operations a lane has at least, or from how many rows on a join is looked at as a
-// grid. Every device has its own; Default are those of processors.
+// Sizes are thresholds, such as how many operations a lane has at least, or from how many rows on a join may be a grid.
+// Every device has its own; Default is for processors.
 //
 // # Invariants
 //

@@ -31,8 +31,8 @@ type plainCode struct {
 	list  []*device.Instr
 	times [][]time.Duration
 	env   *kernels.Env
-	err   error                // the first one of an argument
-	there map[*values.Val]bool // what is in memory for the present instruction
+	err   error                // the first error of an argument
+	there map[*values.Val]bool // the vals in memory for the present instruction
 }
 
 func (c *plainCode) Run(ctx context.Context, env *kernels.Env, timed bool) error {
@@ -41,7 +41,7 @@ func (c *plainCode) Run(ctx context.Context, env *kernels.Env, timed bool) error
 	}
 	for i, in := range c.list {
 		begin := time.Now()
-		if _, parts := in.Form.(*device.Distributed); parts { // those that stand in for it are computed
+		if _, parts := in.Form.(*device.Distributed); parts { // the instructions that it replaces are run instead
 			continue
 		}
 		c.there = map[*values.Val]bool{}
@@ -75,7 +75,7 @@ func (c *plainCode) Needed(i int) bool {
 	return !parts
 }
 
-// compute makes the rows of v that the instruction computes.
+// compute makes the rows of v that the instruction covers.
 func (c *plainCode) compute(ctx context.Context, in *device.Instr, v *values.Val) error {
 	switch v.Op {
 	case values.OpAgg:
@@ -86,7 +86,7 @@ func (c *plainCode) compute(ctx context.Context, in *device.Instr, v *values.Val
 		at := 0
 		for i, a := range v.Args {
 			for r := range v.From[i].N {
-				if at != in.Off { // the rows of another part, which is another instruction
+				if at != in.Off { // another instruction makes this row
 					break
 				}
 				if err := c.set(ctx, v, at+r, a, r); err != nil {
@@ -105,7 +105,7 @@ func (c *plainCode) compute(ctx context.Context, in *device.Instr, v *values.Val
 	return nil
 }
 
-// set puts row from of x into row r of v.
+// set writes row from of x to row r of v.
 func (c *plainCode) set(ctx context.Context, v *values.Val, r int, x *values.Val, from int) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -117,8 +117,8 @@ func (c *plainCode) set(ctx context.Context, v *values.Val, r int, x *values.Val
 	return err
 }
 
-// row is row r of v. What is in memory is read, but for the val that is being made; memo holds what the row of another
-// space has been computed for already.
+// row computes row r of v. Vals in memory are read, except the one being made. memo holds the rows of other vals that
+// have been computed already.
 func (c *plainCode) row(v *values.Val, r int, making *values.Val,
 	memo map[*values.Val]kernels.Value) (x kernels.Value, err error) {
 	if v.Uniform() {
@@ -167,7 +167,7 @@ func (c *plainCode) row(v *values.Val, r int, making *values.Val,
 	return x, nil
 }
 
-// through is row r of what v reads through an index: zero where it has none.
+// through is row r of v, which reads its argument through an index: zero where the index has no row.
 func (c *plainCode) through(v *values.Val, r int, making *values.Val) (kernels.Value, error) {
 	v.Index.List()
 	at := r
@@ -181,14 +181,14 @@ func (c *plainCode) through(v *values.Val, r int, making *values.Val) (kernels.V
 	return c.row(v.Args[0], at, making, map[*values.Val]kernels.Value{})
 }
 
-// rounded is x as a column of v's type holds it.
+// rounded is x rounded to the type of v's column.
 func (c *plainCode) rounded(v *values.Val, x kernels.Value) kernels.Value {
 	one := values.OnHeap(values.KindOf(v.Type), 1, v.Type.Size(), true)
 	one.SetValue(0, x)
 	return one.Value(0, v.Type)
 }
 
-// lay makes v in its other chunking.
+// lay computes v, a layout, element by element.
 func (c *plainCode) lay(v *values.Val) error {
 	l, from := v.Layout, v.Args[0].Data
 	l.List()
@@ -235,7 +235,7 @@ func groupOf(x *structure.Groups, r int) int {
 	return int(x.Codes[r])
 }
 
-// group is a group so far.
+// group accumulates the rows of a group.
 type group struct {
 	rows int64
 	f    []float64
@@ -271,7 +271,7 @@ func (g *group) add(fn ra.AggFn, x kernels.Value) {
 	}
 }
 
-// result is the group's value. A sum of no rows is NULL, but that of a gradient is zero.
+// result is the group's value. The sum of no rows is NULL, but zero in a gradient.
 func (g *group) result(v *values.Val) kernels.Value {
 	x := kernels.Value{Type: v.Type}
 	switch {
