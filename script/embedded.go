@@ -16,14 +16,15 @@ type Engine interface {
 	Relations
 	catalog.Recoverer
 	catalog.Filed
-	// Timed is a context that ends when a statement has taken as long as the session lets it; done gives its error.
+	// Timed is a context that ends when the session's statement_timeout does; done puts that into the statement's
+	// error.
 	Timed(ctx context.Context) (_ context.Context, done func(*error))
 }
 
 // Statements runs statements as trees.
 type Statements interface {
 	Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) (*catalog.Result, error)
-	// SelectEach keeps no rows: start learns the columns, each gets every row.
+	// SelectEach keeps no rows: start gets the columns, each gets every row.
 	SelectEach(ctx context.Context, stmt ast.Statement, text *ast.Text, start func([]catalog.ResultCol) error,
 		each func([]any) error) (*catalog.Result, error)
 	// Described gives the columns of a statement's rows without running it.
@@ -32,18 +33,18 @@ type Statements interface {
 	CopyOut(ctx context.Context, c *ast.Copy, text *ast.Text, w io.Writer) (int64, error)
 }
 
-// Relations says what names mean.
+// Relations tells what names mean.
 type Relations interface {
 	SearchPath() []string
 	Function(schema, name string) *ast.CreateFunction
 	Definition(schema, name string) *catalog.TableDef
 	View(path []string, schema, name string) (*catalog.ViewDef, bool)
 	Objects() (*catalog.Objects, error)
-	// NamesType reports whether a name is that of a type.
+	// NamesType reports whether a type has this name.
 	NamesType(schema, name string) bool
 }
 
-// Nest implements nester.
+// Nest implements plpgsql's nester.
 func (e EmbeddedStore) Nest(run func(context.Context, ast.Statement, *ast.Text) error) {
 	if db, ok := e.Engine.(*relgrad.DB); ok {
 		db.RunStatement = run
@@ -53,7 +54,7 @@ func (e EmbeddedStore) Nest(run func(context.Context, ast.Statement, *ast.Text) 
 // Embedded makes a Store of an embedded store.
 func Embedded(e Engine) Store { return EmbeddedStore{e} }
 
-// EmbeddedStore is a Store on an embedded store; Function and the copies are the store's own.
+// EmbeddedStore is a Store on an embedded store. Function and COPY are the store's own methods.
 type EmbeddedStore struct{ Engine }
 
 func (e EmbeddedStore) Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) (*Result, error) {
@@ -73,7 +74,7 @@ func (e EmbeddedStore) Exec(ctx context.Context, stmt ast.Statement, text *ast.T
 	return out, nil
 }
 
-// SelectEach implements streamer.
+// SelectEach implements plpgsql's streamer.
 func (e EmbeddedStore) SelectEach(ctx context.Context, stmt ast.Statement, text *ast.Text, start func([]Col) error,
 	each func([]any) error) (*Result, error) {
 	begin := func(cols []catalog.ResultCol) error { return start(columnsOf(cols)) }
@@ -84,7 +85,7 @@ func (e EmbeddedStore) SelectEach(ctx context.Context, stmt ast.Statement, text 
 	return ResultOf(res), nil
 }
 
-// Described and Names implement binding.
+// Described and Names implement plpgsql's binding.
 func (e EmbeddedStore) Described(ctx context.Context, st ast.Statement, text *ast.Text) ([]Col, error) {
 	cols, err := e.Engine.Described(ctx, st, text)
 	return columnsOf(cols), err

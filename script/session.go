@@ -42,12 +42,12 @@ type Result struct {
 	Tag     string // psql's command tag: "INSERT 0 3", "CREATE TABLE", "SELECT 2"
 	HasRows bool   // there is a table to print, even an empty one
 	Cols    []Col
-	More    bool    // rows of the same result follow in another one, whose tag it is
+	More    bool    // more rows of the same result follow in another Result, which has the tag
 	Rows    [][]any // nil, bool, int64, float64, string, *tensor.Tensor or a slice of these
 	Notices []Notice
 }
 
-// Count is the number of rows that the tag tells, 0 when it tells none.
+// Count is the number of rows in the tag, 0 where it has none.
 func (r *Result) Count() int64 {
 	n, _ := strconv.ParseInt(r.Tag[strings.LastIndexByte(r.Tag, ' ')+1:], 10, 64)
 	return n

@@ -14,7 +14,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// Transfer is a COPY whose other end is a file or program of this machine; in and out move the data.
+// Transfer is a COPY between the database and a file or program of this machine; in and out move the data.
 type Transfer struct {
 	Dir, Source   string
 	Program, From bool
@@ -28,7 +28,7 @@ func (t *Transfer) Run(ctx context.Context) (n int64, err error) {
 	} else {
 		n, err = t.runFile()
 	}
-	if err != nil && ctx.Err() != nil { // which has closed the program's pipe
+	if err != nil && ctx.Err() != nil { // the context's end has closed the program's pipe
 		err = Canceled(ctx)
 	}
 	return n, err
@@ -61,7 +61,7 @@ func (t *Transfer) runFile() (int64, error) {
 // runProgram runs a shell command at the other end of the copy.
 func (t *Transfer) runProgram(ctx context.Context) (n int64, err error) {
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", t.Source)
-	cmd.WaitDelay = 10 * time.Millisecond // after an interrupt: what the shell has started may hold the pipes
+	cmd.WaitDelay = 10 * time.Millisecond // after an interrupt: children of the shell may keep the pipes open
 	var said tail
 	cmd.Dir, cmd.Stderr = t.Dir, io.MultiWriter(os.Stderr, &said)
 	fail := func(e error) error {
@@ -86,7 +86,7 @@ func (t *Transfer) runProgram(ctx context.Context) (n int64, err error) {
 			return nil
 		}}
 		n, err = t.In(from)
-		if !from.done { // an error before the end: the program may wait for its reader
+		if !from.done { // an error came first: the program may still wait for its reader
 			pipe.Close()
 			_ = cmd.Wait()
 		}
@@ -108,8 +108,8 @@ func (t *Transfer) runProgram(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-// programReader reads a program's output. At its end it waits for the program: a failure is an error of
-// the last read, so that the rows read are not kept.
+// programReader reads a program's output. At its end it waits for the program. Where that has failed the last read is
+// an error, so that the rows are not kept.
 type programReader struct {
 	r    io.Reader
 	wait func() error
@@ -130,7 +130,7 @@ func (p *programReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// tail keeps the end of what is written to it.
+// tail keeps the end of what is written to it, for messages.
 type tail struct{ b []byte }
 
 func (t *tail) Write(p []byte) (int, error) {
@@ -142,7 +142,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// last is the last line written, behind a colon.
+// last is the last line written, after a colon.
 func (t *tail) last() string {
 	s := strings.TrimSpace(strings.ToValidUTF8(string(t.b), ""))
 	if s == "" {

@@ -15,13 +15,14 @@
 //
 // # Invariants
 //
-// The text computes what ra/interp computes, the rounding of real and these apart. SQLite holds no NaN outside of
-// chunks, so scalar arithmetic that gives NaN (Infinity - Infinity) gives NULL there, and a kernel that gives
-// one is an error; a sum of real chunks is rounded to real once, as is each real chunk that a kernel returns.
-// On Postgres IS NOT DISTINCT FROM joins by a loop over pairs; lower and upper follow the locale of the text.
-// CASE, COALESCE, AND and OR evaluate no argument that they do not need, where it could fail; nor is a condition that
-// could fail evaluated where those of the operators before it do not hold (risky.go). The text holds the seed and the
-// step of Options.Env, so it is the query of one step where the plan draws, unless Options.Step is a parameter.
+// The text computes what ra/interp computes, except for the rounding of real and for these differences. SQLite holds no
+// NaN outside of chunks: scalar arithmetic that gives NaN (Infinity - Infinity) gives NULL there, and a kernel that
+// gives NaN is an error. A sum of real chunks is rounded to real once, and so is each real chunk that a kernel returns.
+// On Postgres lower and upper follow the locale of the text, and IS NOT DISTINCT FROM joins by a loop over pairs.
+//
+// CASE, COALESCE, AND and OR evaluate no argument that they do not need where it could fail. Nor is a condition that
+// could fail evaluated where conditions of earlier operators do not hold (risky.go). The text contains the seed and the
+// step of Options.Env: where the plan draws, it is the query of one step, unless Options.Step is a parameter.
 //
 // # Errors
 //

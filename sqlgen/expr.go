@@ -7,7 +7,7 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 )
 
-// prec says which operators a text may be an operand of without parentheses.
+// prec is the precedence of a text's outermost operator.
 type prec int
 
 const (
@@ -25,7 +25,7 @@ type text struct {
 	prec prec
 }
 
-// at prints the text where at least precedence least is wanted.
+// at prints the text for a place that needs precedence least, in parentheses where its own is lower.
 func (t text) at(least prec) string {
 	if t.prec < least {
 		return "(" + t.sql + ")"
@@ -48,7 +48,7 @@ func (p *printer) expr(e *kernels.Expr, col func(kernels.Col) string) (text, err
 	return t, w.err
 }
 
-// writer prints an expression and keeps the first error.
+// writer prints an expression and keeps the first error that it meets.
 type writer struct {
 	p     *printer
 	col   func(kernels.Col) string
@@ -148,10 +148,10 @@ func (w *writer) compared(e *kernels.Expr, outer prec) string {
 	return s
 }
 
-// tests are what stands behind an operand that is tested.
+// tests are the suffixes of the kernels that test an operand.
 var tests = map[string]string{"is_true": " IS TRUE", "is_null": " IS NULL", "is_not_null": " IS NOT NULL"}
 
-// given is a number of the call: as SQL where that is given, else the number.
+// given prints a number of the call: the SQL text where there is one, else the number.
 func (w *writer) given(sql string, n int64) text {
 	if sql != "" {
 		return atom(sql)
@@ -159,7 +159,7 @@ func (w *writer) given(sql string, n int64) text {
 	return w.expr(kernels.Const(kernels.IntValue(n)))
 }
 
-// standard prints what all databases write alike.
+// standard prints what all databases write in the same way.
 func (w *writer) standard(e *kernels.Expr) (text, bool) {
 	a := e.Args
 	switch e.Def.Name {
@@ -219,8 +219,8 @@ func (w *writer) caseText(conds []*kernels.Expr, otherwise *kernels.Expr) text {
 	return atom(s + " END")
 }
 
-// mask prints the element-wise choices between scalars. A CASE, because the side that is not chosen may be
-// one that SQL cannot compute.
+// mask prints the element-wise choice between scalars as a CASE, because SQL may fail to compute the side that is not
+// chosen.
 func (w *writer) mask(e *kernels.Expr) text {
 	a, zero := e.Args, kernels.Num(0)
 	var t text
@@ -239,15 +239,15 @@ func (w *writer) mask(e *kernels.Expr) text {
 	return t
 }
 
-// connectives are AND and OR: how each binds, and by which test an argument decides the result, which is then decided.
+// connectives are AND and OR: how tightly each binds, which test of an argument decides the result, and that result.
 var connectives = map[string]struct {
 	op, test string
 	own      prec
 	decided  bool
 }{"and": {" AND ", "NOT ", precAnd, false}, "or": {" OR ", "", precOr, true}}
 
-// connective prints AND and OR. SQL may evaluate both sides in any order; where a later one could fail, CASE
-// holds it back until the earlier ones have not decided.
+// connective prints AND and OR. SQL may evaluate both sides in any order. Where a later side could fail, a CASE
+// evaluates it only if the earlier ones do not decide.
 func (w *writer) connective(e *kernels.Expr) text {
 	var args []*kernels.Expr
 	var flatten func(x *kernels.Expr)
@@ -282,8 +282,8 @@ func (w *writer) connective(e *kernels.Expr) text {
 	return atom(s + " ELSE " + all.sql + " END")
 }
 
-// literal reports whether a text's type comes from constants only, whose type a database may take for a smaller one:
-// CASE WHEN … THEN 1 ELSE 0 END is an integer on Postgres.
+// literal reports whether an expression consists of constants only: a database may give it a narrower type. CASE WHEN …
+// THEN 1 ELSE 0 END is an integer on Postgres.
 func literal(e *kernels.Expr) bool {
 	if e.Def == nil {
 		return !e.IsCol
@@ -315,8 +315,7 @@ func literal(e *kernels.Expr) bool {
 	return true
 }
 
-// mayFail reports whether a call's function can raise an error; element-wise ones cannot, unless they make a
-// scalar NaN.
+// mayFail reports whether a call can raise an error. Element-wise functions cannot, except by making a scalar NaN.
 func mayFail(e *kernels.Expr) bool {
 	if e.Def == nil {
 		return false
@@ -329,7 +328,7 @@ func mayFail(e *kernels.Expr) bool {
 	return e.Def.Elem == nil || e.Type.Shape == nil
 }
 
-// sameKind makes an integer double precision where it meets a float, as kernels compare them.
+// sameKind casts an integer to double precision where it is compared with a float, as the kernels do.
 func sameKind(a []*kernels.Expr) []*kernels.Expr {
 	for _, x := range a {
 		if x.Type.IsFloat() {
@@ -339,8 +338,8 @@ func sameKind(a []*kernels.Expr) []*kernels.Expr {
 	return a
 }
 
-// widen makes the integers among a double precision where the result t is a float: every argument, or with
-// skip 1 every second.
+// widen casts integer arguments to double precision where the result t is a float: all arguments, or with skip 1 every
+// second one.
 func widen(a []*kernels.Expr, t kernels.Type, skip int) []*kernels.Expr {
 	if !t.IsFloat() {
 		return a

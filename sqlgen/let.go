@@ -13,19 +13,19 @@ import (
 //
 //	(SELECT x1 * x1 FROM (SELECT relgrad_exp(c3) AS x1))
 //
-// A name is bound where its value is needed in any case, or cannot fail: the branches of CASE and what else is
-// evaluated only on a condition (a region) have names of their own.
+// A name is bound only where its value is needed in any case, or cannot fail. The branches of CASE, and whatever else
+// is evaluated on a condition (a region), bind their own names.
 
 // maxPlain is the number of nodes, as a tree, up to which an expression is printed without names.
 const maxPlain = 300
 
-// sharing numbers expressions so that equal ones have equal numbers.
+// sharing gives equal expressions equal numbers.
 type sharing struct {
 	ids    map[*kernels.Expr]int
 	keys   map[string]int
 	sizes  []int // as trees, at most maxSize
 	safe   []bool
-	names  map[int]string // what is bound here
+	names  map[int]string // the names bound here
 	serial int
 }
 
@@ -65,7 +65,7 @@ func (s *sharing) id(e *kernels.Expr) int {
 	return id
 }
 
-// lazy tells the arguments that a printed call evaluates only on a condition.
+// lazy reports whether a printed call evaluates argument i only on a condition.
 func lazy(e *kernels.Expr, i int) bool {
 	switch e.Def.Name {
 	case "case", "coalesce", "and", "or":
@@ -78,13 +78,13 @@ func lazy(e *kernels.Expr, i int) bool {
 	return false
 }
 
-// region counts the uses of what a region's text would hold.
+// region counts how often each expression would occur in a region's text.
 type region struct {
 	s      *sharing
-	least  int // size, above which an expression gets a name
+	least  int // expressions larger than this get names
 	exprs  map[int]*kernels.Expr
 	uses   map[int]int
-	always map[int]bool // needed whenever the region is
+	always map[int]bool // needed whenever the region is evaluated
 	order  []int        // operands first
 }
 
@@ -99,7 +99,7 @@ func (r *region) visit(e *kernels.Expr, always bool) {
 		return
 	}
 	r.exprs[id], r.always[id] = e, always
-	if seen { // again, for what it makes needed always: counted twice, which does no harm
+	if seen { // it may be needed always only now; counting its parts twice does no harm
 		r.uses[id]--
 	}
 	for i, a := range e.Args {
@@ -110,7 +110,7 @@ func (r *region) visit(e *kernels.Expr, always bool) {
 	}
 }
 
-// region prints an expression that is evaluated as a whole or not at all, with its names.
+// region prints an expression that is evaluated as a whole or not at all, and binds names in it.
 func (w *writer) region(e *kernels.Expr) text {
 	s := w.share
 	if s == nil || w.err != nil || s.sizes[s.id(e)] <= maxPlain/10 {
@@ -148,9 +148,9 @@ func (w *writer) region(e *kernels.Expr) text {
 	return atom(sql)
 }
 
-// levels lists what gets a name, what others of it use first.
+// levels lists the expressions that get names. Those of one level use only names of earlier levels.
 func (r *region) levels(root int) [][]int {
-	level := map[int]int{} // the highest level of a name inside
+	level := map[int]int{} // the highest level among the names inside
 	var out [][]int
 	for _, id := range r.order {
 		e, top := r.exprs[id], -1

@@ -58,7 +58,7 @@ func (p *printer) scan(n *ra.Node) string {
 	return selectList(out) + "\nFROM " + p.d.Table(n.Table)
 }
 
-// sources names the inputs of an operator: a CTE that stands there twice gets an alias.
+// sources names the inputs of an operator. A CTE that occurs twice gets aliases.
 func (p *printer) sources(n *ra.Node) (from, alias []string) {
 	seen := map[*ra.Node]int{}
 	for _, in := range n.Inputs {
@@ -81,8 +81,8 @@ func (p *printer) column(alias []string) func(kernels.Col) string {
 	}
 }
 
-// wide is column for operands: an integer is a bigint. A column that is only compared, grouped by or passed on keeps
-// its table's type, so that the planner knows its statistics.
+// wide prints a column as an operand: integers as bigint. A column that is only compared, grouped by or passed on keeps
+// its table's type (printer.slim), so that the planner can use its statistics.
 func (p *printer) wide(col func(kernels.Col) string) func(kernels.Col) string {
 	return func(c kernels.Col) string {
 		if p.slim[c.ID] {
@@ -115,7 +115,7 @@ func (p *printer) join(n *ra.Node) (string, error) {
 		}
 		out = append(out, x.sql+" AS "+colName(c.ID))
 	}
-	on := make([][]string, len(n.Inputs)) // conditions that become checkable with an input
+	on := make([][]string, len(n.Inputs)) // conditions by the last input that they read
 	var where []string
 	for _, q := range n.Equi {
 		c, err := p.equi(n, q, narrow)
@@ -145,9 +145,8 @@ func (p *printer) join(n *ra.Node) (string, error) {
 	return s + whereLine(where), err
 }
 
-// filter adds n's predicates to the conditions of WHERE; on are those that hold already. Databases evaluate conditions
-// in any order and as early as they can, so that CASE holds back one that could fail where an earlier one does not
-// hold.
+// filter adds n's predicates to the conditions of WHERE, given those of the joins. Databases evaluate conditions in any
+// order and as early as they can, so a condition that could fail stands in a CASE behind the earlier ones.
 func (p *printer) filter(n *ra.Node, on, where []string, col func(kernels.Col) string) ([]string, error) {
 	for _, e := range n.Pred {
 		x, err := p.expr(e, col)
@@ -171,7 +170,7 @@ func whereLine(conds []string) string {
 	return "\n" + list("WHERE ", conds, " AND ")
 }
 
-// equi prints an equality of the join; only where both sides may be NULL does null-safety matter.
+// equi prints an equality of the join. Null-safety matters only where both sides may be NULL.
 func (p *printer) equi(n *ra.Node, q ra.Equi, col func(kernels.Col) string) (string, error) {
 	l, r := n.Inputs[q.L.Input].Col(q.L.ID), n.Inputs[q.R.Input].Col(q.R.ID)
 	for _, c := range []*ra.Column{l, r} {
@@ -223,7 +222,7 @@ func (p *printer) aggregate(n *ra.Node) (string, error) {
 		out = append(out, x+" AS "+colName(c.ID))
 	}
 	if len(out) == 0 && len(group) == 0 {
-		out = []string{"count(*) AS one"} // one row, also of an empty input
+		out = []string{"count(*) AS one"} // one row, even for an empty input
 	}
 	s := selectList(out) + "\nFROM " + p.source(in, p.names[in])
 	if group != nil {
@@ -247,7 +246,7 @@ func (p *printer) agg(in *ra.Node, a ra.Agg, out kernels.Type, grouped bool) (st
 		return "", err
 	}
 	s := p.d.Aggregate(ra.Sum, t, x)
-	if a.Fn == ra.Sum || grouped && !t.Nullable { // a group has rows
+	if a.Fn == ra.Sum || grouped && !t.Nullable { // no group is without rows
 		return s, nil
 	}
 	zero := kernels.Const(kernels.IntValue(0))
@@ -306,7 +305,7 @@ func (p *printer) add(n *ra.Node) (string, error) {
 	}
 	s := selectList(out) + "\nFROM (\n" + indent(p.union(n, n.Cols)) + "\n) AS u\n"
 	if group == nil {
-		return s + "HAVING count(*) > 0", nil // no row of no rows
+		return s + "HAVING count(*) > 0", nil // without rows there is no row
 	}
 	return s + list("GROUP BY ", group, ", "), nil
 }

@@ -7,17 +7,16 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// A database pastes a CTE that is read once, or NOT MATERIALIZED, into the queries that read it. Two things of
-// that grow faster than the text, and are bounded here: joins that become one large join, and Postgres's walk
-// through the whole statement for each CTE that it pastes.
+// A database inlines a CTE that is read once, or NOT MATERIALIZED, into the queries that read it. Two costs of this
+// grow faster than the text and are bounded here: many joins become one large join, and Postgres walks through the
+// whole statement for each CTE that it inlines.
 
-// maxJoined is the number of relations up to which a join is pasted into another one. Each step of a recurrence
-// joins the step before: pasted into each other they are one join of hundreds of relations, whose equal keys
-// form one class; planning that took Postgres 100 s at 600 relations. It chooses the order of at most 8
-// (join_collapse_limit) in any case.
+// maxJoined is the number of relations up to which a join is inlined into another one. Each step of a recurrence joins
+// the step before: inlined, they are one join of hundreds of relations with one class of equal keys, which took
+// Postgres 100 s to plan at 600 relations. It chooses the order of at most 8 relations (join_collapse_limit) anyway.
 const maxJoined = 8
 
-// joined is the number of relations that stand in FROM once what is pasted into n's query has been pasted.
+// joined is the number of relations in n's FROM after inlining.
 func (p *printer) joined(n *ra.Node) int {
 	if k, ok := p.width[n]; ok {
 		return k
@@ -34,15 +33,15 @@ func (p *printer) joined(n *ra.Node) int {
 	return k
 }
 
-// maxPasted is the number of CTEs up to which the database pastes them itself. In a longer text those that it
-// would paste stand in FROM already: Postgres took 9 of 11 s for walks through a text of 2,000 CTEs.
+// maxPasted is the number of CTEs up to which the database may inline them itself. In a longer text the CTEs that it
+// would inline are printed in FROM: of 11 s Postgres took 9 for walking through a text of 2,000 CTEs.
 const maxPasted = 150
 
-// maxDepth is the number of queries that then stand in each other.
+// maxDepth is the number of queries nested in each other in FROM.
 const maxDepth = 8
 
-// source is an item of FROM that reads a node. Whether it is a name or the node's query shows when all bodies
-// are printed, so that a mark stands in its place until then: see texts.
+// source is an item of FROM that reads a node. Whether it is the node's name or its query is known only when all bodies
+// are printed, so a mark holds the place until then: see texts.
 func (p *printer) source(n *ra.Node, alias string) string {
 	return mark + p.names[n] + mark + alias + mark
 }
@@ -50,8 +49,7 @@ func (p *printer) source(n *ra.Node, alias string) string {
 // mark is a character that no SQL text holds.
 const mark = "\x00"
 
-// texts prints the CTEs of some nodes, inputs first. Those in tables are no more than a read of a table; the
-// roots keep their names.
+// texts prints the CTEs of some nodes, inputs first. Nodes in tables are only read from there; roots keep their names.
 func (p *printer) texts(nodes []*ra.Node, bodies map[*ra.Node]string, tables map[*ra.Node]bool,
 	roots ...*ra.Node) []string {
 	t := &paster{long: p.o.InFrom || len(nodes) > maxPasted, queries: map[string]string{}, depth: map[string]int{}}
@@ -77,14 +75,14 @@ func (p *printer) texts(nodes []*ra.Node, bodies map[*ra.Node]string, tables map
 	return out
 }
 
-// paster puts queries in the place of names.
+// paster replaces names by queries.
 type paster struct {
 	long    bool
-	queries map[string]string // of the nodes that are no CTEs
-	depth   map[string]int    // how many queries stand in each other in them
+	queries map[string]string // by name: of nodes that are not CTEs
+	depth   map[string]int    // by name: how deep queries are nested in them
 }
 
-// resolve replaces the marks in a text, and gives the depth of what then stands in it.
+// resolve replaces the marks in a text and returns how deep queries are then nested in it.
 func (t *paster) resolve(body string) (string, int) {
 	parts, depth := strings.Split(body, mark), 0 // text, name, alias, text, …
 	if len(parts) == 1 {

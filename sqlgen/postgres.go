@@ -14,10 +14,10 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// Postgres is the dialect of a PostgreSQL server with relgrad's extension. Inside the text every scalar float is
-// double precision, every integer that is an operand bigint, and text has the collation "C"; result columns are cast to
-// their types. Kernels and sums are the extension's functions, which follow IEEE 754 where Postgres's own raise errors;
-// relgrad.gen_… are those that only generated SQL calls.
+// Postgres is the dialect of a PostgreSQL server with relgrad's extension. Inside the text every scalar float is double
+// precision, every integer operand is bigint, and text has the collation "C". Result columns are cast to their types.
+// Kernels and sums are functions of the extension, which follow IEEE 754 where Postgres's own functions raise errors;
+// only generated SQL calls relgrad.gen_….
 type Postgres struct{}
 
 var _ Dialect = Postgres{}
@@ -34,8 +34,8 @@ func (d Postgres) Table(t *ra.Table) string {
 // RowID numbers a row by its place in the table's file.
 func (Postgres) RowID(*ra.Table) string { return "relgrad.gen_row_id(ctid)" }
 
-// Column casts a column whose declared type is not the one it is computed with.
-// The text of a date or a time follows the settings of the session, such as DateStyle.
+// Column casts a column whose declared type differs from the one that it is computed with. How a date or time is
+// printed depends on settings of the session, such as DateStyle.
 func (d Postgres) Column(of string, c *ra.TableColumn) string {
 	x := of + d.Ident(c.Name)
 	switch {
@@ -54,7 +54,7 @@ func (d Postgres) Column(of string, c *ra.TableColumn) string {
 	return x
 }
 
-// Fence keeps the planner from moving the columns.
+// Fence keeps the planner from moving the columns up into the outer query.
 func (Postgres) Fence() string { return "OFFSET 0" }
 
 // Narrow reports integer and smallint.
@@ -86,8 +86,8 @@ func (Postgres) Ident(name string) string {
 	return sqltext.Ident(name)
 }
 
-// Const prints a constant. A number has the type that Postgres gives to its text (integer, numeric), which becomes the
-// wanted one where it meets a column; see Literal.
+// Const prints a constant. Its type is the one that Postgres gives to the text (integer, numeric); it becomes the
+// wanted one where it meets a column. See Literal.
 func (Postgres) Const(v kernels.Value) (string, error) {
 	switch t := v.Type; {
 	case v.Null:
@@ -155,7 +155,7 @@ func pgChunk(v kernels.Value) string {
 	return s
 }
 
-// Literal casts what is made of constants only.
+// Literal casts an expression of constants.
 func (Postgres) Literal(t kernels.Type, x string) string {
 	if t.Kind == kernels.Text {
 		return x + `::pg_catalog.text COLLATE "C"`
@@ -166,11 +166,11 @@ func (Postgres) Literal(t kernels.Type, x string) string {
 // Same prints IS NOT DISTINCT FROM.
 func (Postgres) Same(l, r string) string { return l + " IS NOT DISTINCT FROM " + r }
 
-// Derived prints a sub-query of one row. OFFSET 0 keeps Postgres from pasting the items to each place of their use.
+// Derived prints a sub-query of one row. OFFSET 0 keeps Postgres from inlining the items at each place of their use.
 func (Postgres) Derived(items string) string { return "(SELECT " + items + " OFFSET 0) AS x" }
 
-// Arith prints operators between integers, which raise errors as the kernels do. Those on floats raise errors where
-// IEEE 754 has infinities, so that only the sign is native.
+// Arith prints integer operators, which raise the same errors as the kernels. Operators on floats raise errors where
+// IEEE 754 has infinities, so of these only the sign is native.
 func (Postgres) Arith(e *kernels.Expr, args []string) (s string, call bool) {
 	switch e.Def.Name {
 	case "neg":
@@ -210,7 +210,7 @@ func (d Postgres) Cast(e *kernels.Expr, arg string) string {
 	return arg + "::" + textType(to)
 }
 
-// own are kernels that Postgres has itself, with the same meaning and no error of its own.
+// own are kernels for which Postgres has a function with the same meaning that raises no error.
 var own = map[string]string{"ceil": "", "floor": "", "round": "", "trunc": "", "greatest": "",
 	"least": "", "length": "bigint"}
 
@@ -237,7 +237,7 @@ func (d Postgres) Call(e *kernels.Expr, args []string, draw Draw) (string, error
 // form prints kernels for which Postgres has a form of its own.
 func (d Postgres) form(e *kernels.Expr, args []string) string {
 	switch e.Def.Name {
-	case "lower", "upper", "lower_ascii", "upper_ascii": // by the text's locale; the collation "C" knows ASCII only
+	case "lower", "upper", "lower_ascii", "upper_ascii": // the collation "C" knows only ASCII letters
 		return strings.TrimSuffix(e.Def.Name, "_ascii") + "(" + operand(args[0]) + ` COLLATE ` +
 			d.locale(e.Args[0].Type.Of) + `) COLLATE "C"`
 	case "like":
@@ -280,7 +280,7 @@ func (d Postgres) form(e *kernels.Expr, args []string) string {
 	return ""
 }
 
-// locale is the collation whose locale decides about the case of a text's letters.
+// locale is the collation by which letters change their case.
 func (d Postgres) locale(of *kernels.Named) string {
 	if of != nil && of.Collation != "" {
 		return "pg_catalog." + d.Ident(of.Collation)
@@ -323,8 +323,8 @@ func (d Postgres) array(x []*kernels.Expr, args []string) string {
 	return "CASE WHEN " + strings.Join(valid, " AND ") + " THEN " + s + " END"
 }
 
-// function prints a call of one of the extension's functions, and tells whether its result is double precision[]
-// though the kernel's may be real[].
+// function prints a call of one of the extension's functions. wide: the result is double precision[] though the
+// kernel's may be real[].
 func (d Postgres) function(e *kernels.Expr, args []string, draw Draw) (s string, wide bool, err error) {
 	name, at := e.Def.Name, e.Attr
 	for _, a := range e.Args {
@@ -381,7 +381,8 @@ func withAttributes(name string, args []string, at kernels.Attr) []string {
 
 const identity = "itself"
 
-// internal completes the arguments of the kernels that derivatives and draws are made of, and names their functions.
+// internal completes the arguments of kernels that only derivatives and draws use, and returns the names of their
+// functions.
 func (d Postgres) internal(e *kernels.Expr, args *[]string, draw Draw) string {
 	a, at := *args, e.Attr
 	switch e.Def.Name {
@@ -417,7 +418,7 @@ func (d Postgres) internal(e *kernels.Expr, args *[]string, draw Draw) string {
 	return "gen_" + e.Def.Name
 }
 
-// keyParts makes a bigint of each part of a key.
+// keyParts casts each part of a key to bigint.
 func keyParts(x []*kernels.Expr, args []string) []string {
 	out := make([]string, len(args))
 	for i, a := range args {
@@ -435,8 +436,8 @@ func keyParts(x []*kernels.Expr, args []string) []string {
 	return out
 }
 
-// einsum prints a call; one without labels in the result is the sum of one that keeps a label, since the function gives
-// chunks only.
+// einsum prints a call. The function returns chunks only, so a result without labels is the sum over one label that is
+// kept.
 func (d Postgres) einsum(e *kernels.Expr, args []string) string {
 	spec, total := e.Attr.Spec, e.Type.Shape == nil
 	if !slices.ContainsFunc(e.Args, func(a *kernels.Expr) bool { return a.Type.Shape != nil }) { // a product of numbers
@@ -449,7 +450,7 @@ func (d Postgres) einsum(e *kernels.Expr, args []string) string {
 	if total {
 		spec += strings.TrimLeft(spec, ",")[:1]
 		for i, a := range e.Args {
-			if a.Type.IsChunk() && a.Type.Kind == kernels.Float32 { // the sums that are kept must not be rounded
+			if a.Type.IsChunk() && a.Type.Kind == kernels.Float32 { // else sums are rounded to real
 				args[i] = operand(args[i]) + "::double precision[]"
 			}
 		}
@@ -464,7 +465,7 @@ func (d Postgres) einsum(e *kernels.Expr, args []string) string {
 // Aggregate prints relgrad's sum for floats and its extremes for chunks, else Postgres's own.
 func (Postgres) Aggregate(fn ra.AggFn, t kernels.Type, arg string) string {
 	switch {
-	case fn == ra.Count: // it takes any type: a user's for just this one would be chosen before it
+	case fn == ra.Count: // a user's count(type) would be preferred to count("any")
 		return "pg_catalog.count(" + arg + ")"
 	case fn != ra.Sum && t.IsChunk():
 		return fmt.Sprintf("relgrad.%v_agg(%s)", fn, arg)
@@ -489,5 +490,5 @@ func (Postgres) Output(t kernels.Type, x string) string {
 	return x + "::" + t.Kind.String()
 }
 
-// plainText leaves what orders a keyed text away.
+// plainText removes the prefix by which a keyed text is ordered.
 func plainText(x string) string { return "substr(" + x + ", strpos(" + x + ", E'\\x1f') + 1)" }

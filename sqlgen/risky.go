@@ -5,8 +5,8 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// risky reports whether computing e can raise an error on a row that the query does not ask for. The overflow of
-// integer sums and products does not count: it would take such a value in a row that is left out.
+// risky reports whether e can raise an error on a row that the query does not ask for. Overflow of integer sums and
+// products does not count: it would take an extreme value in such a row.
 func (p *printer) risky(e *kernels.Expr) bool {
 	found := e.Any(func(x *kernels.Expr) bool {
 		if x.Def != nil && x.Type.Kind == kernels.Int {
@@ -25,8 +25,8 @@ func (p *printer) risky(e *kernels.Expr) bool {
 
 func nonzeroConst(e *kernels.Expr) bool { return e.IsConst() && !e.Const.Null && e.Const.I != 0 }
 
-// conditionsMayFail reports whether a condition of the plan is risky, also by a column that an operator below it
-// computes. It fills p.from.
+// conditionsMayFail reports whether some condition of the plan is risky, or reads a column whose computation is. It
+// fills p.from.
 func (p *printer) conditionsMayFail() bool {
 	p.from = map[ra.ColumnID]bool{}
 	fails := false

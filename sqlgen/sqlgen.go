@@ -15,28 +15,28 @@ import (
 type Options struct {
 	// Env gives the seed and step of kernels that draw; nil: both 0.
 	Env *kernels.Env
-	// Seed and Step are seed and step as SQL where the text is one for all of them, such as "$1::bigint"; "": those of
+	// Seed and Step are SQL texts such as "$1::bigint" where one text serves for all seeds or steps; "": the numbers of
 	// Env.
 	Seed, Step string
 	// Opaque prints an Opaque node's query: as many columns as the node has without its row number, in order, in
 	// the representation that the dialect gives to their types.
 	Opaque func(n *ra.Node) (string, error)
-	// Typed casts numbers that are compared with a column: where a schema has operators of its own for a column and a
-	// number of another type, none of them is found.
+	// Typed casts numbers that are compared with a column. Otherwise Postgres may find no operator: a schema can have
+	// its own for the column's type and a number of another type.
 	Typed bool
-	// Inexact says why the text of a value that dates or numbers stand in may not read back as that value
-	// (kernels.Named.Loose): such columns are refused then. "": it does.
+	// Inexact says why a text that stands for a date or number may not read back as the same value
+	// (kernels.Named.Loose). Columns of such texts are then refused. "": it reads back.
 	Inexact string
-	// Holds are conditions that raise an error where what the plan rests on holds no more; every text checks them.
+	// Holds are conditions that raise an error where the plan's assumptions no longer hold. Every text checks them.
 	Holds []string
-	// InFrom lets queries that are read once stand in FROM, not in WITH, as they do in long texts.
+	// InFrom prints queries that are read once in FROM instead of WITH, as in long texts.
 	InFrom bool
 	// Note adds words to a node's comment, such as the rule that made it; nil: none.
 	Note func(n *ra.Node) string
 }
 
-// Dialect is what differs between databases. Arguments and results are SQL texts; an argument is an operand,
-// that is, it needs no parentheses.
+// Dialect is what differs between databases. Arguments and results are SQL texts. An argument is an operand: it needs
+// no parentheses.
 type Dialect interface {
 	Tables
 	Expressions
@@ -56,7 +56,8 @@ type Tables interface {
 	RowID(t *ra.Table) string
 	// Column reads a table's column in the representation of its ra type; of is "", or the table's alias and a dot.
 	Column(of string, c *ra.TableColumn) string
-	// Narrow reports that an integer column's own type is a narrower one, which equals and orders as the wide one does.
+	// Narrow reports whether an integer column's own type is narrower than bigint; values compare and order as bigints
+	// do.
 	Narrow(c *ra.TableColumn) bool
 	// Ident prints a name, quoted where necessary.
 	Ident(name string) string
@@ -66,10 +67,10 @@ type Tables interface {
 type Expressions interface {
 	// Const prints a constant.
 	Const(v kernels.Value) (string, error)
-	// Same is the equality under which NULL equals NULL.
+	// Same compares so that NULL equals NULL.
 	Same(l, r string) string
-	// Arith prints native arithmetic (the kernels add, sub, mul, div, mod, neg and power between scalars)
-	// where it means the same as the kernel, "" where it does not; call tells a function's call from an operator.
+	// Arith prints native arithmetic (add, sub, mul, div, mod, neg and power of scalars) where it means the same as the
+	// kernel, else "". call: the text is a function call, not an operator.
 	Arith(e *kernels.Expr, args []string) (s string, call bool)
 	// Cast prints the kernel cast between different types.
 	Cast(e *kernels.Expr, arg string) string
@@ -77,7 +78,7 @@ type Expressions interface {
 	Call(e *kernels.Expr, args []string, draw Draw) (string, error)
 	// Aggregate prints Count, Sum, Min or Max of values of a type.
 	Aggregate(fn ra.AggFn, t kernels.Type, arg string) string
-	// Literal gives a column that is made of constants only (see literal) the type of its values inside of the text.
+	// Literal casts a column of constants (see literal) to the type that its values have inside the text.
 	Literal(t kernels.Type, x string) string
 }
 
@@ -105,15 +106,15 @@ type printer struct {
 	nodes []*ra.Node // inputs first
 	names map[*ra.Node]string
 	need  map[ra.ColumnID]bool // columns to print
-	value map[ra.ColumnID]bool // those of them of which more is needed than whether they are NULL
-	slim  map[ra.ColumnID]bool // those that may have a table's narrower type: see wide
+	value map[ra.ColumnID]bool // those of need whose values matter, not only whether they are NULL
+	slim  map[ra.ColumnID]bool // those that may keep a table's narrower type: see wide
 	refs  map[ra.ColumnID]int  // how often a column's name has been printed
 	uses  map[*ra.Node]int     // edges to a node
-	from  map[ra.ColumnID]bool // columns whose computation can fail
-	late  map[ra.ColumnID]bool // columns that joins of several inputs read
+	from  map[ra.ColumnID]bool // columns that can fail to be computed
+	late  map[ra.ColumnID]bool // columns read by joins of several inputs
 	joins map[*ra.Node]bool    // inputs of joins and selections
 	width map[*ra.Node]int     // see joined
-	fence bool                 // a condition can fail, so that none may be evaluated before those of its inputs
+	fence bool                 // some condition can fail: none may run before those of its inputs
 }
 
 func newPrinter(d Dialect, o Options, roots ...ra.Root) *printer {
@@ -146,7 +147,7 @@ func newPrinter(d Dialect, o Options, roots ...ra.Root) *printer {
 	return p
 }
 
-// live marks the columns that the roots need, consumers before their inputs.
+// live marks the columns that the roots need; a node comes before its inputs.
 func (p *printer) live(roots []ra.Root) {
 	for _, r := range roots {
 		p.mark(r.Cols)
@@ -201,14 +202,14 @@ func (p *printer) reads(e *kernels.Expr) {
 	}
 }
 
-// onlyRows reports that of aggregate j only its being NULL matters, and that it is NULL only without rows: its
-// argument, which may be the whole loss, need not be computed.
+// onlyRows reports whether of aggregate j only the NULL of an empty input matters. Its argument, which may be the whole
+// loss, then need not be computed.
 func (p *printer) onlyRows(n *ra.Node, j int) bool {
 	a := n.Aggs[j]
 	return a.Fn == ra.Sum && !p.value[n.Cols[len(n.Group)+j].ID] && !n.Inputs[0].Col(a.Arg).Type.Nullable
 }
 
-// livePositions marks what the columns of an operator need whose inputs' columns correspond by position.
+// livePositions marks what an operator needs whose columns correspond to those of its inputs by position.
 func (p *printer) livePositions(n *ra.Node) {
 	inputs := n.Inputs
 	switch n.Op {
@@ -232,7 +233,7 @@ func (p *printer) mark(ids []ra.ColumnID) {
 	}
 }
 
-// order is the identity by which a result is ordered.
+// order lists the columns that identify the rows, by which a result is ordered.
 func order(n *ra.Node) []ra.ColumnID {
 	if len(n.Unique) > 0 {
 		return n.Unique
@@ -264,7 +265,7 @@ func (p *printer) bodies() (map[*ra.Node]string, error) {
 	return out, nil
 }
 
-// carries refuses to carry values as texts that do not read back.
+// carries refuses values that would travel as texts which do not read back (Options.Inexact).
 func (p *printer) carries(n *ra.Node) error {
 	if n.Op != ra.Scan || p.o.Inexact == "" {
 		return nil
@@ -283,7 +284,7 @@ func (p *printer) carries(n *ra.Node) error {
 // cte prints a node's CTE.
 func (p *printer) cte(n *ra.Node, hint, body string) string {
 	s := p.comment(n) + p.names[n]
-	if n.Op == ra.Opaque && hint == "MATERIALIZED " { // else its rows lie in a table already
+	if n.Op == ra.Opaque && hint == "MATERIALIZED " { // else its rows are already in a table
 		ids := make([]string, len(n.Cols))
 		for j, c := range n.Cols {
 			ids[j] = colName(c.ID)
@@ -305,17 +306,16 @@ func (p *printer) last(r ra.Root) string {
 	if ids := order(r.Node); len(ids) > 0 {
 		keys := make([]string, len(ids))
 		for i, id := range ids {
-			keys[i] = from + "." + colName(id) // qualified: the bare name could be a result column's
+			keys[i] = from + "." + colName(id) // qualified: a result column may have the same name
 		}
 		s += "\n" + list("ORDER BY ", keys, ", ")
 	}
 	return s
 }
 
-// hint says how a CTE is computed, where the databases' own choice is wrong. They paste a CTE that is used once
-// into its consumer, and would so compute a column again for each mention of it, and the consumer's conditions before
-// its own; they copy one that is used
-// several times, and would so hide a table's index.
+// hint chooses how a CTE is computed where the databases choose badly. They inline a CTE that is used once, and then
+// compute a column again for each mention, and the consumer's conditions before the CTE's own. They store one that is
+// used several times, and then no index of its table can be used.
 func (p *printer) hint(n *ra.Node) string {
 	switch {
 	case n.Op == ra.Opaque: // may be volatile
@@ -341,14 +341,14 @@ func (p *printer) hint(n *ra.Node) string {
 	return ""
 }
 
-// pasted reports whether a query that is used several times is pasted into each use. The planner then sees the tables'
-// statistics, which it does not through a stored CTE, and no table of chunks is written; rows are found again.
+// pasted reports whether a query that is used several times is inlined at each use. The planner then sees the tables'
+// statistics, which a stored CTE hides, and no table of chunks is written; but its rows are found again each time.
 func (p *printer) pasted(n *ra.Node) bool {
 	return p.uses[n] > 1 && !p.fence && p.cheap(n) && p.joined(n) <= maxJoined
 }
 
-// cheap reports whether a copy of n's query computes nothing twice: columns that a copy's reader does not read go away.
-// Copies do not hold other queries' copies, whose number would double at each level.
+// cheap reports whether copies of n's query compute nothing twice: each reader computes only the columns that it reads.
+// A copy contains no copies of other queries, since their number would double at each level.
 func (p *printer) cheap(n *ra.Node) bool {
 	if n.Op != ra.Select && n.Op != ra.Join {
 		return false
@@ -372,8 +372,8 @@ func (p *printer) cheap(n *ra.Node) bool {
 	return true
 }
 
-// once reports whether a query that is pasted into a join must be computed before it: the planner would compute kernels
-// of its columns after the join, for each pair of rows. The optimizer puts them where they are cheaper.
+// once reports whether a query inlined into a join must be computed before the join. The planner would compute its
+// kernels after the join, for each pair of rows; the optimizer has placed them where they cost least.
 func (p *printer) once(n *ra.Node) bool {
 	if n.Op != ra.Select && n.Op != ra.Join || p.uses[n] > 1 && !p.pasted(n) {
 		return false
@@ -386,7 +386,7 @@ func (p *printer) once(n *ra.Node) bool {
 	return false
 }
 
-// heavy reports whether a row of n takes longer to compute than to write down.
+// heavy reports whether computing a row of n takes longer than storing it.
 func heavy(n *ra.Node) bool {
 	flops := 0.0
 	for _, x := range n.Out {
@@ -448,13 +448,13 @@ func list(head string, items []string, sep string) string {
 		return s
 	}
 	trimmed := strings.TrimRight(sep, " ")
-	if strings.HasPrefix(sep, " ") { // AND goes to the new line
+	if strings.HasPrefix(sep, " ") { // AND begins the new line
 		return head + strings.Join(items, "\n  "+strings.TrimLeft(sep, " "))
 	}
 	return strings.TrimRight(head, " ") + "\n  " + strings.Join(items, trimmed+"\n  ")
 }
 
-// indent moves a text's lines to the right; string constants may hold line ends, which must stay.
+// indent indents the lines of a text, but not those inside string constants.
 func indent(s string) string {
 	var b strings.Builder
 	quote := byte(0)

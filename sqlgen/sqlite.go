@@ -13,7 +13,7 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// SQLite is the dialect of the embedded store: tables as package store names and holds them, kernels as
+// SQLite is the dialect of the embedded store: tables and names as package store writes them, kernels as
 // store/lite/kernelfunc registers them, rg_int of store/lite as the range check of integers.
 type SQLite struct{}
 
@@ -41,13 +41,13 @@ func (SQLite) RowID(t *ra.Table) string {
 			return name
 		}
 	}
-	return "rowid" // all three taken: such a table has no row id in SQLite
+	return "rowid" // all three names are taken, so the row id cannot be read
 }
 
-// Fence keeps the planner from moving the columns.
+// Fence keeps the planner from moving the columns up into the outer query.
 func (SQLite) Fence() string { return "LIMIT -1" }
 
-// Narrow reports that every integer is as wide as any.
+// Narrow is false: SQLite stores all integers alike.
 func (SQLite) Narrow(*ra.TableColumn) bool { return false }
 
 // Column prints a column; numeric is stored as its digits.
@@ -68,8 +68,8 @@ func (SQLite) Ident(name string) string {
 	return sqltext.Ident(m)
 }
 
-// Mangle makes names that differ in case only differ for SQLite, which folds case: each capital gets a '^' in front,
-// and so does '^' itself. It is how package store spells names.
+// Mangle spells a name for SQLite, which folds case, so that names that differ only in case stay different: it puts a
+// '^' before each capital and each '^'. Package store spells names in the same way.
 func Mangle(name string) string {
 	if strings.IndexFunc(name, func(r rune) bool { return r >= 'A' && r <= 'Z' || r == '^' }) < 0 {
 		return name
@@ -155,8 +155,8 @@ const rangeOpen, rangeClose = "rg_int(", ", 8)"
 
 var operators = map[string]string{"add": " + ", "sub": " - ", "mul": " * ", "div": " / ", "mod": " % "}
 
-// Arith prints operators. SQLite makes a float of an integer that overflows, which rg_int refuses, and NULL of
-// what is divided by zero, so only division by a constant is native.
+// Arith prints operators. In SQLite an integer that overflows becomes a float, which rg_int refuses, and division by
+// zero gives NULL, so only division by a constant is native.
 func (SQLite) Arith(e *kernels.Expr, args []string) (s string, call bool) {
 	op := operators[e.Def.Name]
 	switch e.Def.Name {
@@ -172,7 +172,7 @@ func (SQLite) Arith(e *kernels.Expr, args []string) (s string, call bool) {
 	if e.Type.Kind == kernels.Int {
 		for i, a := range args {
 			if in, ok := strings.CutPrefix(a, rangeOpen); ok && e.Args[i].Type.Kind == kernels.Int {
-				args[i] = "(" + strings.TrimSuffix(in, rangeClose) + ")" // one check, outermost, finds all overflows
+				args[i] = "(" + strings.TrimSuffix(in, rangeClose) + ")" // one outermost check finds all overflows
 			}
 		}
 	}

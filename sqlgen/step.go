@@ -11,23 +11,23 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// What a column of an Update's expressions is (kernels.Col.Input).
+// What a column of an Update's expressions stands for (kernels.Col.Input).
 const (
 	StepValue    = iota // the value before the step
-	StepGradient        // its gradient, zero in rows that have none
-	StepBuffer          // the optimizer's buffer before the step of the number Col.ID
-	StepNumber          // a number that changes from step to step, of StepOptions.Numbers
+	StepGradient        // its gradient; zero in rows without one
+	StepBuffer          // buffer number Col.ID of the optimizer, before the step
+	StepNumber          // number Col.ID of StepOptions.Numbers, which changes from step to step
 	StepScale           // the factor of the gradients that StepOptions.Clip asks for
 )
 
 // Update says how one value column of a parameter changes in a step.
 type Update struct {
 	Col int // of the table
-	// names of the optimizer's buffers, each of the column's type and shape, zero before the first step
+	// Buffers names the optimizer's buffers. Each has the column's type and shape and is zero before the first step.
 	Buffers []string
-	New     []*kernels.Expr // the buffers behind the step, in order, then the value
-	Sparse  bool            // only rows that the step's gradient reaches are updated
-	Where   []string        // SQL conditions on the table's rows: only rows where all hold are ever updated, nor are NULLs
+	New     []*kernels.Expr // the buffers after the step, in order, then the value
+	Sparse  bool            // only rows that the gradient reaches are updated
+	Where   []string        // SQL conditions: only rows where all hold are updated, and no NULLs
 }
 
 // StepParam is a parameter: a table, the root of its gradient, and the updates of its value columns.
@@ -38,15 +38,14 @@ type StepParam struct {
 	Updates []Update
 }
 
-// StepOptions are what the text of a step needs beside the plan and the parameters. Step of Options is not used: it is
-// the statement's first parameter. The text of an Opaque node that is run again at every step must be one for all
-// steps.
+// StepOptions are what the text of a step needs beside the plan and the parameters. Options.Step is not used: the step
+// is the statement's first parameter. An Opaque node that runs at every step must have one text for all steps.
 type StepOptions struct {
 	Options
-	Clip    float64        // bound of the gradient's Euclidean norm over all trained rows; 0: none
+	Clip    float64        // bound of the Euclidean norm of the gradient over all trained rows; 0: none
 	Numbers []string       // what each StepNumber is, for comments
-	Rules   map[string]int // the rules that made the plan and how often, for a comment
-	State   string         // begins the names of the temporary tables
+	Rules   map[string]int // how often each rule changed the plan, for a comment
+	State   string         // prefix of the temporary tables' names
 }
 
 // StepSQL is a step of training as SQL for Postgres: an optimizer's simultaneous update of all parameters.
@@ -56,22 +55,23 @@ type StepOptions struct {
 // that Args lists. It returns one row (StepColumns). Compact rewrites the temporary tables without the dead rows that
 // steps leave, which nothing else removes: run it in each transaction, before its end. Teardown drops them.
 //
-// The caller sees to it that nobody else writes the parameters between two steps (LOCK TABLE … IN SHARE ROW EXCLUSIVE
-// MODE), and switches the just-in-time compiler off (SET LOCAL jit = off), which costs more than it saves here.
+// The caller must keep others from writing the parameters between two steps (LOCK TABLE … IN SHARE ROW EXCLUSIVE MODE),
+// and should switch the just-in-time compiler off (SET LOCAL jit = off), which costs more than it saves here.
 type StepSQL struct {
 	Setup, Compact, Teardown []string
 	Statement                string
-	// Args are the arguments behind the first one, the step (bigint): the indices of the numbers (double precision).
+	// Args are the statement's arguments after the first, which is the step (bigint): indices into StepOptions.Numbers
+	// (double precision).
 	Args []int
 
 	slots []*stepSlot
 }
 
-// StepColumns are the columns of the statement's one row. The loss is that of the values before the step, NULL
-// as in a SELECT. The others are NULL where loss and gradients are finite. Where the loss is finite or NULL and a
-// gradient is not, slot is the number, from 0, of the first such update, key the texts of the smallest such key, and
-// number the first NaN or infinity there; where the loss is not, they speak of the values before the step. The updates
-// are done in any case: the caller rolls back.
+// StepColumns are the columns of the statement's one row. loss is the loss before the step, NULL as in a SELECT. The
+// other columns are NULL where loss and gradients are finite. If a gradient is not finite, slot is the number (from 0)
+// of the first such update, key holds the texts of its smallest such key, and number is the NaN or infinity there. If
+// the loss itself is not finite, they describe the values before the step instead. The updates are made in any case:
+// the caller rolls back.
 var StepColumns = []string{"step bigint", "loss double precision", "slot integer", "key text[]",
 	"number double precision"}
 
@@ -113,7 +113,8 @@ func Step(plan *ra.Plan, params []StepParam, o StepOptions) (*StepSQL, error) {
 	return p.out, nil
 }
 
-// stepRoots are the plan's roots with the columns that a step reads: of a gradient, its key and what is trained.
+// stepRoots are the plan's roots, reduced to the columns that a step reads: of a gradient, its key and the trained
+// columns.
 func stepRoots(plan *ra.Plan, params []StepParam) []ra.Root {
 	out := []ra.Root{plan.Roots[0]}
 	for _, q := range params {
@@ -151,7 +152,7 @@ type target struct {
 type stepGrad struct {
 	root  ra.Root
 	alias string
-	on    []string // its key = that of the target's row p
+	on    []string // conditions that join it with row p of the target
 	key   []string // its key
 }
 
@@ -163,18 +164,18 @@ type stepSlot struct {
 	g       *stepGrad
 	grad    *ra.Column
 	buffers []string // columns of the state
-	flag    string   // column of the state that tells trained rows; "": all that are there
+	flag    string   // column of the state that marks trained rows; "": all rows of the state are trained
 
-	gradient string   // in the rows of rows
-	chosen   []string // conditions there under which the row changes; nil: always
+	gradient string   // the gradient, in the rows of rows
+	chosen   []string // conditions under which such a row changes; nil: always
 }
 
 func (s *stepSlot) col() *ra.TableColumn { return &s.t.Cols[s.Col] }
 
-// conditional reports whether some rows of the column may be left out.
+// conditional reports whether some rows of the column may not be trained.
 func (s *stepSlot) conditional() bool { return len(s.Where) > 0 || s.col().Type.Nullable }
 
-// add enters a parameter among the targets.
+// add makes a target of a parameter.
 func (p *stepPrinter) add(plan *ra.Plan, q StepParam) error {
 	if slices.Contains(q.Table.Key, ra.RowID) {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "parameter %s has no primary key", q.Table.Name)
@@ -191,7 +192,7 @@ func (p *stepPrinter) add(plan *ra.Plan, q StepParam) error {
 			return sqlerr.New(sqlerr.Internal, "internal error: the gradient of %s lacks its key %s", t.Name, t.Cols[k].Name)
 		}
 		key, own := g.alias+"."+p.ref(r.Cols[i]), p.d.Column("p.", &t.Cols[k])
-		if t.Cols[k].Type.Kind == kernels.Int { // any two integers compare, also by an index
+		if t.Cols[k].Type.Kind == kernels.Int { // integers of any width compare, also by an index
 			own = "p." + p.d.Ident(t.Cols[k].Name)
 		}
 		g.key, g.on = append(g.key, key), append(g.on, key+" = "+own)
@@ -225,11 +226,11 @@ func (p *stepPrinter) target(table *ra.Table) *target {
 	return t
 }
 
-// longest is the length of a name in bytes on a server, which cuts off the rest.
+// longest is the bytes of a name on a server, which cuts off the rest.
 const longest = 63
 
-// free makes a name that no column of the table or its state has. What is too long loses its beginning, for ends tell
-// names apart.
+// free makes a name that is no column of the table or its state. A long name is cut at its beginning, since names
+// mostly differ at their ends.
 func (t *target) free(name string) string {
 	fit := func(name string) string {
 		cut := max(0, len(name)-longest)
@@ -249,7 +250,7 @@ func (t *target) free(name string) string {
 	return name
 }
 
-// header tells what the statement's parameters are and which rules made the plan.
+// header explains in a comment the statement's parameters and the rules that made the plan.
 func (p *stepPrinter) header() string {
 	s := remark("One step of training. $1 is the step.")
 	for i, n := range p.out.Args {
@@ -276,7 +277,7 @@ func (p *stepPrinter) number(i int) string {
 	return p.param[i]
 }
 
-// result is the outermost SELECT: the loss, and the first number that is not finite.
+// result is the outermost SELECT: the loss and the first number that is not finite.
 func (p *stepPrinter) result(loss ra.Root) string {
 	id := loss.Cols[0]
 	x := "l." + p.ref(id)
@@ -302,7 +303,7 @@ func (p *stepPrinter) result(loss ra.Root) string {
 
 const notFinite = " IN ('NaN', 'Infinity', '-Infinity')"
 
-// first prints the row of the smallest key in which x is not finite.
+// first prints the query of the row with the smallest key in which x is not finite.
 func (p *stepPrinter) first(s *stepSlot, t kernels.Type, x, from, where string, key []string) string {
 	cond, number := x+notFinite, x+"::double precision"
 	if t.IsChunk() {

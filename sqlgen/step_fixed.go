@@ -8,11 +8,11 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// What neither a trained column nor the step reaches is the same at every step: Setup computes it once, into temporary
-// tables that the statement reads. A sub-query that only the server understands (Opaque) must not be run again, since
-// it may give other rows; the rest is saved work.
+// What depends neither on a trained column nor on the step is the same at every step. Setup computes it once into
+// temporary tables, which the statement reads. That saves work, and it is necessary for a sub-query that only the
+// server understands (Opaque): run again it might give other rows.
 
-// fixedAndStep prints the tables of what is fixed into Setup and returns the CTEs of the plan's roots.
+// fixedAndStep prints the tables of fixed nodes into Setup and returns the CTEs of the plan's roots.
 func (p *stepPrinter) fixedAndStep() ([]string, error) {
 	bodies, err := p.bodies()
 	if err != nil {
@@ -23,7 +23,7 @@ func (p *stepPrinter) fixedAndStep() ([]string, error) {
 		if !fixed[n] {
 			continue
 		}
-		delete(fixed, n) // its own text computes it
+		delete(fixed, n) // n's own table must be computed, not read
 		ctes := p.sub(bodies, fixed, n)
 		fixed[n] = true
 		var cols, chunks []string
@@ -41,13 +41,13 @@ func (p *stepPrinter) fixedAndStep() ([]string, error) {
 		bodies[n] = query + "\nFROM pg_temp." + p.d.Ident(name)
 	}
 	var read []*ra.Node
-	for _, r := range p.roots { // a gradient is read by its update and by the check
+	for _, r := range p.roots { // the update and the check both read a gradient
 		read = append(read, r.Node, r.Node)
 	}
 	return p.sub(bodies, fixed, read...), nil
 }
 
-// sub prints the CTEs of some nodes, what is fixed being read from its table.
+// sub prints the CTEs of some nodes. Fixed nodes are read from their tables.
 func (p *stepPrinter) sub(bodies map[*ra.Node]string, fixed map[*ra.Node]bool, roots ...*ra.Node) []string {
 	p.uses, p.width = map[*ra.Node]int{}, map[*ra.Node]int{}
 	var visit func(n *ra.Node)
@@ -79,7 +79,7 @@ func (p *stepPrinter) fixed() map[*ra.Node]bool {
 			v.trained = append(v.trained, s)
 		}
 	}
-	same := map[*ra.Node]bool{} // with all that is computed for it, so that its text can stand alone
+	same := map[*ra.Node]bool{} // fixed nodes, and all that they are computed from
 	for _, n := range p.nodes {
 		v.node(n)
 		same[n] = !v.rows[n]
@@ -91,7 +91,7 @@ func (p *stepPrinter) fixed() map[*ra.Node]bool {
 		}
 	}
 	out := map[*ra.Node]bool{}
-	var choose func(n *ra.Node) // n is fixed and somebody asks for it
+	var choose func(n *ra.Node) // gives n a table, or where it is not worth one its inputs
 	choose = func(n *ra.Node) {
 		if n.Op == ra.Scan || !same[n] {
 			return
@@ -116,8 +116,8 @@ func (p *stepPrinter) fixed() map[*ra.Node]bool {
 	return out
 }
 
-// worth reports whether a table is better than computing the node again: not where it would copy a table's chunks, nor
-// where it is no more than some columns of one.
+// worth reports whether a table is better than computing the node again. It is not where it would only copy chunks or
+// some columns of a table.
 func (p *stepPrinter) worth(n *ra.Node) bool {
 	switch n.Op {
 	case ra.Opaque, ra.Aggregate:
@@ -156,7 +156,7 @@ type varying struct {
 	cols    map[ra.ColumnID]bool
 }
 
-// node decides about a node whose inputs are decided.
+// node marks what varies of a node, given its inputs.
 func (v *varying) node(n *ra.Node) {
 	rows := n.PerStep
 	for _, in := range n.Inputs {
@@ -179,7 +179,7 @@ func (v *varying) node(n *ra.Node) {
 
 func (v *varying) column(n *ra.Node, i int) bool {
 	switch n.Op {
-	case ra.Scan: // also one that reads a parameter as data, to know its NULLs, which before_step may change
+	case ra.Scan: // a parameter read as data varies too, because before_step may change which values are NULL
 		for _, s := range v.trained {
 			if s.t.Schema == n.Table.Schema && s.t.Name == n.Table.Name && s.Col == n.TableCols[i] {
 				return true

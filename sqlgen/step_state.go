@@ -11,7 +11,7 @@ import (
 // temp names a target's state.
 func (t *target) temp() string { return "pg_temp." + Postgres{}.Ident(t.state) }
 
-// flags gives the state of a table with several trained columns a column for each that may be left out of a row.
+// flags adds to the state of a table with several trained columns a flag for each column that some rows do not train.
 func (t *target) flags() {
 	if len(t.slots) < 2 {
 		return
@@ -23,8 +23,8 @@ func (t *target) flags() {
 	}
 }
 
-// trained is the condition on a row of the table under which a column is trained. A user's condition ends with its
-// line, so that a comment in it does.
+// trained is the condition under which a row's column is trained. A user's condition is followed by a line end, which
+// ends a comment in it.
 func (s *stepSlot) trained() string {
 	var conds []string
 	if s.col().Type.Nullable {
@@ -84,7 +84,7 @@ func zero(t kernels.Type, as string) string {
 	return x + "::" + as
 }
 
-// columns are the state's columns as a SELECT from the table makes them, and the names of those that hold chunks.
+// columns are the state's columns as a SELECT from the table computes them, and the names of those that hold chunks.
 func (t *target) columns() (cols, chunks []string) {
 	d := Postgres{}
 	cols = t.keys("")
@@ -99,7 +99,7 @@ func (t *target) columns() (cols, chunks []string) {
 			cols = append(cols, s.trained()+" AS "+d.Ident(s.flag))
 		}
 	}
-	if cols == nil { // SQL wants one
+	if cols == nil { // SQL needs at least one column
 		cols = []string{"TRUE AS one"}
 	}
 	return cols, chunks

@@ -55,7 +55,7 @@ func (p *stepPrinter) write(t *target, cte, table, from string, set []string) st
 	return cte + " AS (\n" + indent(s+whereLine(on)) + "\n)"
 }
 
-// rows joins the rows of a table with their state and their gradients, and computes in each what the new values have in
+// rows joins the rows of a table with their state and gradients, and computes per row what the new values have in
 // common.
 func (p *stepPrinter) rows(t *target) (*shared, error) {
 	out := t.keys("p.")
@@ -72,7 +72,7 @@ func (p *stepPrinter) rows(t *target) (*shared, error) {
 		switch {
 		case !s.Sparse:
 			g = "coalesce(" + g + ", " + zero(s.grad.Type, textType(s.grad.Type)) + ")"
-		// rows without this gradient are there too
+		// keep rows that have no such gradient
 		case slices.ContainsFunc(t.slots, func(o *stepSlot) bool { return !o.Sparse || o.g != s.g }):
 			s.chosen = append(s.chosen, p.d.Ident(s.gradient)+" IS NOT NULL")
 		}
@@ -112,9 +112,9 @@ func conjunction(conds []string) string {
 	return strings.Join(conds, " AND ")
 }
 
-// shared prints what expressions over the columns of one relation have in common as CTEs, one above the other, so that
-// it is computed once in a row. OFFSET 0 keeps Postgres from pasting it to each place of its use; a LATERAL sub-query
-// would be a join, whose results it may keep by their arguments.
+// shared computes, once for each row, the parts that several expressions over one relation have in common: CTEs, one
+// above the other. OFFSET 0 keeps Postgres from inlining them at each use. A LATERAL sub-query would be a join, whose
+// results Postgres may cache by their arguments.
 type shared struct {
 	p       *stepPrinter
 	name    string // of the topmost CTE
@@ -130,7 +130,7 @@ func (s *shared) add(query string) {
 	s.comment = ""
 }
 
-// region enters a slot's expressions.
+// region adds the expressions of a slot.
 func (s *shared) region(slot *stepSlot, exprs []*kernels.Expr, col func(kernels.Col) string) {
 	w := &writer{p: s.p.printer, share: newSharing(), col: col}
 	r := &region{s: w.share, least: 1, exprs: map[int]*kernels.Expr{}, uses: map[int]int{}, always: map[int]bool{}}
@@ -140,7 +140,7 @@ func (s *shared) region(slot *stepSlot, exprs []*kernels.Expr, col func(kernels.
 	s.writers[slot], s.regions, s.of = w, append(s.regions, r), append(s.of, slot)
 }
 
-// bind prints what has a name, a CTE for each level.
+// bind prints a CTE for each level of names.
 func (s *shared) bind(t *target) error {
 	var levels [][][]int
 	depth := 0
@@ -176,7 +176,7 @@ func (s *shared) bind(t *target) error {
 	return nil
 }
 
-// column prints a column of an update's expression, which stands in a CTE of rows.
+// column prints a column of an update's expression, read from the CTE of rows.
 func (p *stepPrinter) column(s *stepSlot, c kernels.Col) string {
 	col := *s.col()
 	switch c.Input {
@@ -192,8 +192,8 @@ func (p *stepPrinter) column(s *stepSlot, c kernels.Col) string {
 	return p.d.Column("", &col)
 }
 
-// clip prints the CTEs of the factor that brings the norm of the gradient, over all trained rows of all parameters,
-// down to StepOptions.Clip. Norms of rows are divided by the largest, so that no square overflows or vanishes.
+// clip prints the CTEs of the factor that reduces the norm of the gradient, over all trained rows of all parameters, to
+// StepOptions.Clip. The norms of rows are divided by the largest, so that no square overflows or vanishes.
 func (p *stepPrinter) clip() ([]string, error) {
 	var ctes, parts []string
 	for _, s := range p.out.slots {
@@ -230,14 +230,14 @@ func (p *stepPrinter) clip() ([]string, error) {
 			"  FROM norms, (SELECT max(n) AS most FROM norms) AS m\n) AS q")+"\n)"), nil
 }
 
-// Norm is the Euclidean norm of a number or chunk x in double precision. Where the squares overflow or vanish it
-// divides by the largest element first.
+// Norm is the Euclidean norm of a number or chunk x in double precision. Where squares overflow or vanish, x is first
+// divided by its largest element.
 func Norm(x *kernels.Expr) *kernels.Expr {
 	if !x.Type.IsChunk() {
 		return kernels.Build("abs", x)
 	}
 	n := kernels.Build("norm", x)
-	if x.Type.Kind == kernels.Float32 { // whose squares double precision holds
+	if x.Type.Kind == kernels.Float32 { // double precision holds the squares of real
 		return n
 	}
 	most := kernels.BuildAttr("max_elements", kernels.Attr{Axis: -1}, kernels.Build("abs", x))

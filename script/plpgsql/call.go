@@ -79,7 +79,7 @@ func callStmt(f *frame, fn *ast.CreateFunction, c *ast.Call) error {
 	return nil
 }
 
-// callSQL runs a LANGUAGE sql function: the last statement's rows are its result.
+// callSQL runs a LANGUAGE sql function. Its result is the rows of its last statement.
 func callSQL(in *Interp, ctx context.Context, fn *ast.CreateFunction, b *body, args []value) (*outcome, error) {
 	res := &script.Result{}
 	for i, p := range b.stmts {
@@ -94,11 +94,11 @@ func callSQL(in *Interp, ctx context.Context, fn *ast.CreateFunction, b *body, a
 	return sqlOutcome(in, ctx, fn, b, res)
 }
 
-// sqlOutcome is what the last statement of a LANGUAGE sql function gives, as the declared types.
+// sqlOutcome converts the result of the last statement of a LANGUAGE sql function to the declared types.
 func sqlOutcome(in *Interp, ctx context.Context, fn *ast.CreateFunction, b *body,
 	res *script.Result) (*outcome, error) {
 	out := emptyOutcome(in, fn)
-	if out.ret.typ == "void" { // whatever was selected
+	if out.ret.typ == "void" { // the selected rows are dropped
 		return out, nil
 	}
 	cols := out.cols
@@ -142,7 +142,7 @@ func outName(fn *ast.CreateFunction, name string, i, n int) string {
 	return fmt.Sprintf("column%d", i+1)
 }
 
-// emptyOutcome is the outcome of a function that gave nothing: no rows of a set, else NULL.
+// emptyOutcome is the outcome of a function whose body has no result: no rows for a set, else NULL.
 func emptyOutcome(in *Interp, fn *ast.CreateFunction) *outcome {
 	out := &outcome{ret: value{nil, returnType(fn)}}
 	declared := fn.Table
@@ -179,8 +179,8 @@ func sqlContext(err error, fn *ast.CreateFunction, n int) error {
 	return &c
 }
 
-// bindArgs replaces $n and parameter names in a statement of a SQL function; a column of the same
-// name hides a parameter.
+// bindArgs replaces $n and parameter names in a statement of a LANGUAGE sql function. A column hides a parameter of the
+// same name.
 func bindArgs(in *Interp, fn *ast.CreateFunction, stmt ast.Statement, args []value, b *body) (ast.Statement, error) {
 	exprs := make([]ast.Expr, len(args))
 	for i, a := range args {

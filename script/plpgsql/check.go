@@ -12,9 +12,9 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/plpgsql"
 )
 
-// What is wrong with a function's body is found when it is created, as Postgres finds it.
+// Errors in a function's body are found when it is created, as Postgres does.
 
-// binding is a Store that tells what a statement gives without running it.
+// binding is a Store that tells the columns of a statement's rows without running it.
 type binding interface {
 	// Described gives the columns of a statement's rows, nil where it has none.
 	Described(ctx context.Context, st ast.Statement, text *ast.Text) ([]script.Col, error)
@@ -52,8 +52,8 @@ func checkFunction(in *Interp, ctx context.Context, fn *ast.CreateFunction, text
 	return checkResult(in, fn, cols, mismatch)
 }
 
-// checkDefaults refuses defaults that are no values of their parameters. Calls of the user's functions are left for the
-// call.
+// checkDefaults refuses defaults that do not suit their parameters. Defaults that call the user's functions are checked
+// when the function is called.
 func checkDefaults(in *Interp, ctx context.Context, fn *ast.CreateFunction, text *ast.Text) error {
 	session, ok := in.Session.(binding)
 	for _, p := range fn.Params {
@@ -62,14 +62,14 @@ func checkDefaults(in *Interp, ctx context.Context, fn *ast.CreateFunction, text
 		}
 		_, err := session.Described(ctx,
 			selectOf(&ast.Cast{Node: ast.Node{At: p.Default.Position()}, X: p.Default, Type: p.Type}), text)
-		if err != nil && sqlerr.Code(err) != sqlerr.FeatureNotSupported { // which may be a function of the engine's
+		if err != nil && sqlerr.Code(err) != sqlerr.FeatureNotSupported { // the function may be one of the engine's
 			return sqlerr.In(err, text)
 		}
 	}
 	return nil
 }
 
-// callsUser reports whether an expression calls a function of the user's.
+// callsUser reports whether an expression calls a function of the user.
 func callsUser(in *Interp, e ast.Expr) bool {
 	found := false
 	ast.Walk(e, func(t ast.Tree) bool {
@@ -87,7 +87,8 @@ func returnsRows(b *body) bool {
 	return n > 0 && gives(b.stmts[n-1].Stmt)
 }
 
-// checkCalls refuses parameters that the function does not have, and CALLs whose results would have nowhere to go.
+// checkCalls refuses references to parameters that the function does not have, and CALLs whose OUT arguments have no
+// variables.
 func checkCalls(in *Interp, fn *ast.CreateFunction, b *body) error {
 	var failed error
 	n := len(fn.Inputs())
@@ -109,12 +110,12 @@ func checkCalls(in *Interp, fn *ast.CreateFunction, b *body) error {
 	return failed
 }
 
-// wrong are the errors of a body that no later statement and no other session could mend.
+// wrong are the errors of a body that neither a later statement nor another session could repair.
 var wrong = []string{sqlerr.UndefinedColumn, sqlerr.UndefinedTable, sqlerr.DatatypeMismatch, sqlerr.Syntax,
 	sqlerr.Grouping, sqlerr.AmbiguousColumn}
 
-// describedColumns binds the statements of a LANGUAGE sql body and gives the columns of the last one; nil where they
-// are not known: of arguments or calls that only a run tells.
+// describedColumns binds the statements of a LANGUAGE sql body and returns the columns of the last one; nil where only
+// a run tells them, because they depend on arguments or calls.
 func describedColumns(in *Interp, ctx context.Context, fn *ast.CreateFunction, b *body) ([]script.Col, error) {
 	session, ok := in.Session.(binding)
 	if !ok {
@@ -148,7 +149,7 @@ func describedColumns(in *Interp, ctx context.Context, fn *ast.CreateFunction, b
 	return cols, nil
 }
 
-// checkResult compares what a body selects with what the function declares.
+// checkResult compares the columns that a body selects with those that the function declares.
 func checkResult(in *Interp, fn *ast.CreateFunction, cols []script.Col, mismatch func(string, ...any) error) error {
 	want := emptyOutcome(in, fn)
 	if want.ret.typ == "void" {
@@ -181,8 +182,8 @@ func checkResult(in *Interp, fn *ast.CreateFunction, cols []script.Col, mismatch
 	return nil
 }
 
-// checkPL refuses a PL/pgSQL body that declares a variable of a type that is not there, or whose RETURN does not suit
-// the function.
+// checkPL refuses a PL/pgSQL body that declares a variable of an unknown type, or whose RETURN does not suit the
+// function.
 func checkPL(in *Interp, fn *ast.CreateFunction, b *body) error {
 	var failed error
 	fail := func(at ast.Pos, code, format string, args ...any) {
@@ -240,7 +241,7 @@ func checkDecl(in *Interp, d *plpgsql.Decl, fail func(ast.Pos, string, string, .
 	}
 }
 
-// checkReturn refuses a RETURN with or without a value where the function wants the other.
+// checkReturn refuses a RETURN with a value where the function wants none, and the reverse.
 func checkReturn(fn *ast.CreateFunction, x *plpgsql.PLReturn, fail func(ast.Pos, string, string, ...any)) {
 	set := fn.SetOf || fn.Table != nil
 	if x.Next || x.Query != nil || x.Dynamic != nil {

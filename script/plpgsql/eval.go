@@ -7,12 +7,13 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// The fast evaluator: the arithmetic, comparisons and logic of integers, floats and booleans that
-// loops are made of, at well under a microsecond, with exactly Postgres's types and NULLs. ok is false
-// for anything else and for every error; the Session then evaluates the whole expression, or reports
-// what is wrong with it. Nothing here has side effects.
+// The fast evaluator computes the arithmetic, comparisons and logic of integers, floats and booleans that loops consist
+// of, in well under a microsecond and with exactly Postgres's types and NULLs. For everything else, and for every
+// error, ok is false: the Store then evaluates the whole expression, or reports the error. Nothing here has side
+// effects.
 
-// numericLiteral types a literal such as 1e-4 as written: good beside a float (promote), but no result.
+// numericLiteral is the type of a literal such as 1e-4. Beside a float it becomes a float (promote); it cannot be a
+// result.
 const numericLiteral = "numeric literal"
 
 // lookup returns the value of a variable named in an expression.
@@ -58,7 +59,7 @@ func evalPart(x ast.Expr, vars lookup) (value, bool) {
 		if !ok {
 			return v, false
 		}
-		if v.v == nil && v.typ != n.Type.Name { // whether there is such a cast is the Session's business
+		if v.v == nil && v.typ != n.Type.Name { // the Store knows whether there is such a cast
 			return v, false
 		}
 		out, ok, err := convert(v, n.Type.Name)
@@ -156,7 +157,7 @@ func evalBinary(op string, l, r value) (value, bool) {
 
 // Classes of operand types, from narrow to wide.
 const (
-	notMine = iota // smallint, text, arrays, dates: the Session's business
+	notMine = iota // smallint, text, arrays, dates: left to the Store
 	classInt
 	classBig
 	classNumeric
@@ -168,8 +169,8 @@ var classes = map[string]int{"integer": classInt, "bigint": classBig, "numeric":
 	numericLiteral: classNumeric,
 	"real":         classFloat, "double precision": classFloat, "boolean": classBool}
 
-// promote brings two operands to the type of the operator that Postgres would choose: integers give the
-// wider one; anything with a float gives double precision, except real with real.
+// promote casts two operands to the types of the operator that Postgres would choose: integers become the wider one,
+// anything with a float becomes double precision, except real with real.
 func promote(l, r value) (value, value, string, bool) {
 	a, b := classes[l.typ], classes[r.typ]
 	switch {
@@ -285,7 +286,7 @@ func cmpFloat(a, b float64) int {
 	return 0
 }
 
-// compareOp applies a comparison operator to an order; ok is false for other operators.
+// compareOp applies a comparison operator to the result of a comparison (-1, 0, 1); ok is false for other operators.
 func compareOp(op string, c int) (result, ok bool) {
 	switch op {
 	case "=":

@@ -12,16 +12,16 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/plpgsql"
 )
 
-// variable is a PL/pgSQL variable: a scalar, or a record when fields is used.
+// variable is a PL/pgSQL variable: a scalar, or a record where fields is set.
 type variable struct {
 	name     string
-	decl     ast.TypeName // scalar's type
+	decl     ast.TypeName // the type of a scalar
 	val      value
 	record   bool
 	fields   []script.Col
 	vals     []any
-	dynamic  bool // a record whose fields are those of its last row
-	assigned bool // a record has had a row
+	dynamic  bool // a record that takes the columns of each row assigned to it
+	assigned bool // a record to which a row has been assigned
 	constant bool
 	notNull  bool
 }
@@ -33,12 +33,12 @@ type varScope struct {
 	vars  map[string]*variable
 }
 
-// plans remembers, for the trees of one body, which references are variables and the SELECTs that
-// evaluate expressions.
+// plans remembers for the trees of one body which references are variables, and the SELECTs that evaluate its
+// expressions.
 type plans struct {
 	vars    map[ast.Tree]map[*ast.ColumnRef]bool
 	selects map[ast.Expr]*ast.Select
-	limited map[*ast.Select]*ast.Select // with LIMIT 2, for INTO
+	limited map[*ast.Select]*ast.Select // with LIMIT 2 added, for INTO
 }
 
 func newPlans() *plans {
@@ -50,20 +50,20 @@ type frame struct {
 	in      *Interp
 	ctx     context.Context
 	text    *ast.Text // the body
-	name    string    // in messages: "inline_code_block", "f(integer)"
+	name    string    // the name in messages: "inline_code_block", "f(integer)"
 	scope   *varScope
 	params  []*variable // $1, $2, …
 	plans   *plans
-	atomic  bool // COMMIT is not allowed
-	guarded int  // EXCEPTION blocks around
-	saves   int  // savepoints made, for their names
+	atomic  bool // COMMIT is refused
+	guarded int  // number of EXCEPTION blocks around the statement
+	saves   int  // number of savepoints made, for their names
 
 	fn       *ast.CreateFunction // nil for DO
 	out      []*variable         // OUT and INOUT parameters
 	ret      value
 	returned bool
-	rows     [][]any // RETURN NEXT, RETURN QUERY
-	rowCount int64   // GET DIAGNOSTICS
+	rows     [][]any // rows of RETURN NEXT and RETURN QUERY
+	rowCount int64   // for GET DIAGNOSTICS
 	handling []*sqlerr.Error
 
 	pos  ast.Pos // of the statement running now
@@ -166,7 +166,7 @@ func (f *frame) fail(at ast.Pos, code, format string, args ...any) error {
 	return e
 }
 
-// at gives err a position in the body.
+// at gives err a position in the body unless it has one.
 func (f *frame) at(err error, pos ast.Pos) error {
 	if err == nil {
 		return nil
@@ -174,7 +174,7 @@ func (f *frame) at(err error, pos ast.Pos) error {
 	return sqlerr.In(withPos(err, pos), f.text)
 }
 
-// step notes which statement runs, for CONTEXT.
+// step records which statement runs, for CONTEXT.
 func (f *frame) step(s plpgsql.PLStmt, what string) {
 	f.pos, f.line, f.what = s.Position(), s.LineNo(), what
 }
@@ -281,7 +281,7 @@ func (f *frame) eval(x ast.Expr) (value, error) {
 	return single(res, x.Position(), f.text)
 }
 
-// wrap makes SELECT x, one tree for each expression, so that its variables are looked for once.
+// wrap makes SELECT x. It returns the same tree for the same expression, so that variables are looked up once.
 func (f *frame) wrap(x ast.Expr) *ast.Select {
 	if s, ok := f.plans.selects[x]; ok {
 		return s

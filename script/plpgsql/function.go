@@ -63,7 +63,7 @@ func (in *Interp) values(ctx context.Context, fn *ast.CreateFunction, args []ast
 	out := make([]value, len(params))
 	for i, p := range params {
 		out[i] = value{nil, p.Type.String()}
-		if p.Mode == "out" { // not evaluated, but of its type
+		if p.Mode == "out" { // an OUT argument is not evaluated, but its type is checked
 			if err := in.outArgument(ctx, fn, p, args[i], text); err != nil {
 				return nil, err
 			}
@@ -92,8 +92,8 @@ func (in *Interp) values(ctx context.Context, fn *ast.CreateFunction, args []ast
 	return out, nil
 }
 
-// outArgument refuses what is given for an output parameter where it is of another type. A variable is judged when it
-// is assigned to.
+// outArgument refuses an argument for an output parameter of another type. The type of a variable is checked at the
+// assignment.
 func (in *Interp) outArgument(ctx context.Context, fn *ast.CreateFunction, p ast.FuncParam, arg ast.Expr,
 	text *ast.Text) error {
 	session, ok := in.Session.(binding)
@@ -108,10 +108,10 @@ func (in *Interp) outArgument(ctx context.Context, fn *ast.CreateFunction, p ast
 	return sqlerr.In(err, text)
 }
 
-// fits refuses an argument that becomes a parameter's type only when it is asked to, as 1.5 becomes an integer.
+// fits refuses an argument that only an explicit cast converts to the parameter's type, as 1.5 to integer.
 func fits(fn *ast.CreateFunction, p ast.FuncParam, arg ast.Expr, x value) error {
 	switch l := arg.(type) {
-	case nil: // the default, which was checked
+	case nil: // the default, which has been checked
 		return nil
 	case *ast.Literal:
 		if l.Kind == ast.LitString || l.Kind == ast.LitNull {
@@ -126,15 +126,15 @@ func fits(fn *ast.CreateFunction, p ast.FuncParam, arg ast.Expr, x value) error 
 		WithHint("You might need to add an explicit type cast.")
 }
 
-// becomes reports whether a value of one type becomes another without being asked.
+// becomes reports whether there is an implicit cast between two types.
 func becomes(from, to string) bool { return catalog.Implicit(catalog.TypeOf(from), catalog.TypeOf(to)) }
 
-// outcome is what a function or procedure gave back.
+// outcome is the result of a function or procedure.
 type outcome struct {
 	ret  value
 	cols []script.Col // OUT parameters, or the columns of a set
 	row  []any        // values of OUT parameters
-	rows [][]any      // a set
+	rows [][]any      // the rows of a set
 }
 
 // call runs a function or procedure with its input values.
@@ -199,7 +199,7 @@ func (in *Interp) callPL(ctx context.Context, fn *ast.CreateFunction, b *body, a
 func outcomeOf(f *frame) *outcome {
 	out := &outcome{ret: f.ret, rows: f.rows}
 	if f.fn.Returns == nil && !f.fn.SetOf && len(f.out) == 0 {
-		out.ret = value{"", "void"} // as Postgres, which is NULL of LANGUAGE sql
+		out.ret = value{"", "void"} // void is '' here, as in Postgres, but NULL in LANGUAGE sql
 	}
 	for i, v := range f.out {
 		out.cols = append(out.cols, script.Col{Name: outName(f.fn, v.name, i, len(f.out)), Type: v.decl.String()})
@@ -214,7 +214,7 @@ func outcomeOf(f *frame) *outcome {
 	return out
 }
 
-// rowColumns are the columns of a function in FROM: of its table type, or one of its own name.
+// rowColumns are the columns of a function in FROM: those of its table type, or one with the function's name.
 func (in *Interp) rowColumns(fn *ast.CreateFunction) []script.Col {
 	if fn.Returns == nil {
 		return []script.Col{{Name: fn.Name, Type: "void"}}

@@ -10,23 +10,21 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/bind"
 )
 
-// inliner replaces calls of the user's functions in a statement, so that the Store never sees them:
-//   - LANGUAGE sql with one bare expression: the expression, with the arguments in the place of the
-//     parameters (as Postgres inlines it);
-//   - arguments without columns: the result of one call, which is the meaning of a function that is
-//     not volatile, and of any function in a query without FROM;
-//   - in FROM: its rows.
+// inliner replaces calls of the user's functions in a statement, which the Store does not know:
+//   - a LANGUAGE sql function with one bare expression: by the expression, with the arguments in place of the parameters (as Postgres inlines it);
+//   - a call whose arguments read no columns: by the result of one call, which is right for a function that is not volatile, and for any function in a query without FROM;
+//   - a function in FROM: by its rows.
 //
-// All else is refused with a position.
+// All other calls are refused with a position.
 type inliner struct {
 	in      *Interp
 	ctx     context.Context
 	text    *ast.Text
-	began   *bool  // a transaction was begun for the calls
+	began   *bool  // a transaction has been begun for the calls
 	err     *error // the first failure
 	current ast.Tree
-	rows    bool // inside a query with FROM: an expression may run for many rows
-	branch  bool // inside CASE, COALESCE, AND, OR: an expression may not run at all
+	rows    bool // inside a query with FROM: an expression may be evaluated for many rows
+	branch  bool // inside CASE, COALESCE, AND, OR: an expression may not be evaluated at all
 }
 
 // node is the callback of Rewrite.
@@ -41,7 +39,7 @@ func (il inliner) node(t ast.Tree) ast.Tree {
 	}
 	switch n := t.(type) {
 	case *ast.CreateView, *ast.CreateTable, *ast.AlterTable, *ast.CreateIndex:
-		return t // definitions are stored as written
+		return t // definitions keep their text
 	case *ast.Select:
 		return inside(len(n.From) > 0, false)
 	case *ast.Update, *ast.Delete:
@@ -75,7 +73,7 @@ func (il inliner) refuse(at ast.Pos, hint, format string, args ...any) ast.Tree 
 	return il.fail(sqlerr.At(int(at), sqlerr.FeatureNotSupported, format, args...).WithHint("%s", hint))
 }
 
-// args arranges the arguments and inlines the calls inside them.
+// args orders the arguments by parameter and inlines the calls in them.
 func (il inliner) args(fn *ast.CreateFunction, n *ast.FuncCall) []ast.Expr {
 	if fn.Procedure {
 		il.fail(sqlerr.At(int(n.At), sqlerr.WrongObjectType, "%s is a procedure", fn.Signature()).
@@ -99,11 +97,11 @@ func (il inliner) args(fn *ast.CreateFunction, n *ast.FuncCall) []ast.Expr {
 	return args
 }
 
-// constant tells whether no argument depends on a row.
+// constant reports whether no argument depends on a row.
 func (il inliner) constant(args []ast.Expr) bool {
 	ok := true
 	for _, a := range args {
-		if a == nil || !il.rows { // without rows there is nothing to depend on
+		if a == nil || !il.rows { // without rows nothing depends on one
 			continue
 		}
 		ast.Walk(a, func(t ast.Tree) bool {
@@ -153,7 +151,7 @@ func (il inliner) scalar(fn *ast.CreateFunction, n *ast.FuncCall) ast.Tree {
 	return out.ret.bound(n.At)
 }
 
-// call evaluates the arguments and runs the function, in a transaction with the statement.
+// call evaluates the arguments and runs the function, in the transaction of the statement.
 func (il inliner) call(fn *ast.CreateFunction, args []ast.Expr) (*outcome, error) {
 	owns, err := il.in.begin(il.ctx)
 	if err != nil {
@@ -214,7 +212,7 @@ func (il inliner) set(fn *ast.CreateFunction, n *ast.FuncFrom) ast.Tree {
 	return rowsFrom(cols, rows, n, fn.Name)
 }
 
-// constantIn tells whether arguments in FROM depend on no other item.
+// constantIn reports whether arguments in FROM depend on no other item.
 func (il inliner) constantIn(args []ast.Expr) bool {
 	il.rows = true
 	return il.constant(args)

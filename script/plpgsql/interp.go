@@ -12,16 +12,16 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/plpgsql"
 )
 
-// Interp runs statements on a Session and interprets DO, CALL and the user's functions itself.
+// Interp runs statements on a Store. DO, CALL and the user's functions it interprets itself.
 type Interp struct {
 	Session script.Store
 	Notice  func(script.Notice) // receives RAISE NOTICE, INFO and WARNING; may be nil
-	Dir     func() string       // where COPY's relative file names begin; nil is the process's folder
+	Dir     func() string       // the folder of COPY's relative file names; nil: the process's
 
-	calls  int  // functions running
+	calls  int  // number of functions that are running
 	owner  bool // the open transaction was begun by the interpreter
 	bodies map[*ast.CreateFunction]*body
-	types  map[string]bool // names that checkType has seen
+	types  map[string]bool // names that checkType has found
 }
 
 // NewInterp returns an interpreter on a session.
@@ -36,13 +36,13 @@ func NewInterp(s script.Store, notice func(script.Notice)) *Interp {
 	return in
 }
 
-// nester is a Store whose statements run statements of the user's: those of before_step, which the interpreter runs
-// inside the transaction of the statement around them.
+// nester is a Store whose statements may run statements of the user: those of before_step. The interpreter runs them
+// inside the transaction of the outer statement.
 type nester interface {
 	Nest(run func(context.Context, ast.Statement, *ast.Text) error)
 }
 
-// timer is a Store whose statement_timeout ends the context of a statement.
+// timer is a Store that ends the context of a statement at statement_timeout.
 type timer interface {
 	Timed(ctx context.Context) (context.Context, func(*error))
 }
@@ -52,7 +52,7 @@ func (in *Interp) Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) 
 	return in.ExecParts(ctx, stmt, text, nil)
 }
 
-// ExecParts is Exec; the rows of a query, or of RETURNING, are cut into parts where p is not nil.
+// ExecParts is Exec. If p is not nil, it gets the rows of a query, or of RETURNING, in parts.
 func (in *Interp) ExecParts(ctx context.Context, stmt ast.Statement, text *ast.Text,
 	p *Parts) (_ *script.Result, err error) {
 	defer in.rescue(in.Session.InTransaction(), text, &err)
@@ -116,7 +116,7 @@ func (in *Interp) execParts(ctx context.Context, stmt ast.Statement, text *ast.T
 	return in.query(ctx, stmt, text, p)
 }
 
-// constantArgs evaluates the arguments of a built-in procedure, which takes constants.
+// constantArgs evaluates the arguments of a built-in procedure: constants only.
 func (in *Interp) constantArgs(ctx context.Context, c *ast.Call, text *ast.Text) (*ast.Call, error) {
 	f := *c.Func
 	f.Args = slices.Clone(f.Args)
@@ -148,8 +148,8 @@ func isConstant(x ast.Expr) bool {
 	return false
 }
 
-// query runs a statement of the Session after replacing calls of the user's functions. The calls and
-// the statement are one transaction. The rows of a query are cut into parts where p is not nil.
+// query runs a statement of the Store after replacing calls of the user's functions, in one transaction with these
+// calls. If p is not nil, it gets the rows in parts.
 func (in *Interp) query(ctx context.Context, stmt ast.Statement, text *ast.Text,
 	p *Parts) (res *script.Result, err error) {
 	il := &inliner{in: in, ctx: ctx, text: text, began: new(bool), err: new(error)}
@@ -181,7 +181,7 @@ func (in *Interp) Transaction(ctx context.Context, kind, name string) error {
 	return err
 }
 
-// begin starts a transaction unless there is one; owns tells that the caller has to finish it.
+// begin starts a transaction unless there is one. owns: the caller has to finish it.
 func (in *Interp) begin(ctx context.Context) (owns bool, err error) {
 	if in.Session.InTransaction() {
 		return false, nil
@@ -213,7 +213,7 @@ func (in *Interp) finish(ctx context.Context, owns bool, err error) error {
 	return err
 }
 
-// noText stands for the text of statements that nobody wrote.
+// noText is the text of statements that have none.
 var noText = &ast.Text{}
 
 // do runs a DO block.
@@ -237,8 +237,8 @@ func (in *Interp) do(ctx context.Context, d *ast.Do, text *ast.Text, caller *fra
 	return &script.Result{Tag: "DO"}, nil
 }
 
-// atomic tells whether code called from a frame must not commit: it runs in a transaction that the
-// user began, or inside a function.
+// atomic reports whether code called from a frame must not commit, because it runs in a transaction that the user began
+// or inside a function.
 func (in *Interp) atomic(caller *frame) bool {
 	if caller != nil {
 		return caller.atomic || caller.guarded > 0
@@ -258,7 +258,7 @@ func (in *Interp) evalExpr(ctx context.Context, x ast.Expr, text *ast.Text) (val
 	return single(res, x.Position(), text)
 }
 
-// single takes the one value of a query used as an expression.
+// single returns the one value of a query used as an expression.
 func single(res *script.Result, at ast.Pos, text *ast.Text) (value, error) {
 	if len(res.Cols) != 1 {
 		e := sqlerr.At(int(at), sqlerr.Syntax, "query returned %d columns", len(res.Cols))
@@ -273,7 +273,7 @@ func single(res *script.Result, at ast.Pos, text *ast.Text) (value, error) {
 	return value{}, sqlerr.In(sqlerr.At(int(at), sqlerr.Cardinality, "query returned more than one row"), text)
 }
 
-// withPos gives an error without a position one.
+// withPos gives an error a position unless it has one.
 func withPos(err error, at ast.Pos) error {
 	var e *sqlerr.Error
 	if errors.As(err, &e) && e.Pos < 0 && e.Text == nil {

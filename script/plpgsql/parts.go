@@ -8,11 +8,11 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// A result is printed in parts, so that one of any length takes the memory of a part. The first part sets the
-// widths of an aligned table; a longer value of a later part widens its column from there on.
+// A result is printed in parts, so that a result of any length needs only the memory of a part. The first part decides
+// the widths of an aligned table; a longer value in a later part widens its column from there on.
 const (
 	PartRows  = 1000
-	PartBytes = 4 << 20 // of values, from which a part is full
+	PartBytes = 4 << 20 // of values: a part of this size is full
 )
 
 // streamer is a Store that gives the rows of a query, or of RETURNING, one by one.
@@ -23,11 +23,11 @@ type streamer interface {
 
 // Parts cuts the rows of a query into results of bounded size.
 type Parts struct {
-	Rows  int // of a part at most
+	Rows  int // rows of a part, at most
 	Give  func(*script.Result) error
-	begin func()         // forgets what came before; nil: nothing does
+	begin func()         // called when a query starts (again); nil: nothing is
 	res   *script.Result // the part that is being collected
-	size  int            // of its values, in bytes
+	size  int            // size of its values in bytes
 }
 
 func (p *Parts) start(cols []script.Col) error {
@@ -38,7 +38,7 @@ func (p *Parts) start(cols []script.Col) error {
 	return nil
 }
 
-// row adds a row and hands the part on where it is full; the last part may have no rows.
+// row adds a row and hands the part on when it is full. So the last part may be empty.
 func (p *Parts) row(row []any) error {
 	p.res.Rows = append(p.res.Rows, row)
 	for _, v := range row {
@@ -52,7 +52,7 @@ func (p *Parts) row(row []any) error {
 	return p.Give(full)
 }
 
-// sizeOf is about how many bytes a value takes.
+// sizeOf estimates the bytes of a value.
 func sizeOf(v any) int {
 	switch x := v.(type) {
 	case string:
@@ -69,8 +69,8 @@ func sizeOf(v any) int {
 	return 16
 }
 
-// partly runs a statement that gives rows: full parts go to give, what is left is the result. Where the session
-// keeps all rows the result has them.
+// partly runs a statement with rows: it gives full parts to p and returns the last part. A Store that is no streamer
+// returns all rows in one result.
 func (in *Interp) partly(ctx context.Context, stmt ast.Statement, text *ast.Text, p *Parts) (*script.Result, error) {
 	s, ok := in.Session.(streamer)
 	if !ok {
@@ -87,7 +87,7 @@ func (in *Interp) partly(ctx context.Context, stmt ast.Statement, text *ast.Text
 	return res, nil
 }
 
-// written runs a statement with RETURNING. Its rows are given once it has succeeded.
+// written runs a statement with RETURNING. Its rows are handed on once it has succeeded.
 func (in *Interp) written(ctx context.Context, s streamer, stmt ast.Statement, text *ast.Text,
 	p *Parts) (*script.Result, error) {
 	var kept Spool
@@ -108,7 +108,7 @@ func (in *Interp) written(ctx context.Context, s streamer, stmt ast.Statement, t
 	return res, err
 }
 
-// gives reports whether a statement gives rows one by one.
+// gives reports whether a statement's rows can be had one by one.
 func gives(stmt ast.Statement) bool {
 	switch s := stmt.(type) {
 	case *ast.Select:

@@ -11,7 +11,7 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/plpgsql"
 )
 
-// signal tells how a list of statements ended.
+// signal tells how a list of statements ended: at its end, or by EXIT, CONTINUE or RETURN.
 type signal struct {
 	kind  signalKind
 	label string
@@ -47,7 +47,7 @@ func (f *frame) block(b *plpgsql.Block) (sig signal, err error) {
 	return sig, err
 }
 
-// list runs statements until one leaves the list.
+// list runs statements until one of them leaves the list.
 func (f *frame) list(body []plpgsql.PLStmt) (signal, error) {
 	for _, s := range body {
 		if err := script.Canceled(f.ctx); err != nil {
@@ -61,7 +61,7 @@ func (f *frame) list(body []plpgsql.PLStmt) (signal, error) {
 	return signal{}, nil
 }
 
-// guardedBody runs a block with handlers: an error undoes what the block did, in a savepoint.
+// guardedBody runs a block with handlers inside a savepoint: an error undoes what the block did.
 func (f *frame) guardedBody(b *plpgsql.Block) (signal, error) {
 	f.saves++
 	save := fmt.Sprintf("relgrad_block_%d_%d", f.in.calls, f.saves)
@@ -116,7 +116,7 @@ func (f *frame) handler(b *plpgsql.Block, err error) *plpgsql.Handler {
 	return nil
 }
 
-// matches tells whether a state, or its class when it ends in 000, covers a code.
+// matches reports whether a state covers a code: the same, or its class where the state ends in 000.
 func matches(state, code string) bool {
 	return state == code || strings.HasSuffix(state, "000") && code[:2] == state[:2]
 }
@@ -288,7 +288,7 @@ func exitStmt(f *frame, x *plpgsql.PLExit) (signal, error) {
 	return signal{sigExit, x.Label}, nil
 }
 
-// after tells a loop what to do with the signal of its body: leave it with out, or go on.
+// after decides what a loop does with the signal of its body: leave with out, or go on.
 func after(sig signal, label string) (out signal, leave bool) {
 	mine := sig.label == "" || sig.label == label
 	switch {

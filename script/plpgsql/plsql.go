@@ -52,7 +52,7 @@ func sqlStmt(f *frame, x *plpgsql.PLSQL) error {
 	return intoTargets(f, x.Into, x.Strict, res, x.At)
 }
 
-// limitedQuery stops a query for INTO after two rows, enough to tell that there are too many.
+// limitedQuery limits a query for INTO to two rows: enough to see that there are too many.
 func limitedQuery(f *frame, s *ast.Select) ast.Statement {
 	if s.Limit != nil || len(s.From) == 0 || s.SetOp != "" {
 		return s
@@ -178,7 +178,7 @@ func bindParams(stmt ast.Statement, vals []value, text *ast.Text) (ast.Statement
 	return out, err
 }
 
-// forQuery is FOR … IN query LOOP. The body runs when the query has ended, and sees its rows as they were then.
+// forQuery is FOR … IN query LOOP. The body runs after the query has ended, and sees the rows as they were then.
 func forQuery(f *frame, x *plpgsql.PLForQuery) (signal, error) {
 	var kept Spool
 	defer kept.Close()
@@ -213,7 +213,7 @@ func forQuery(f *frame, x *plpgsql.PLForQuery) (signal, error) {
 	return sig, nil
 }
 
-// loopTurn runs a loop's body with its targets set to a row; leave says that the loop ends with it.
+// loopTurn assigns a row to a loop's targets and runs the body. leave: the loop ends.
 func loopTurn(f *frame, targets []plpgsql.PLTarget, cols []script.Col, row []any, body []plpgsql.PLStmt,
 	label string) (sig signal, leave bool, err error) {
 	if err := assignRow(f, targets, cols, row); err != nil {

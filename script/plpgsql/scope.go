@@ -10,19 +10,19 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// resolver finds the column references of a statement that name PL/pgSQL variables. As in Postgres, a
-// name that is both a variable and a column in scope is an error; where the columns of a FROM item
-// are unknown (a function's result), the variable wins.
+// resolver finds the column references of a statement that name PL/pgSQL variables. As in Postgres, a name that is both
+// a variable and a column in scope is an error. Where the columns of a FROM item are unknown (a function's result), the
+// variable wins.
 type resolver struct {
 	session script.Store
 	isVar   func(names []string) bool
-	columns bool // SQL functions: a column hides a parameter instead of clashing with it
+	columns bool // a column hides a parameter (SQL functions); otherwise both is an error
 	found   map[*ast.ColumnRef]bool
 	text    *ast.Text
 	err     error
 }
 
-// fromItem is a name of FROM with the columns that it is known to have.
+// fromItem is a name in FROM with its columns, as far as they are known.
 type fromItem struct {
 	alias string
 	cols  []string
@@ -50,7 +50,7 @@ func (r *resolver) variables(tree ast.Tree) (map[*ast.ColumnRef]bool, error) {
 	return r.found, r.err
 }
 
-// tree dispatches on statements, which open scopes; all else is an expression.
+// tree dispatches on statements, which open scopes; anything else is an expression.
 func (r *resolver) tree(t ast.Tree, s *nameScope) {
 	switch x := t.(type) {
 	case *ast.Select:
@@ -80,7 +80,7 @@ func (r *resolver) tree(t ast.Tree, s *nameScope) {
 		r.exprs(x.Where, in)
 		r.targets(x.Returning, in)
 	case *ast.CreateTable, *ast.AlterTable, *ast.CreateIndex, *ast.CreateFunction, *ast.CreateView:
-		// definitions hold no values of variables
+		// the rest are definitions, which contain no variables' values
 	default:
 		r.exprs(t, s)
 	}
@@ -91,7 +91,7 @@ func (r *resolver) with(ctes []ast.CTE, s *nameScope) *nameScope {
 	for _, c := range ctes {
 		item := fromItem{alias: c.Name}
 		if q, ok := c.Query.(*ast.Select); ok {
-			in.ctes[c.Name] = fromItem{alias: c.Name, cols: c.Cols} // its own name, when recursive
+			in.ctes[c.Name] = fromItem{alias: c.Name, cols: c.Cols} // a recursive CTE sees its own name
 			item.cols = r.query(q, in)
 		} else {
 			r.tree(c.Query, in)
@@ -246,8 +246,8 @@ func (r *resolver) fromItem(f ast.FromItem, s *nameScope) {
 	s.items = append(s.items, item)
 }
 
-// function describes the columns of a function in FROM: gradient(…, NULL::w) has w's columns, a
-// function without a column list may give one column of its own name.
+// function returns the columns of a function in FROM: gradient(…, NULL::w) has w's columns; a function without a column
+// list may have one column of its own name.
 func (r *resolver) function(f *ast.FuncFrom) fromItem {
 	item := fromItem{alias: f.Func.Name, cols: f.Alias.Cols}
 	for _, a := range f.Func.Args {
@@ -303,7 +303,7 @@ func (r *resolver) column(c *ast.ColumnRef, s *nameScope) {
 	}
 }
 
-// has tells whether the reference is surely a column of a FROM item in scope.
+// has reports whether the reference surely is a column of a FROM item in scope.
 func (s *nameScope) has(c *ast.ColumnRef) bool {
 	for ; s != nil; s = s.outer {
 		for _, i := range s.items {

@@ -13,23 +13,22 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// Spool keeps the rows of a result that are read later: after the statement that gives them, while other statements
-// run. The first of them stay in memory, the rest goes into a file, so that a result of any length takes the memory
-// of a part.
+// Spool keeps the rows of a result that are read after their statement has ended, while other statements run. The first
+// rows stay in memory and the rest goes to a file, so that a result of any length needs only the memory of a part.
 type Spool struct {
 	Cols []script.Col
 	n    int64   // rows
-	rows [][]any // the first ones
+	rows [][]any // the first rows; the rest is in the file
 	size int     // of their values, in bytes
 	file *os.File
 	w    *bufio.Writer
 	buf  []byte
 }
 
-// Parts cuts the rows of a query for the spool. The result that the query ends with is added by Result.
+// Parts makes the Parts that fill the spool. The caller adds the query's last part by Result.
 func (s *Spool) Parts() *Parts { return &Parts{Rows: PartRows, Give: s.Result, begin: s.reset} }
 
-// reset forgets the rows of a statement that is run again, or before another one.
+// reset forgets all rows: the statement runs again, or another one begins.
 func (s *Spool) reset() {
 	s.Close()
 	*s = Spool{}
@@ -62,7 +61,7 @@ func (s *Spool) add(row []any) error {
 		if err != nil {
 			return spoolError(err)
 		}
-		os.Remove(f.Name()) // the file lives as long as it is open
+		os.Remove(f.Name()) // the file vanishes when it is closed
 		s.file, s.w = f, bufio.NewWriterSize(f, 1<<16)
 		return nil
 	}
@@ -135,7 +134,7 @@ func (s *Spool) read(r *bufio.Reader) ([]any, error) {
 	return row, nil
 }
 
-// Close gives the file back.
+// Close removes the file.
 func (s *Spool) Close() {
 	if s.file != nil {
 		s.file.Close()
@@ -143,7 +142,7 @@ func (s *Spool) Close() {
 	}
 }
 
-// The kinds of values, as a byte before each.
+// The kinds of values in the file: a byte before each value.
 const (
 	spoolNull = iota
 	spoolFalse
@@ -193,7 +192,7 @@ func appendValue(b []byte, v any) ([]byte, error) {
 	return nil, sqlerr.New(sqlerr.Internal, "internal error: a result holds a %T", v)
 }
 
-// readValue reads a value and gives what follows it.
+// readValue reads a value and returns the bytes after it.
 func readValue(b []byte) (any, []byte, error) {
 	le, kind, rest := binary.LittleEndian, b[0], b[1:]
 	switch kind {

@@ -5,11 +5,11 @@ import "strings"
 // argScanner reads the arguments of a backslash command, by the rules of psqlscanslash.l.
 type argScanner struct {
 	line  string
-	start int // where the arguments begin: behind the command's name
+	start int // offset of the arguments, after the command's name
 	at    int
 	vars  func(string) (string, bool)
 	shell func(string) (string, error)
-	mute  bool // skip without replacing or running anything
+	mute  bool // read the arguments without replacing variables or running commands
 }
 
 // next returns the next argument; ok is false at the end of the command, which is the end of the line

@@ -112,7 +112,7 @@ func shellCommand(r *Runner, ctx context.Context, _ *scanner, a *argScanner) err
 	return nil
 }
 
-// argError reports a failed argument.
+// argsOf reads all arguments and reports an error in them.
 func argsOf(r *Runner, a *argScanner) ([]string, error) {
 	args, err := a.all()
 	if err != nil {
@@ -239,7 +239,7 @@ func setVar(r *Runner, name, val string, bare bool) error {
 	return nil
 }
 
-// settings are the values of the variables that say how a server's messages are shown.
+// settings are the values allowed for the variables that control a server's messages.
 var settings = map[string][]string{"VERBOSITY": {"default", "verbose", "terse", "sqlstate"},
 	"SHOW_CONTEXT": {"never", "errors", "always"}}
 

@@ -25,7 +25,7 @@ func bufferedText(r *Runner, s *scanner) string {
 	return strings.TrimRight(s.buf.String(), " \t\r\n")
 }
 
-// recallPrevious puts the last statement into an empty query buffer, for \g and its like.
+// recallPrevious copies the last statement into an empty query buffer, for \g and similar commands.
 func recallPrevious(r *Runner, s *scanner) {
 	if s.empty() && r.previous != "" {
 		s.add(r.previous, r.src.line)
@@ -62,7 +62,7 @@ func writeBuffer(r *Runner, ctx context.Context, s *scanner, a *argScanner) (err
 	return nil
 }
 
-// editBuffer is \e [file]: what the editor leaves is read as if it had been typed.
+// editBuffer is \e [file]: the text that the editor leaves is read as if it had been typed.
 func editBuffer(r *Runner, ctx context.Context, s *scanner, a *argScanner) error {
 	args, err := argsOf(r, a)
 	if err != nil {
@@ -140,7 +140,7 @@ func watchBuffer(r *Runner, ctx context.Context, s *scanner, a *argScanner) erro
 		one := &scanner{}
 		one.add(text, line)
 		res, err := r.sendQuery(ctx, one, r.show)
-		if err != nil || res == nil { // an error ends it
+		if err != nil || res == nil { // \watch ends with an error
 			return err
 		}
 		if i+1 == times {
@@ -148,7 +148,7 @@ func watchBuffer(r *Runner, ctx context.Context, s *scanner, a *argScanner) erro
 		}
 		select {
 		case <-ctx.Done():
-			if r.terminal != nil { // that is how it is left
+			if r.terminal != nil { // in the shell Ctrl-C ends \watch without an error
 				return nil
 			}
 			return r.report(sqlerr.New(sqlerr.QueryCanceled, "\\watch was interrupted").Wrap(ctx.Err()))
@@ -243,7 +243,7 @@ func promptCommand(r *Runner, _ context.Context, _ *scanner, a *argScanner) erro
 	return setVar(r, name, line, false)
 }
 
-// readAnswer reads a line; the end of the input is an answer only where something precedes it.
+// readAnswer reads a line. The end of the input ends a line too, but not an empty one.
 func readAnswer(in *bufio.Reader) (string, error) {
 	line, err := in.ReadString('\n')
 	if err != nil && (err != io.EOF || line == "") {

@@ -77,12 +77,12 @@ func gsetCommand(r *Runner, ctx context.Context, s *scanner, a *argScanner) erro
 	return nil
 }
 
-// firstRows keeps two rows of the last result: one and one too many. The statement still runs to its end, and keeps
-// what it did, as in psql.
+// firstRows keeps two rows of the last result: \gset needs one, and the second shows that there are too many. The
+// statement still runs to its end, and its effects stay, as in psql.
 type firstRows struct {
 	cols []script.Col
 	rows [][]any
-	more bool // the result goes on
+	more bool // there are more rows
 }
 
 func (f *firstRows) take(res *script.Result) error {
@@ -94,7 +94,7 @@ func (f *firstRows) take(res *script.Result) error {
 	return nil
 }
 
-// gexecCommand is \gexec: each value of the result is run as a statement, once the query has ended.
+// gexecCommand is \gexec: when the query has ended, each value of its result is run as a statement.
 func gexecCommand(r *Runner, ctx context.Context, s *scanner, _ *argScanner) error {
 	recallPrevious(r, s)
 	line, more := s.line, false
@@ -211,8 +211,8 @@ var printOptions = []string{"border", "expanded", "fieldsep", "footer", "format"
 // Formats are the formats of results.
 var Formats = []string{FormatAligned, FormatUnaligned, FormatCSV, FormatJSON}
 
-// setOption sets an option of the printer and says so. Without a value it shows the option; a switch it turns over, the
-// title it unsets.
+// setOption sets an option of the printer and says so. Without a value it toggles a switch, removes the title, and
+// shows any other option.
 func setOption(r *Runner, option string, args []string) error {
 	p, val := r.print, strings.Join(args, " ")
 	switch option {
@@ -261,7 +261,7 @@ func setOption(r *Runner, option string, args []string) error {
 	return nil
 }
 
-// setFormat sets the format, of which a beginning is enough.
+// setFormat sets the format, given by an unambiguous prefix.
 func setFormat(r *Runner, args []string) error {
 	val := strings.Join(args, " ")
 	if len(args) == 0 {
@@ -278,7 +278,7 @@ func setFormat(r *Runner, args []string) error {
 		val)
 }
 
-// toggleOption sets a switch of the printer; without a value it turns it over.
+// toggleOption sets a switch of the printer, or without a value toggles it.
 func toggleOption(r *Runner, b *bool, option, title, val string) error {
 	v, ok := !*b, true
 	if val != "" {

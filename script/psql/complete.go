@@ -17,12 +17,12 @@ import (
 
 // Completion is a way to go on with what has been typed.
 type Completion struct {
-	Text string // takes the place of the word
+	Text string // replaces the word
 	Kind string // "table", "column", "keyword", …
 }
 
-// Complete tells how the word at the end of a text may go on, and where the word begins. The text follows what is in
-// the shell's query buffer. A session without a catalogue has no names.
+// Complete lists how the word at the end of a text may go on, and where that word begins. The text follows the content
+// of the shell's query buffer. A session without a catalogue has no names.
 func (r *Runner) Complete(text string) (word int, out []Completion) {
 	c := &completer{r: r, objects: &catalog.Objects{}}
 	if d, ok := r.session.(lister); ok {
@@ -59,7 +59,7 @@ func (r *Runner) Complete(text string) (word int, out []Completion) {
 	return word, c.matching(text[word:])
 }
 
-// skip reads a line in which nothing is run. It returns the backslash command that it ends with, "" if none.
+// skip scans a line without running anything. It returns the backslash command in which the line ends, "" if none.
 func (s *scanner) skip(line string) (command string) {
 	unset := func(string) (string, bool) { return "", false }
 	for i := 0; i < len(line); {
@@ -75,7 +75,7 @@ func (s *scanner) skip(line string) (command string) {
 	return ""
 }
 
-// backslash completes a backslash command, with which the text ends.
+// backslash completes the backslash command at the end of the text.
 func (c *completer) backslash(text, command string) (word int, out []Completion) {
 	space := strings.LastIndexAny(command, " \t")
 	if space < 0 {
@@ -107,7 +107,7 @@ func (c *completer) add(kind string, names ...string) {
 	}
 }
 
-// matching returns what goes on with a word, by name; keywords are written as the word is.
+// matching returns the completions of a word, sorted. Keywords get the case of the word.
 func (c *completer) matching(word string) []Completion {
 	lower := word != "" && word == strings.ToLower(word)
 	var out []Completion
@@ -135,7 +135,7 @@ func (c *completer) argument(name, word string) {
 		}
 	case "df", "h", "help":
 		c.functions()
-		for i := range c.out { // their names alone
+		for i := range c.out { // without parentheses
 			c.out[i].Kind = "name"
 		}
 	case "dn":
@@ -168,7 +168,7 @@ func (c *completer) files(word string) {
 	}
 }
 
-// relations adds the relations that the search path shows.
+// relations adds the relations visible on the search path.
 func (c *completer) relations() {
 	for _, t := range c.objects.Tables {
 		if t.Schema == "pg_temp" || slices.Contains(c.path, t.Schema) {
@@ -182,7 +182,7 @@ func (c *completer) relations() {
 	}
 }
 
-// qualified adds the relations of a schema, with its name.
+// qualified adds the relations of a schema, qualified with its name.
 func (c *completer) qualified(schema string) {
 	for _, t := range c.objects.Tables {
 		if t.Schema == schema {
@@ -213,7 +213,7 @@ func (c *completer) functions() {
 
 var plainName = regexp.MustCompile(`^[a-z_][a-z0-9_$]*$`)
 
-// sqlName writes a name as SQL needs it.
+// sqlName quotes a name where SQL needs it.
 func sqlName(name string) string {
 	if plainName.MatchString(name) {
 		return name
@@ -221,7 +221,8 @@ func sqlName(name string) string {
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
-// inString completes inside a string: the values of an option of train, the relations that a function is told of.
+// inString completes inside a string: values of an option of train, or relations for functions that take a relation's
+// name.
 func (c *completer) inString(sql string) {
 	tokens := lex(sql)
 	if n := len(tokens); n >= 2 && tokens[n-1].Is("=>") {
@@ -235,7 +236,7 @@ func (c *completer) inString(sql string) {
 	}
 }
 
-// call returns the function of relgrad's whose arguments the tokens end in, "" for none.
+// call returns the function of relgrad inside whose arguments the tokens end, "" for none.
 func call(tokens []parse.Token) string {
 	depth := 0
 	for i := len(tokens) - 1; i > 0; i-- {
@@ -256,7 +257,7 @@ func call(tokens []parse.Token) string {
 	return ""
 }
 
-// optional lists the arguments of a function of relgrad's that may be left out, as they are named in a call.
+// optional lists the optional arguments of a function of relgrad by their names.
 func optional(name string) (out []string) {
 	for _, f := range relgrad.Surface {
 		if f.Name != name {
@@ -316,7 +317,7 @@ func (c *completer) inStatement(sql, word string) {
 	}
 }
 
-// behindDot completes the columns of a relation or its alias, and the relations of a schema.
+// behindDot completes after a dot: the columns of a relation or alias, and the relations of a schema.
 func (c *completer) behindDot(tokens []parse.Token, name string) {
 	for _, x := range c.mentioned(tokens) {
 		if x.alias == name {
@@ -335,7 +336,7 @@ func (c *completer) behindDot(tokens []parse.Token, name string) {
 	}
 }
 
-// columns adds the columns of the relations that a statement names; of all where it names none yet.
+// columns adds the columns of the relations that a statement names, or of all relations while it names none.
 func (c *completer) columns(tokens []parse.Token) {
 	found := c.mentioned(tokens)
 	for _, x := range found {
@@ -411,7 +412,7 @@ func columnNames(t *catalog.TableDef, v *catalog.ViewDef) []string {
 	return out
 }
 
-// lex splits SQL into tokens; an unfinished one ends it.
+// lex splits SQL into tokens. It stops at an unfinished token.
 func lex(sql string) []parse.Token {
 	var out []parse.Token
 	for at := 0; ; {

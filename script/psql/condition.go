@@ -8,10 +8,10 @@ import (
 
 // condition is one open \if.
 type condition struct {
-	active bool // the lines now are run
-	taken  bool // a branch has been run, or none may be
+	active bool // the present lines are run
+	taken  bool // a branch has been run, or no branch may be
 	seen   bool // \else has been seen
-	outer  bool // the lines around are run
+	outer  bool // the lines around the \if are run
 }
 
 // parseBool reads a boolean as psql's ParseVariableBool: any beginning of true, false, yes, no; on,
@@ -30,7 +30,7 @@ func parseBool(s string) (value, ok bool) {
 	return false, false
 }
 
-// inTakenBranch tells whether the current lines are run.
+// inTakenBranch reports whether the present lines are run.
 func inTakenBranch(r *Runner) bool { return len(r.conds) == 0 || r.conds[len(r.conds)-1].active }
 
 // conditionalCommand runs \if, \elif, \else and \endif; ok is false for other commands.

@@ -41,16 +41,16 @@ func backslashCopy(r *Runner, ctx context.Context, rest string) error {
 	return nil
 }
 
-// copyArgs are \copy's arguments. head is the text in front of FROM or TO, tail that behind the file.
+// copyArgs are \copy's arguments. head is the text before FROM or TO, tail the text after the file.
 type copyArgs struct {
 	head, tail   string
 	from         bool
 	source       string
 	program      bool
-	std, process bool // the script's or, process, the process's own standard streams
+	std, process bool // std: the script's own streams; process: those of the process
 }
 
-// sql is the COPY between the server or store and its client, as psql writes it.
+// sql is the COPY between database and client that psql makes of a \copy.
 func (a *copyArgs) sql() string {
 	if a.from {
 		return "COPY  " + a.head + " FROM STDIN " + a.tail
@@ -58,7 +58,7 @@ func (a *copyArgs) sql() string {
 	return "COPY  " + a.head + " TO STDOUT " + a.tail
 }
 
-// splitCopy reads \copy's arguments. The file name, which need not be quoted, is cut out.
+// splitCopy reads \copy's arguments and cuts out the file name, which may be unquoted.
 func splitCopy(text *ast.Text) (*copyArgs, error) {
 	sql := text.SQL
 	bad := func(at int, msg string) (*copyArgs, error) {
@@ -156,7 +156,7 @@ func copyStd(r *Runner, ctx context.Context, c *ast.Copy, text *ast.Text, pstd b
 	default:
 		in := &copyLines{src: r.src}
 		n, err = r.Interp.Session.CopyIn(ctx, c, text, in, "stdin")
-		if _, e := io.Copy(io.Discard, in); e != nil && err == nil { // the data's end is the statement's end
+		if _, e := io.Copy(io.Discard, in); e != nil && err == nil { // its data end with the statement
 			err = e
 		}
 	}
@@ -164,7 +164,7 @@ func copyStd(r *Runner, ctx context.Context, c *ast.Copy, text *ast.Text, pstd b
 		return nil, err
 	}
 	res := &script.Result{Tag: fmt.Sprintf("COPY %d", n)}
-	if !c.From { // psql prints no tag into the data
+	if !c.From { // psql prints no tag between the data
 		res.Tag = ""
 	}
 	return res, nil
@@ -175,7 +175,7 @@ type copyLines struct {
 	src  *source
 	buf  []byte
 	done bool
-	in   bool // buf ended within a line
+	in   bool // buf ended in the middle of a line
 }
 
 func (c *copyLines) Read(p []byte) (int, error) {

@@ -13,13 +13,13 @@ import (
 	"github.com/relgrad/relgrad/script"
 )
 
-// lister is a Session that tells the names of what it holds, for completion.
+// lister is a Session that lists its objects, for completion.
 type lister interface {
 	Objects() (*catalog.Objects, error)
 	SearchPath() []string
 }
 
-// Describer is a Store that tells what it holds: \d and its like ask it.
+// Describer is a Store that tells what it contains, for \d and similar commands.
 type Describer interface {
 	lister
 	Path() string // the store's file, "" for a temporary one
@@ -64,7 +64,7 @@ type relation struct {
 	show                      func() error // prints its columns
 }
 
-// described is what a \d command shows something of.
+// described is the request of a \d command.
 type described struct {
 	pattern
 	*catalog.Objects
@@ -89,7 +89,7 @@ func describePattern(r *Runner, pat string, plus bool) (*described, error) {
 	return &described{newPattern(pat), o, plus, append(s.SearchPath(), "pg_temp")}, err
 }
 
-// relations lists what the pattern means, by schema and name.
+// relations lists the relations that match the pattern, by schema and name.
 func (d *described) relations(r *Runner) []relation {
 	var all []relation
 	for _, t := range d.Tables {
@@ -106,7 +106,7 @@ func (d *described) relations(r *Runner) []relation {
 	for _, v := range d.Views {
 		all = append(all, relation{v.Schema, v.Name, "view", "", v.Temp, func() error { return describeView(r, d, v) }})
 	}
-	first := map[string]int{} // where on the path a name stands first
+	first := map[string]int{} // position of the first schema on the path that has the name
 	for _, x := range all {
 		if i := slices.Index(d.path, x.schema); i >= 0 {
 			if j, ok := first[x.name]; !ok || i < j {
@@ -127,7 +127,7 @@ func (d *described) relations(r *Runner) []relation {
 	return all
 }
 
-// foundNone is the error where the pattern means nothing.
+// foundNone is the error where nothing matches the pattern.
 func foundNone(r *Runner, d *described) error {
 	if d.text == "" {
 		return r.fail(sqlerr.UndefinedTable, "", "did not find any relations")
@@ -143,7 +143,7 @@ func foundNone(r *Runner, d *described) error {
 	return r.fail(sqlerr.UndefinedTable, hint, "did not find any relation named \"%s\"", d.text)
 }
 
-// describeAny is \d: a list, or with a name what it means.
+// describeAny is \d: a list, or with a pattern the description of each match.
 func describeAny(r *Runner, d *described) error {
 	if d.text == "" {
 		return listKinds("table", "view", "materialized view")(r, d)
@@ -198,8 +198,8 @@ func texts(cols ...string) *script.Result {
 	return res
 }
 
-// printSheet prints a result under a title. Lines below it, where they are not nil, stand for the number of rows, and
-// then the output is never expanded.
+// printSheet prints a result under a title. Lines in below replace the number of rows unless nil; the output is then
+// never expanded.
 func printSheet(r *Runner, title string, res *script.Result, below []string) error {
 	p := *r.print
 	p.title, p.footers, p.null = title, below, ""
@@ -288,7 +288,7 @@ func tableNotes(d *described, t *catalog.TableDef) []string {
 // index is an index or the constraint that one stands for.
 type index struct {
 	catalog.Index
-	kind string // what stands in front of its keys
+	kind string // the words before its keys
 }
 
 // indexes lists a table's indexes: the primary key first, the others by name.
@@ -316,7 +316,7 @@ func describeIndex(r *Runner, t *catalog.TableDef, x index) error {
 	for _, name := range x.Cols {
 		res.Rows = append(res.Rows, []any{name, t.Cols[t.Column(name)].TypeText(), "yes", name})
 	}
-	if len(x.Cols) == 0 { // expressions, which have no names
+	if len(x.Cols) == 0 { // expressions have no names
 		res.Rows = append(res.Rows, []any{"", "", "yes", x.KeyText()})
 	}
 	note := "btree, "

@@ -10,19 +10,19 @@ import (
 // dollar quotes, comments and parentheses, replaces :variables outside of them, and stops at a
 // semicolon outside parentheses and at a backslash command.
 type scanner struct {
-	buf         strings.Builder // the statement so far, from its first character that is no blank or comment
+	buf         strings.Builder // the statement so far, from its first character that is neither blank nor comment
 	line        int             // source line of buf's first character
 	parens      int
-	quote       byte   // what the text is inside of: 0, ' (string), E (E'…'), " (name), $ (dollar quote), * (comment)
+	quote       byte   // what the text is inside: 0 nothing, ' string, E E'…', " name, $ dollar quote, * comment
 	tag         string // of the dollar quote, with its dollars
 	comment     int    // depth of the block comment
 	commentLine int    // where it began
-	last        byte   // the character before, for $ and E: part of a name or not
-	comments    bool   // comments in front of a statement belong to it
-	mute        bool   // in a branch that is not taken: nothing is replaced
-	ended       bool   // by a semicolon
-	word        string // the name or keyword that is being read, in lower case
-	words       string // first letters of create, or, replace, function and procedure where the statement begins with them
+	last        byte   // the character before; it decides whether $ or E is part of a name
+	comments    bool   // comments before a statement belong to it
+	mute        bool   // in a branch that is not taken: variables are not replaced
+	ended       bool   // the statement ended in a semicolon
+	word        string // the name or keyword being read, in lower case
+	words       string // first letters of its first words, as far as they are create, or, replace, function, procedure
 	count       int    // words so far
 	begins      int    // depth of BEGIN ATOMIC … END in the body of a function
 }
@@ -83,7 +83,7 @@ func (s *scanner) scan(line string, i, lineno int, vars func(string) (string, bo
 		case c == ':' && !s.mute && refers(rest, vars, open):
 			text, n, _ := variableRef(rest, vars)
 			open = append(open, expansion{rest[:n], len(rest) - n})
-			line = line[:i] + text + rest[n:] // the value is read next
+			line = line[:i] + text + rest[n:] // the value is scanned next
 		case c == ';' && s.parens == 0 && s.begins == 0:
 			return stopSemicolon, line, i + 1
 		case c == '\\':
@@ -111,8 +111,8 @@ func (s *scanner) openComment(lineno int) {
 	}
 }
 
-// endWord counts BEGIN and END in a function whose body is SQL, where semicolons end no statement. As in psqlscan.l,
-// such a function is a statement that begins with CREATE [OR REPLACE] FUNCTION or PROCEDURE.
+// endWord counts BEGIN and END in a function whose body is SQL, since semicolons inside it end no statement. As in
+// psqlscan.l, such a function is a statement that begins with CREATE [OR REPLACE] FUNCTION or PROCEDURE.
 func (s *scanner) endWord() {
 	word := s.word
 	s.word = ""
@@ -205,7 +205,7 @@ func (s *scanner) quoted(line string, i, lineno int) int {
 		if c == '\'' {
 			s.quote = 0
 		}
-	case c: // a doubled quote ends and begins again, which is the same
+	case c: // two quotes stand for one: ending and beginning again is the same
 		s.quote = 0
 	}
 	s.add(line[i:i+1], lineno)
@@ -232,13 +232,13 @@ func (s *scanner) inComment(line string, i, lineno int) int {
 	return i + n
 }
 
-// expansion is a variable whose value is being read: rest is how many bytes of the line follow it.
+// expansion is a variable whose value is being scanned: rest is how many bytes of the line follow the value.
 type expansion struct {
 	ref  string
 	rest int
 }
 
-// expanding tells whether a reference stands inside its own value, where it is left as it is.
+// expanding reports whether a reference is inside its own value, where it is left unreplaced.
 func expanding(open []expansion, ref string) bool {
 	for _, e := range open {
 		if e.ref == ref {
@@ -254,8 +254,8 @@ func refers(text string, vars func(string) (string, bool), open []expansion) boo
 	return ok && !expanding(open, text[:n])
 }
 
-// variableRef reads :name, :'name', :"name" or :{?name} at the beginning of text. It returns the text to
-// put there and the length of the reference; ok is false when it is none, or the variable is not set.
+// variableRef reads :name, :'name', :"name" or :{?name} at the beginning of text. It returns the replacement and the
+// length of the reference. ok is false where there is no reference or the variable is not set.
 func variableRef(text string, vars func(string) (string, bool)) (out string, n int, ok bool) {
 	if len(text) < 2 {
 		return "", 0, false

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// pattern is what a \d command shows, by psql's rules: names in lower case unless quoted, * and ? as in file names, a
-// schema before a dot. Without a schema only what stands on the search path is meant, unless a schema hides it there.
+// pattern selects what a \d command shows, by psql's rules: names in lower case unless quoted, * and ? as in file
+// names, a schema before a dot. Without a schema it selects only objects visible on the search path.
 type pattern struct {
 	text         string // as it was written, "" for none
 	schema, name *regexp.Regexp
@@ -18,7 +18,7 @@ func newPattern(text string) pattern {
 	var parts []string
 	var b strings.Builder
 	quoted := false
-	double := false // the quote before may be the first of two
+	double := false // the last quote may be the first of two
 	for _, c := range text {
 		again := double && c == '"'
 		double = c == '"' && quoted && !again
@@ -51,7 +51,7 @@ func newPattern(text string) pattern {
 	return p
 }
 
-// matches tells whether an object is meant; visible is whether its schema stands on the search path.
+// matches reports whether the pattern selects an object. visible: its schema is on the search path.
 func (p pattern) matches(schema, name string, visible bool) bool {
 	if p.schema != nil && !p.schema.MatchString(schema) || p.schema == nil && !visible {
 		return false

@@ -30,7 +30,7 @@ type printer struct {
 	footer     bool
 	title      string
 	border     int      // 0, 1 or 2
-	footers    []string // stand in the place of the number of rows, where they are not nil
+	footers    []string // printed in place of the number of rows; nil: the number is printed
 }
 
 func newPrinter(format string) *printer {
@@ -60,12 +60,12 @@ func (p *printer) cells(r *script.Result) (rows [][]string, right []bool) {
 	return rows, right
 }
 
-// sheet is a result that is printed, in one part or several.
+// sheet prints a result in one or several parts.
 type sheet struct {
 	*printer
 	w      io.Writer
-	b      strings.Builder // a part as text
-	rows   int             // that have been printed
+	b      strings.Builder // text of a part
+	rows   int             // rows printed so far
 	begun  bool
 	widths []int // of an aligned table's columns, or of the names and the values of expanded ones
 }
@@ -152,8 +152,8 @@ func RuneWidth(r rune) int {
 	return 1
 }
 
-// lines splits a cell at its newlines. Tabs and other characters that would move what follows are written out, as
-// pg_wcsformat of psql's mbprint.c does.
+// lines splits a cell at its newlines. Tabs and control characters are written as escapes, as pg_wcsformat in psql's
+// mbprint.c does.
 func lines(s string) []string {
 	if strings.IndexFunc(s, unicode.IsControl) < 0 {
 		return []string{s}
@@ -197,7 +197,7 @@ func (s *sheet) aligned(r *script.Result) {
 	if !s.begun {
 		s.widths = make([]int, len(r.Cols))
 		for i, c := range r.Cols {
-			s.widths[i] = cellWidth(c.Name) // also where the header is not shown
+			s.widths[i] = cellWidth(c.Name) // even if the header is not shown
 		}
 	}
 	for _, row := range rows {
@@ -223,7 +223,7 @@ func (s *sheet) aligned(r *script.Result) {
 	b.WriteByte('\n')
 }
 
-// top prints what stands above the rows.
+// top prints the title and header above the rows.
 func (s *sheet) top(cols []script.Col) {
 	if s.title != "" { // centred over the table
 		total := 3*len(s.widths) - 1
@@ -298,7 +298,7 @@ func (p *printer) header(b *strings.Builder, cols []script.Col, widths []int) {
 	}
 }
 
-// left draws what stands between the column before and column i.
+// left draws the line between columns i-1 and i.
 func (p *printer) left(b *strings.Builder, i int) {
 	switch {
 	case p.border == 0:

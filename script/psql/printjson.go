@@ -104,8 +104,7 @@ func jsonTensor(b *strings.Builder, t *tensor.Tensor, axis, off int) int {
 	return off
 }
 
-// jsonText is JSON for the text form in which a server sends a boolean, a number that JSON has, or an array of such or
-// of texts.
+// jsonText converts a server's text of a boolean, a number that JSON can hold, or an array of these or of texts.
 func jsonText(text, typ string) (string, bool) {
 	if elem, array := strings.CutSuffix(typ, "[]"); array {
 		return jsonArray(text, elem)
@@ -119,9 +118,9 @@ func jsonText(text, typ string) (string, bool) {
 	return "", false
 }
 
-// jsonArray turns PostgreSQL's text form of an array into JSON.
+// jsonArray converts PostgreSQL's text of an array.
 func jsonArray(text, elem string) (string, bool) {
-	text = text[strings.IndexByte(text, '{')+1:] // bounds may stand in front: [0:1]={1,2}
+	text = text[strings.IndexByte(text, '{')+1:] // bounds may come first: [0:1]={1,2}
 	var b strings.Builder
 	b.WriteByte('[')
 	for i := 0; i < len(text); {

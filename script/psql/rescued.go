@@ -6,8 +6,8 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// rescued runs a statement or command of a script. A panic is its error, which is reported: the script ends, or goes
-// on, as after any other.
+// rescued runs a statement or command of a script. A panic becomes an error like any other: it is reported, and the
+// script ends or goes on.
 func rescued(r *Runner, f func() error) (err error) {
 	within := r.session != nil && r.session.InTransaction()
 	defer func() {

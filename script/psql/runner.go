@@ -36,7 +36,7 @@ type Options struct {
 // ErrStopped is returned when a script stopped at an error that has been printed (exit status 3).
 var ErrStopped = errors.New("script stopped at an error")
 
-// ErrBefore is returned when a script was left in front of a statement (Runner.StopBefore).
+// ErrBefore is returned when a script ended before a statement (Runner.StopBefore).
 var ErrBefore = errors.New("script left before a statement")
 
 // errQuit ends the current file (\q).
@@ -45,24 +45,24 @@ var errQuit = errors.New("quit")
 // Runner runs scripts on one session.
 type Runner struct {
 	Interp *plpgsql.Interp // of a Store; nil on a Server
-	// StopBefore ends the run with ErrBefore in front of the first statement for which it holds.
+	// StopBefore ends the run with ErrBefore before the first statement for which it returns true.
 	StopBefore func(ast.Statement) bool
 
 	session script.Session
-	server  Server   // the session where it is one
-	heard   []string // what NOTIFY sent, until the statement's end
+	server  Server   // the session if it is a Server, else nil
+	heard   []string // notifications received since the last statement
 	stdin   *bufio.Reader
 	outputs
 	vars      map[string]string
-	given     map[string]string // variables of the command line
+	given     map[string]string // variables given on the command line
 	print     *printer
-	shown     *sheet // the result of which a part has been printed
+	shown     *sheet // a result of which some parts have been printed
 	dir       string
 	timing    bool
 	src       *source // the script being read
 	conds     []condition
 	depth     int    // of \i
-	previous  string // the statement that was run last, for \g, \p and their like
+	previous  string // the last statement, for \g, \p and the like
 	lastError error  // for \errverbose
 	shell
 }
@@ -74,12 +74,12 @@ type outputs struct {
 	closeOut       func() error
 }
 
-// shell is what a Runner needs where somebody types.
+// shell is the state of an interactive Runner.
 type shell struct {
 	terminal Terminal // nil in scripts
-	typed    string   // what an editor left to be run
+	typed    string   // text that an editor left to be run
 	buffer   *scanner // the statement that is being typed
-	lines    []string // typed and not yet read
+	lines    []string // lines typed but not yet read
 }
 
 // source is a script being read.
@@ -88,7 +88,7 @@ type source struct {
 	path string
 	r    *bufio.Reader
 	line int                          // number of the line read last
-	more func() (string, bool, error) // gives the lines of the shell, in the place of r
+	more func() (string, bool, error) // in the shell: reads the next line, in place of r
 }
 
 // next returns the next line without its newline.
@@ -107,7 +107,8 @@ func (s *source) next() (string, bool, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"), true, nil
 }
 
-// bytes returns the next line with its newline, a long one in parts, until the next call; COPY's data need not be text.
+// bytes returns the next line with its newline, or a part of a long one. It is valid until the next call. COPY's data
+// need not be text.
 func (s *source) bytes() ([]byte, error) {
 	if s.more != nil {
 		line, ok, err := s.more()
@@ -279,7 +280,7 @@ func (r *Runner) readLine(ctx context.Context, s *scanner, line string) error {
 				return err
 			}
 		case stopBackslash:
-			next := len(line) // of one that panics, which is the rest of its line
+			next := len(line) // after a panic the rest of the line is skipped
 			if err := rescued(r, func() (err error) { next, err = runCommand(r, ctx, s, line, i); return err }); err != nil {
 				return err
 			}
@@ -294,9 +295,9 @@ func (r *Runner) send(ctx context.Context, s *scanner) error {
 	return err
 }
 
-// sendQuery runs the collected statements and gives each result, in parts. It returns the last part of the last one.
+// sendQuery runs the collected statements and hands on each result in parts. It returns the last part of the last one.
 func (r *Runner) sendQuery(ctx context.Context, s *scanner, give func(*script.Result) error) (*script.Result, error) {
-	defer func() { r.shown = nil }() // of a result that ended in an error
+	defer func() { r.shown = nil }() // a result may have ended in an error
 	if r.server != nil {
 		return r.sendText(ctx, s, give)
 	}
@@ -348,7 +349,7 @@ func (r *Runner) sendQuery(ctx context.Context, s *scanner, give func(*script.Re
 	return res, nil
 }
 
-// succeeded sets the variables that tell of a statement.
+// succeeded sets the variables that describe the last statement (ERROR, SQLSTATE, ROW_COUNT).
 func (r *Runner) succeeded(res *script.Result) {
 	r.vars["ROW_COUNT"] = plpgsql.Format(res.Count(), "bigint")
 	if res.HasRows && res.Count() == 0 {
@@ -377,7 +378,7 @@ func (r *Runner) execute(ctx context.Context, stmt ast.Statement, text *ast.Text
 	return r.Interp.ExecParts(ctx, stmt, text, &plpgsql.Parts{Rows: r.partSize(), Give: give})
 }
 
-// show prints a result as psql does: its rows, and its tag unless quiet. More of it comes by other calls.
+// show prints a result, or a part of one, as psql does: its rows, and at its end the tag unless quiet.
 func (r *Runner) show(res *script.Result) error {
 	if err := r.showRows(res); err != nil {
 		return sqlerr.New(sqlerr.IO, "could not write the result: %v", err).Wrap(err)
@@ -472,7 +473,7 @@ func (r *Runner) fail(code, hint, format string, args ...any) error {
 
 var variableName = regexp.MustCompile(`^:(['"]?)([A-Za-z0-9_\x80-\x{10FFFF}]+)`)
 
-// unset is the hint where a text begins with a reference to a variable that is not set.
+// unset is a hint where a text begins with a reference to a variable that is not set.
 func (r *Runner) unset(text string) string {
 	m := variableName.FindStringSubmatch(text)
 	if m == nil {
@@ -495,7 +496,7 @@ func (r *Runner) unset(text string) string {
 	return hint
 }
 
-// partSize is the number of rows of a part: FETCH_COUNT, as psql's, where it is set.
+// partSize is the rows of a part: psql's variable FETCH_COUNT where it is set.
 func (r *Runner) partSize() int {
 	if n, err := strconv.Atoi(r.vars["FETCH_COUNT"]); err == nil && n > 0 {
 		return n

@@ -17,49 +17,50 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/parse"
 )
 
-// Server is a Session that reads the script's SQL itself: texts go to it as they were written, PL/pgSQL included, and
-// its answers come back in its own words. Only psql's commands and variables are done here.
+// Server is a Session that reads SQL texts itself, PL/pgSQL included, and answers in its own words. The client only
+// handles psql's commands and variables.
 type Server interface {
 	script.Session
-	// Run runs all statements of a text and gives what they answer to c, in order. The error is the server's, or one about
-	// the connection, with the text that psql shows for it (sqlerr.Error.Shown). A cancelled ctx cancels what runs.
+	// Run runs all statements of a text and gives their results to c, in order. The error is the server's or about the
+	// connection; sqlerr.Error.Shown has the text that psql shows. Cancelling ctx cancels the running statement.
 	Run(ctx context.Context, sql string, c *Client) error
-	// Variables are those that psql sets of a connection: DBNAME, USER, HOST, PORT, SERVER_VERSION_NAME, …
+	// Variables are those that psql sets for a connection: DBNAME, USER, HOST, PORT, SERVER_VERSION_NAME, …
 	Variables() map[string]string
-	// Lost tells whether the connection is gone; Reconnect makes a new one, with the settings of its beginning.
+	// Lost reports whether the connection is gone. Reconnect makes a new one with the original settings.
 	Lost() bool
 	Reconnect(ctx context.Context) error
 	// Describe answers \d and its like (command, without backslash and plus).
 	Describe(ctx context.Context, command, pattern string, plus bool) ([]Sheet, error)
-	// Objects and SearchPath hold the names that are completed.
+	// Objects and SearchPath provide names for completion.
 	Objects() (*catalog.Objects, error)
 	SearchPath() []string
 }
 
-// Client is what a Server needs of the script while a text runs.
+// Client receives what a Server sends while a text runs.
 type Client struct {
-	Verbosity   string // of messages: default, verbose, terse or sqlstate, as psql's variable of this name
-	ShowContext string // which messages come with their CONTEXT: errors, always or never
+	Verbosity   string // psql's variable of this name: default, verbose, terse or sqlstate
+	ShowContext string // psql's variable of this name: errors, always or never
 
-	Result func(*script.Result) error // takes each result; values are strings, in the server's text form
-	// rows after which a part of a result is given to Result (Result.More); 0: results come whole
+	Result func(*script.Result) error // takes each result; values are strings in the server's text form
+	// PartRows is the number of rows after which a part of a result is given to Result (Result.More); 0: results come
+	// whole.
 	PartRows int
 
-	Notice  func(error)                               // takes the messages that are no errors
-	Notify  func(channel, payload string, pid uint32) // takes what NOTIFY sent
+	Notice  func(error)                               // takes messages that are not errors
+	Notify  func(channel, payload string, pid uint32) // takes notifications
 	CopyIn  func() io.Reader                          // gives the data of COPY … FROM STDIN, which is read to its end
 	CopyOut func() io.Writer                          // takes the data of COPY … TO STDOUT
 }
 
-// Sheet is one table of what \d and its like print.
+// Sheet is one table printed by \d or a similar command.
 type Sheet struct {
 	Title   string
 	Result  *script.Result
-	Footers []string // stand in the place of the number of rows, where they are not nil
-	Text    string   // is printed in the place of a table
+	Footers []string // printed in place of the number of rows; nil: the number is printed
+	Text    string   // printed in place of a table
 }
 
-// ErrLost is returned where a script ended because the connection to the server did; it has been printed.
+// ErrLost is returned when a script ended because the connection to the server was lost. That has been reported.
 var ErrLost = errors.New("the connection to the server was lost")
 
 // sendText is sendQuery on a server.
@@ -87,7 +88,7 @@ func (r *Runner) sendText(ctx context.Context, s *scanner, give func(*script.Res
 	return last, err
 }
 
-// leave tells whether the script is left in front of a text. What relgrad cannot read it is not asked about.
+// leave reports whether the script stops before a text. It never stops before SQL that relgrad cannot parse.
 func (r *Runner) leave(sql string) (bool, error) {
 	if r.StopBefore == nil {
 		return false, nil
@@ -129,9 +130,9 @@ func (r *Runner) runText(ctx context.Context, sql string, data func() io.Reader,
 	return last, nil
 }
 
-// client takes a server's answers: data is that of COPY, results go to use.
+// client makes a Client: COPY reads data, results go to use.
 func (r *Runner) client(data func() io.Reader, use func(*script.Result) error) *Client {
-	inData := false // the data of a COPY went where its tag would be printed
+	inData := false // COPY's data have gone to the place of its tag
 	return &Client{CopyIn: data, Verbosity: r.vars["VERBOSITY"], ShowContext: r.vars["SHOW_CONTEXT"],
 		Notice: func(e error) { fmt.Fprint(r.stderr, r.prefix(), sqlerr.Render(e)) },
 		Notify: func(channel, payload string, pid uint32) {
@@ -152,7 +153,7 @@ func (r *Runner) client(data func() io.Reader, use func(*script.Result) error) *
 		}}
 }
 
-// notification is what psql prints of a NOTIFY.
+// notification is psql's message for a NOTIFY.
 func notification(channel, payload string, pid uint32) string {
 	if payload != "" {
 		payload = fmt.Sprintf(" with payload \"%s\"", payload)
@@ -171,7 +172,7 @@ func (r *Runner) begin(ctx context.Context, sql string, c *Client) error {
 	return r.server.Run(ctx, "BEGIN", &quiet)
 }
 
-// failed reports the error of a text. In a script a lost connection is its end; the shell makes a new one.
+// failed reports the error of a text. If the connection is lost, a script ends and the shell reconnects.
 func (r *Runner) failed(ctx context.Context, sql string, err error) error {
 	stop := r.report(err)
 	if r.vars["ECHO"] == "errors" && sql != "" {
@@ -197,8 +198,8 @@ func (r *Runner) failed(ctx context.Context, sql string, err error) error {
 	return stop
 }
 
-// endsItself tells whether psql begins no transaction in front of a text: transaction control, and statements that
-// refuse to run in a transaction.
+// endsItself reports whether psql begins no transaction before a text: before transaction control, and before
+// statements that refuse to run in a transaction.
 func endsItself(sql string) bool {
 	t := lex(sql)
 	for len(t) > 0 && t[0].Is(";") {

@@ -10,24 +10,24 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// ErrInterrupt is what a Terminal returns where the user pressed Ctrl-C: the line is forgotten.
+// ErrInterrupt is returned by a Terminal when the user presses Ctrl-C: the line is discarded.
 var ErrInterrupt = errors.New("interrupt")
 
-// Terminal is where the shell reads statements and answers.
+// Terminal reads what the user types.
 type Terminal interface {
-	// Read reads a line of a statement; a statement that is recalled may have several lines. At the end of the input the
-	// error is io.EOF.
+	// Read reads a line of a statement. A statement recalled from the history may have several lines. The end of the
+	// input is io.EOF.
 	Read(prompt string) (string, error)
-	// Ask reads one line that is no statement.
+	// Ask reads a line that is not part of a statement.
 	Ask(prompt string) (string, error)
-	// Remember puts a statement, all its lines, into the history.
+	// Remember adds a whole statement to the history.
 	Remember(text string)
-	// Interruptible returns a context that Ctrl-C ends, until stop is called: one for each statement.
+	// Interruptible returns a context that Ctrl-C cancels until stop is called. There is one for each statement.
 	Interruptible(ctx context.Context) (_ context.Context, stop context.CancelFunc)
 }
 
-// RunTerminal is the shell: it runs what the terminal gives until \q or the end of the input. An error ends a
-// statement, never the shell.
+// RunTerminal is the shell: it runs what the user types until \q or the end of the input. An error ends a statement,
+// never the shell.
 func (r *Runner) RunTerminal(ctx context.Context, t Terminal) error {
 	if _, set := r.given["ON_ERROR_STOP"]; !set {
 		r.vars["ON_ERROR_STOP"] = "off"
@@ -66,7 +66,7 @@ func (r *Runner) RunTerminal(ctx context.Context, t Terminal) error {
 	return nil
 }
 
-// readTyped returns what an editor left, or reads from the terminal.
+// readTyped returns the text that an editor left, or reads a line from the terminal.
 func (r *Runner) readTyped() (string, error) {
 	if text := r.typed; text != "" {
 		r.typed = ""
@@ -76,7 +76,7 @@ func (r *Runner) readTyped() (string, error) {
 	return r.terminal.Read(r.promptText(r.buffer))
 }
 
-// runTyped runs lines that were typed; quit tells that they end the shell.
+// runTyped runs lines that were typed. quit: they end the shell.
 func (r *Runner) runTyped(ctx context.Context, s *scanner, text string) (quit bool) {
 	ctx, stop := r.terminal.Interruptible(ctx)
 	defer stop()
@@ -98,7 +98,7 @@ func (r *Runner) runTyped(ctx context.Context, s *scanner, text string) (quit bo
 		if err == errQuit {
 			return true
 		}
-		if err != nil { // it has been printed; what was typed behind it was meant to follow it
+		if err != nil { // the error has been printed; the rest of the input relied on success
 			s.reset()
 			return false
 		}
@@ -106,8 +106,8 @@ func (r *Runner) runTyped(ctx context.Context, s *scanner, text string) (quit bo
 	return false
 }
 
-// nextTyped returns the next line of COPY's data: what was typed behind the statement, then what is asked for. Ctrl-D
-// ends the data.
+// nextTyped returns the next line of COPY's data: first what was typed after the statement, then lines read from the
+// terminal. Ctrl-D ends the data.
 func (r *Runner) nextTyped() (string, bool, error) {
 	if len(r.lines) > 0 {
 		line := r.lines[0]
@@ -154,7 +154,7 @@ func (r *Runner) promptText(s *scanner) string {
 	return name + where + transaction + "> "
 }
 
-// copy returns a scanner in the same state.
+// copy returns a copy of the scanner.
 func (s *scanner) copy() *scanner {
 	c := &scanner{comments: s.comments, line: s.line, parens: s.parens, quote: s.quote, tag: s.tag, comment: s.comment,
 		last: s.last, mute: s.mute, words: s.words, count: s.count, begins: s.begins}

@@ -16,7 +16,7 @@ type commandFunc func(r *Runner, ctx context.Context, s *scanner, a *argScanner)
 
 // backslash is a backslash command.
 type backslash struct {
-	names   string // separated by blanks; the first is the one that \? shows
+	names   string // separated by blanks; \? shows the first
 	args    string
 	summary string
 	run     commandFunc // nil: (*Runner).conditional runs it
@@ -111,7 +111,7 @@ func init() {
 	}
 }
 
-// nearCommand is the hint for the name of a command that does not exist.
+// nearCommand is a hint for a misspelt command.
 func nearCommand(name string) string {
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(commandNames)), func(n string) bool {
 		return len(n) == 1 || strings.HasSuffix(n, "+")
