@@ -40,7 +40,7 @@ func alterTable(b *writer, s *ast.AlterTable) (*catalog.Result, error) {
 	return r, nil
 }
 
-// alterable refuses a statement about another kind of relation: ALTER TABLE … RENAME takes every one.
+// alterable refuses ALTER TABLE on another kind of relation; only its RENAME takes every kind.
 func alterable(b *writer, s *ast.AlterTable, t *catalog.TableDef, v *catalog.ViewDef) {
 	rename := s.Actions[0].Kind == "rename" || s.Actions[0].Kind == "rename_column"
 	switch is := ""; {
@@ -102,7 +102,7 @@ func alterOne(b *writer, t *catalog.TableDef, a *ast.AlterAction, r *catalog.Res
 	return nil, nil
 }
 
-// noIdentityOf refuses to change the default of an identity column, and takes that of a serial one away.
+// noIdentityOf refuses to change the default of an identity column. A serial column loses its sequence.
 func noIdentityOf(b *writer, at ast.Pos, t *catalog.TableDef, c *catalog.Column) {
 	if c.Identity != nil && !c.Identity.Serial {
 		b.Fail(at, sqlerr.Syntax, "column \"%s\" of relation \"%s\" is an identity column", c.Name, t.Name)
@@ -178,7 +178,7 @@ func alterRenameColumn(b *writer, t, n *catalog.TableDef, a *ast.AlterAction) (*
 		definitions.Ident(a.NewName)); err != nil {
 		return nil, err
 	}
-	for k, o := range b.db.cat.Tables { // references of other tables follow
+	for k, o := range b.db.cat.Tables { // foreign keys of other tables refer to the new name
 		if k == definitions.KeyOf(t) {
 			continue
 		}
@@ -206,7 +206,7 @@ func renamed(cols []string, a *ast.AlterAction) []string {
 	return out
 }
 
-// renameInKeys gives a column its new name in the keys, indexes and constraints of its own table, which becomes n.
+// renameInKeys renames a column in the keys, indexes and constraints of its table t, whose new definition is n.
 func renameInKeys(b *writer, t, n *catalog.TableDef, a *ast.AlterAction) {
 	text := func(s string) string {
 		return replaceOutside(s, definitions.Ident(a.Col), definitions.Ident(a.NewName))
@@ -237,7 +237,7 @@ func renameInKeys(b *writer, t, n *catalog.TableDef, a *ast.AlterAction) {
 	}
 }
 
-// renaming gives a column's references another name.
+// renaming returns a function that renames a column in references.
 func renaming(old, name string) func(ast.Expr) ast.Expr {
 	return func(x ast.Expr) ast.Expr {
 		return ast.SubstituteColumns(x, func(r *ast.ColumnRef) ast.Expr {
@@ -252,7 +252,7 @@ func renaming(old, name string) func(ast.Expr) ast.Expr {
 	}
 }
 
-// replaceOutside replaces a quoted name in SQL, but in string constants.
+// replaceOutside replaces a quoted name in SQL text outside of string constants.
 func replaceOutside(sql, old, name string) string {
 	var out strings.Builder
 	for sql != "" {
@@ -261,7 +261,7 @@ func replaceOutside(sql, old, name string) string {
 			break
 		}
 		out.WriteString(sql[:quote])
-		end := quote + 1 // behind the closing quote; two of them stand for one
+		end := quote + 1 // after the closing quote; two quotes stand for one
 		for end < len(sql) && (sql[end] != sql[quote] || end+1 < len(sql) && sql[end+1] == sql[quote]) {
 			if sql[end] == sql[quote] {
 				end++
@@ -312,7 +312,7 @@ func alterRename(b *writer, t, n *catalog.TableDef, a *ast.AlterAction) (*catalo
 		return nil, err
 	}
 	b.db.bump(definitions.KeyOf(t), true)
-	n.Filled = false // the user keeps it
+	n.Filled = false // the table is the user's now
 	return n, b.db.putTable(definitions.KeyOf(n), n)
 }
 
@@ -368,8 +368,8 @@ func alterType(b *writer, t, n *catalog.TableDef, a *ast.AlterAction) (*catalog.
 	return n, rebuild(b, a.At, t, n, map[string]string{c.Name: b.Assign(v, n, c)})
 }
 
-// retyped prints the keys of indexes for a column's new type, and refuses the change of one on which an expression
-// depends: it was bound for the old type.
+// retyped prints the keys of indexes for a column's new type. It refuses the change where an expression depends on the
+// column, since that was bound for the old type.
 func retyped(b *writer, at ast.Pos, t *catalog.TableDef, c *catalog.Column) {
 	refuse := func(what, name string) {
 		b.Refuse(at, "a new type of a column of "+what+" \""+name+"\"",
@@ -409,8 +409,8 @@ func retyped(b *writer, at ast.Pos, t *catalog.TableDef, c *catalog.Column) {
 	}
 }
 
-// rebuild makes the table anew with definition n and copies its rows; values gives the expressions of
-// columns that are not copied as they are.
+// rebuild makes the table anew with definition n and copies its rows. values has the expressions of columns that are
+// not copied as they are.
 func rebuild(b *writer, at ast.Pos, t, n *catalog.TableDef, values map[string]string) error {
 	if o := referring(b, definitions.KeyOf(t)); o != nil {
 		b.Refuse(at, "this change of a table that foreign keys refer to (from \""+o.Name+"\")",
@@ -423,7 +423,7 @@ func rebuild(b *writer, at ast.Pos, t, n *catalog.TableDef, values map[string]st
 		if !ok {
 			x = definitions.Ident(c.Name)
 		}
-		if i == definitions.RowidColumn(n) { // SQLite would invent values for NULL
+		if i == definitions.RowidColumn(n) { // SQLite would invent a value for NULL
 			x = "coalesce(" + x + ", rg_fail(" +
 				sqltext.Plain(fmt.Sprintf("23502 column \"%s\" of relation \"%s\" contains null values", c.Name, n.Name)) + "))"
 		}

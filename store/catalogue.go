@@ -13,7 +13,7 @@ import (
 	"github.com/relgrad/relgrad/store/definitions"
 )
 
-// catalogue is the definitions of a store as a session sees them. They are kept in its table relgrad_catalog.
+// catalogue is the set of a store's definitions as a session sees them, kept in the table relgrad_catalog.
 type catalogue struct {
 	*connection
 	*settings
@@ -48,7 +48,7 @@ func (d *catalogue) load() error {
 			if err := json.Unmarshal(def, v); err != nil {
 				return err
 			}
-			if old := d.cat.View(k); reflect.DeepEqual(old, v) { // who knows a view by its definition still does
+			if old := d.cat.View(k); reflect.DeepEqual(old, v) { // keep the pointer, by which views are known
 				v = old
 			}
 			cat.Views[k] = v
@@ -123,8 +123,8 @@ func (d *catalogue) putView(k definitions.Key, v *catalog.ViewDef) error {
 	return d.save("view", k.Schema, k.Name, v)
 }
 
-// counted returns what a table holds. It counts where that is not known, and the catalogue of this session remembers
-// it.
+// counted returns how many rows and NULLs a table has. Where that is not known it counts, and this session's catalogue
+// keeps the result.
 func (d *catalogue) counted(t *catalog.TableDef) (*catalog.Count, error) {
 	if t.Count.Fresh() {
 		return t.Count, nil
@@ -143,11 +143,11 @@ func (d *catalogue) counted(t *catalog.TableDef) (*catalog.Count, error) {
 
 // count counts a table's rows and finds its columns that hold NULL.
 func (d *catalogue) count(t *catalog.TableDef) error {
-	stats, asked := []string{"count(*)"}, []string(nil) // SQLite counts rows without reading them, and values not
+	stats, asked := []string{"count(*)"}, []string(nil) // SQLite counts rows without reading values
 	for i := range t.Cols {
 		if c := &t.Cols[i]; !c.NotNull {
 			value := definitions.Ident(c.Name)
-			if c.Type.IsChunk() { // it knows a value's type without reading it
+			if c.Type.IsChunk() { // SQLite knows a value's type without reading it
 				value = "nullif(typeof(" + value + "), 'null')"
 			}
 			stats, asked = append(stats, "count("+value+")"), append(asked, c.Name)
@@ -164,14 +164,13 @@ func (d *catalogue) count(t *catalog.TableDef) error {
 	})
 }
 
-// recount keeps the count of a table that has been in the catalogue with one, after a statement that has written rows
-// of it: it is taken again where that costs no more than the writing, and else is stale. It reports whether it is
-// another one.
+// recount updates the count of a table after a statement that wrote rows of it: it counts again where that costs no
+// more than the writing did, and else marks the count as stale. It reports whether the count changed.
 func (d *catalogue) recount(t *catalog.TableDef, wrote int64) (changed bool, err error) {
 	switch {
 	case t.Count == nil:
 		return false, nil
-	case t.Filled: // each step fills it anew, and plans do not ask
+	case t.Filled: // every step fills the table anew, and plans need no count of it
 		t.Count = nil
 		return true, nil
 	case wrote == 0:
@@ -219,8 +218,7 @@ func (d *catalogue) viewTree(v *catalog.ViewDef) (*ast.Select, *ast.Text, error)
 	return sel, text, nil
 }
 
-// NamesType reports whether a function may name a type: one that the store has, one that only a server has, or a
-// relation's.
+// NamesType reports whether a name is that of a type: of the store, of servers only, or of a relation's rows.
 func (d *catalogue) NamesType(schema, name string) bool {
 	if columns.Storage[name] != "" || columns.OtherTypes[name] || strings.Contains(name, "%") {
 		return true
@@ -235,8 +233,7 @@ func (d *catalogue) Definition(schema, name string) *catalog.TableDef {
 	return t
 }
 
-// View returns a view's text, the search path that it is read with and its column names; ok is false where
-// there is no such view.
+// View returns a view, of which the text is read with the view's own search path; ok is false where there is none.
 func (d *catalogue) View(path []string, schema, name string) (v *catalog.ViewDef, ok bool) {
 	if path == nil {
 		path = d.searchPath()
@@ -250,6 +247,5 @@ func (d *catalogue) Relation(path []string, schema, name string) (*catalog.Table
 	return d.cat.Relation(path, schema, name)
 }
 
-// Relations lists tables and views as a statement would name them: with a schema where it is not on the search
-// path.
+// Relations lists tables and views as a statement would name them: with the schema where the search path lacks it.
 func (d *catalogue) Relations() []string { return d.cat.RelationNames(d.searchPath()) }

@@ -52,8 +52,8 @@ func onConflict(b *writer, s *ast.Insert, t *catalog.TableDef) string {
 	return out
 }
 
-// proposedKey gives the places of the conflict target's columns among those that are given values, nil where ON
-// CONFLICT updates nothing.
+// proposedKey gives the positions of the conflict target's columns in the list of columns, and which of them are
+// numeric; nil where ON CONFLICT updates nothing.
 func proposedKey(b *writer, s *ast.Insert, t *catalog.TableDef, list []string) (key []int, kinds string) {
 	if s.OnConflict == nil || s.OnConflict.Set == nil {
 		return nil, ""
@@ -67,8 +67,8 @@ func proposedKey(b *writer, s *ast.Insert, t *catalog.TableDef, list []string) (
 	return key, kinds
 }
 
-// onceProposed lets the first expression of a key see whether a row with that key has been proposed before, which
-// SQLite would update again.
+// onceProposed makes the first expression of a key check that no earlier row of the statement has the same key:
+// Postgres refuses that, but SQLite would update the row again.
 func onceProposed(exprs []string, key []int, kinds string) []string {
 	args := []string{sqltext.Plain(kinds)}
 	for _, k := range key {
@@ -79,7 +79,7 @@ func onceProposed(exprs []string, key []int, kinds string) []string {
 	return out
 }
 
-// b2point is a point for a numeric that has none, so that the zeros behind it can be cut.
+// b2point is the point that a number without one needs before its trailing zeros can be cut.
 func b2point(digits string) string {
 	if strings.Contains(digits, ".") {
 		return ""

@@ -16,7 +16,7 @@ type connection struct {
 	path     string // "" for a temporary store
 	readonly bool
 	cacheKB  int64 // the size of SQLite's cache
-	scanning bool  // it is smaller, for a table that is read past it
+	scanning bool  // the cache is small while a table is read
 }
 
 const catalogSchema = `
@@ -27,7 +27,7 @@ PRAGMA user_version = 1;`
 
 const applicationID = 0x72677264
 
-// execPatiently waits for other processes where SQLite does not: while one of them turns a new file's log on.
+// execPatiently retries where SQLite does not wait: while another process switches a new file to WAL.
 func (conn *connection) execPatiently(sql string) error {
 	for end := time.Now().Add(lockTimeout); ; time.Sleep(5 * time.Millisecond) {
 		err := conn.c.Exec(sql)
@@ -44,7 +44,7 @@ func (conn *connection) application() (id int64, err error) {
 	return id, err
 }
 
-// create makes the catalogue of a new file in a transaction of its own.
+// create makes the catalogue of a new file, in a transaction.
 func (conn *connection) create() error {
 	begin := "BEGIN IMMEDIATE"
 	if conn.readonly {
@@ -60,8 +60,8 @@ func (conn *connection) create() error {
 	return conn.c.Exec("COMMIT")
 }
 
-// makeCatalog makes the catalogue in a file without tables. Another process may have made it since this one looked:
-// then nothing is written, as that would end the other's transactions.
+// makeCatalog makes the catalogue in an empty file, unless another process has done so meanwhile: writing it again
+// would break that process's transactions.
 func (conn *connection) makeCatalog() error {
 	id, err := conn.application()
 	if err != nil || id == applicationID {
@@ -73,8 +73,8 @@ func (conn *connection) makeCatalog() error {
 	return conn.c.Exec(catalogSchema)
 }
 
-// foreign is an error where a file without our id cannot become a store: it has tables, or cannot be written. Another
-// process may just have made it one.
+// foreign is the error of a file that is not a store and cannot become one, since it has tables or cannot be written;
+// nil if another process has just made it a store.
 func (conn *connection) foreign() error {
 	tables := int64(0)
 	if err := conn.rows("SELECT count(*) FROM sqlite_schema",
@@ -102,14 +102,14 @@ func (conn *connection) exec(sql string, args ...any) error {
 	return conn.c.Query(sql, args, func([]lite.Cell) error { return nil })
 }
 
-// watch interrupts the connection when ctx ends, or has ended; the result stops watching.
+// watch interrupts the connection when ctx ends; stop ends the watching.
 func (conn *connection) watch(ctx context.Context) (stop func()) {
 	conn.restoreCache()
 	if ctx.Done() == nil {
 		return func() {}
 	}
 	c, done := conn.c, make(chan struct{})
-	if ctx.Err() != nil { // now, for a later interrupt would reach the cursor that this call is beside
+	if ctx.Err() != nil { // now: a later interrupt could hit another statement's cursor
 		c.Interrupt()
 		return c.Resume
 	}
@@ -118,7 +118,7 @@ func (conn *connection) watch(ctx context.Context) (stop func()) {
 		c.Interrupt()
 	})
 	return func() {
-		if !end() { // what comes next is not cancelled
+		if !end() { // the interrupt must not hit what comes next
 			<-done
 			c.Resume()
 		}
@@ -128,8 +128,8 @@ func (conn *connection) watch(ctx context.Context) (stop func()) {
 // ReadOnly reports whether the store was opened for reading only.
 func (conn *connection) ReadOnly() bool { return conn.readonly }
 
-// LimitCache bounds SQLite's cache to a sixteenth of a memory budget in bytes, between 2 MB and the 64 MB that it has
-// without one (0).
+// LimitCache bounds SQLite's cache to a sixteenth of a memory budget in bytes, between 2 MB and 64 MB; without a budget
+// (0) it is 64 MB.
 func (conn *connection) LimitCache(budget int64) error {
 	kB := int64(64 << 10)
 	if budget > 0 {
@@ -142,10 +142,10 @@ func (conn *connection) LimitCache(budget int64) error {
 	return conn.c.Exec(cacheSize(kB))
 }
 
-// scanKB is SQLite's cache while a table is read into memory from a store that no cache holds: pages are read once.
+// scanKB is SQLite's cache while a table larger than the cache is read into memory, since each page is read once.
 const scanKB = 2 << 10
 
-// scanCache makes the cache small for such a read, until restoreCache.
+// scanCache shrinks the cache for such a read, until restoreCache.
 func (conn *connection) scanCache() error {
 	bytes := int64(0)
 	if err := conn.rows("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()", func(c row) error {
@@ -162,8 +162,8 @@ func (conn *connection) scanCache() error {
 	return nil
 }
 
-// restoreCache makes the cache what it was before scanCache. Where a cancelled read leaves a cursor open, nothing can
-// run until that is closed: then the next statement does it.
+// restoreCache undoes scanCache. If a cancelled read has left a cursor open nothing can run until it is closed; then
+// the next statement restores the cache.
 func (conn *connection) restoreCache() {
 	if conn.scanning && conn.c.Exec(cacheSize(conn.cacheKB)) == nil {
 		conn.scanning = false

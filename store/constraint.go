@@ -15,8 +15,8 @@ import (
 	"github.com/relgrad/relgrad/store/definitions"
 )
 
-// addConstraints adds the constraints of a statement, of which a UNIQUE over the columns of another key says nothing
-// new: as in Postgres, it gives its name to a key that has none.
+// addConstraints adds the constraints of a statement. As in Postgres, a UNIQUE over the columns of another key adds
+// nothing, but names that key if it has no name.
 func addConstraints(b *writer, t *catalog.TableDef, list []ast.TableConstraint) {
 	primary := func(k ast.TableConstraint) int { return columns.Bit(k.Kind != "primary") }
 	slices.SortStableFunc(list, func(x, y ast.TableConstraint) int { return primary(x) - primary(y) })
@@ -81,7 +81,7 @@ func foreignKey(b *writer, t *catalog.TableDef, k *ast.TableConstraint) catalog.
 	}
 	for i, col := range k.Cols {
 		from, to := t.Cols[t.Column(col)], ref.Cols[ref.Column(cols[i])]
-		if !from.Type.Is(to.Type) && !(from.Type.IsInt() && to.Type.IsInt()) { // SQLite would find no two values equal
+		if !from.Type.Is(to.Type) && !(from.Type.IsInt() && to.Type.IsInt()) { // never equal in SQLite
 			b.FailHint(k.At, sqlerr.DatatypeMismatch, "Give both columns one type.",
 				"foreign key constraint \"%s\" cannot be implemented: key columns \"%s\" and \"%s\" are of types %s and %s", name,
 				col, cols[i], from.Type, to.Type)
@@ -90,7 +90,7 @@ func foreignKey(b *writer, t *catalog.TableDef, k *ast.TableConstraint) catalog.
 	return catalog.Foreign{Constraint: name, Cols: k.Cols, Schema: ref.Schema, Name: ref.Name, RefCols: cols}
 }
 
-// constraintName is the name that a constraint was given, or one of its table, of columns and of a label.
+// constraintName is the given name of a constraint, or one made of its table, columns and label.
 func constraintName(b *writer, t *catalog.TableDef, k *ast.TableConstraint, cols, label string) string {
 	if k.Name == "" {
 		return freshName(b, t, cols, label)
@@ -106,8 +106,8 @@ func constraintName(b *writer, t *catalog.TableDef, k *ast.TableConstraint, cols
 	return k.Name
 }
 
-// freshName makes the name of an index or a constraint, which is new in the schema: table_columns_label, with a number
-// where that is taken (ChooseRelationName, ChooseConstraintName).
+// freshName makes a name of an index or constraint: table_columns_label, with a number where the schema has that name
+// (ChooseRelationName, ChooseConstraintName in PostgreSQL).
 func freshName(b *writer, t *catalog.TableDef, cols, label string) string {
 	used := map[string]bool{}
 	note := func(t *catalog.TableDef) {
@@ -162,8 +162,8 @@ func checkSQL(b *writer, t *catalog.TableDef, condition ast.Expr) string {
 		Level: &bind.Level{}}, condition, "CHECK constraints").SQL
 }
 
-// bindAgain binds a CHECK to columns whose types or names have changed; change rewrites its condition. false: its
-// source is not known.
+// bindAgain binds a CHECK again after columns have changed their types or names; change rewrites its condition. It
+// returns false where the CHECK's source is not known.
 func bindAgain(b *writer, at ast.Pos, t *catalog.TableDef, c *catalog.Check, change func(ast.Expr) ast.Expr) bool {
 	if c.Source == "" {
 		return false
@@ -191,7 +191,7 @@ func indexable(b *writer, at ast.Pos, t catalog.Type) {
 	}
 }
 
-// referenced finds the table that a foreign key of t, which may not be there yet, names.
+// referenced finds the table to which a foreign key of t refers. t itself may not be stored yet.
 func referenced(b *writer, at ast.Pos, t *catalog.TableDef, n ast.ObjectName) *catalog.TableDef {
 	if n.Name == t.Name && (n.Schema == t.Schema || n.Schema == "" && t.Temp) {
 		return t

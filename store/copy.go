@@ -30,7 +30,7 @@ func copyServer(ctx context.Context, db *DB, s *ast.Copy, text *ast.Text) (*cata
 	return db.CopyFile(ctx, s, text, "")
 }
 
-// CopyFile runs COPY, or a client's \copy, with the statement's file or program; relative names count from dir.
+// CopyFile runs COPY, or a client's \copy, with the statement's file or program; relative names start at dir.
 func (db *DB) CopyFile(ctx context.Context, s *ast.Copy, text *ast.Text, dir string) (*catalog.Result, error) {
 	n, err := int64(0), error(nil)
 	switch {
@@ -114,17 +114,16 @@ func copyProgram(ctx context.Context, db *DB, s *ast.Copy, text *ast.Text, dir s
 	if err := cmd.Start(); err != nil {
 		return 0, failed(err)
 	}
-	// the program must succeed before the rows count
+	// the rows count only if the program succeeds
 	return copyIn(ctx, db, s, text, out, s.Source, func() error {
 		if err := cmd.Wait(); err != nil {
 			return failed(err)
 		}
 		return nil
-	}, func() { out.Close(); cmd.Process.Kill(); cmd.Wait() }) // its children die of the closed pipe
+	}, func() { out.Close(); cmd.Process.Kill(); cmd.Wait() }) // the closed pipe ends its children
 }
 
-// CopyIn loads rows from r, as COPY … FROM does; name is what errors call the source. Nothing is loaded on
-// an error.
+// CopyIn loads rows from r, as COPY … FROM does; errors call the source name. An error loads nothing.
 func (db *DB) CopyIn(ctx context.Context, s *ast.Copy, text *ast.Text, r io.Reader, name string) (n int64, err error) {
 	defer db.rescue(text, &err)
 	return copyIn(ctx, db, s, text, r, name, func() error { return nil }, func() {})
@@ -135,7 +134,7 @@ func copyIn(ctx context.Context, db *DB, s *ast.Copy, text *ast.Text, r io.Reade
 	return loading(ctx, db, text, func(b *writer) (int64, error) { return copyRows(b, s, r, name) }, done, abort)
 }
 
-// loading runs load in a transaction of its own or in a savepoint. After it done has the last word; abort is called
+// loading runs load in a transaction of its own or in a savepoint. Afterwards done may still fail it; abort is called
 // where load failed.
 func loading(ctx context.Context, db *DB, text *ast.Text, load func(*writer) (int64, error), done func() error,
 	abort func()) (n int64, err error) {
@@ -199,7 +198,7 @@ func errFileFormat(s *ast.Copy) error {
 		WithHint("It is read from any place in the file, so it cannot come from a program or from standard input.")
 }
 
-// run prepares the INSERT of a row's columns and calls load, which runs it.
+// run prepares the INSERT of a row and calls load, which runs it for each row.
 func (l *loader) run(s *ast.Copy, names []string, load func() (int64, error)) (int64, error) {
 	b, t := l.b, l.t
 	l.cols = insertColumns(b, &ast.Insert{Node: s.Node, Cols: names}, t)
@@ -243,7 +242,7 @@ func (l *loader) run(s *ast.Copy, names []string, load func() (int64, error)) (i
 	return n, checkSlots(b, t, n)
 }
 
-// startShape gives the slot the shape of the chunks that are there, so that another one is refused with its line.
+// startShape gives the slot the shape of the stored chunks, so that a chunk of another shape is refused with its line.
 func startShape(db *DB, t *catalog.TableDef, c *catalog.Column, s *columns.Slot) error {
 	if c.Shape == nil {
 		return nil
@@ -289,7 +288,7 @@ func (l *loader) load(p *columns.CopyReader) (int64, error) {
 	}
 }
 
-// insert runs the INSERT for one row; text is column i of it, for the message that its key exists already.
+// insert runs the INSERT for one row. text returns field i for the message that its key exists already.
 func (l *loader) insert(text func(i int) string) error {
 	err := l.stmt.Run()
 	if err == nil {
@@ -304,7 +303,7 @@ func (l *loader) insert(text func(i int) string) error {
 	})
 }
 
-// canceled asks every 1024 rows, of which n are done, whether the user wants to stop.
+// canceled checks the context after every 1024 of the n rows done.
 func (l *loader) canceled(n int64) error {
 	if n&1023 != 0 || l.b.Context.Err() == nil {
 		return nil
@@ -312,7 +311,7 @@ func (l *loader) canceled(n int64) error {
 	return sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request").Wrap(l.b.Context.Err())
 }
 
-// keyValues names the values of a key that exists already, where they are known.
+// keyValues adds the values of a key that exists already to an error, where they are known.
 func keyValues(b *writer, err error, t *catalog.TableDef, value func(col string) (string, bool)) error {
 	e, ok := err.(*sqlerr.Error)
 	if !ok || e.Code != sqlerr.UniqueViolation {
@@ -333,7 +332,7 @@ func keyValues(b *writer, err error, t *catalog.TableDef, value func(col string)
 	return e
 }
 
-// context says where in the data the error lies.
+// context tells an error its place in the data.
 func (l *loader) context(p *columns.CopyReader, col int, err error) error {
 	e, ok := err.(*sqlerr.Error)
 	if !ok {
@@ -503,7 +502,7 @@ func copyQuery(db *DB, s *ast.Copy) (*ast.Select, error) {
 	case t != nil && t.Matview != nil:
 		kind = definitions.KindOf(t)
 	}
-	if kind != "" && !s.Options.IsFile() { // the formats of files are ours
+	if kind != "" && !s.Options.IsFile() { // the formats of files are relgrad's own
 		return nil, sqlerr.At(int(s.At), sqlerr.WrongObjectType, "cannot copy from %s \"%s\"", kind, s.Name).
 			WithHint("Try the COPY (SELECT ...) TO variant.")
 	}
@@ -517,8 +516,8 @@ func copyQuery(db *DB, s *ast.Copy) (*ast.Select, error) {
 	return sel, nil
 }
 
-// CopyInRows loads rows, as COPY … FROM does; open is called with the table that s names, inside the transaction, and
-// name is what errors call the source. Nothing is loaded on an error.
+// CopyInRows loads rows, as COPY … FROM does. Inside the transaction it calls open with the table that s names; errors
+// call the source name. An error loads nothing.
 func (db *DB) CopyInRows(ctx context.Context, s *ast.Copy, text *ast.Text, name string,
 	open func(*catalog.TableDef) (RowSource, error)) (_ int64, err error) {
 	defer db.rescue(text, &err)
@@ -532,9 +531,8 @@ func (db *DB) CopyInRows(ctx context.Context, s *ast.Copy, text *ast.Text, name 
 	}, func() error { return nil }, func() {})
 }
 
-// CopyOutRows runs the query of COPY … TO: start learns its columns, each gets its rows, in the form that RowSource
-// gives them; values of types other than booleans, integers, floats and chunks are printed. The table form comes in
-// the order of the table's primary key.
+// CopyOutRows runs the query of COPY … TO: start gets its columns, each gets its rows in the form of RowSource, with
+// values other than booleans, integers, floats and chunks as text. A table's rows come in the order of its primary key.
 func (db *DB) CopyOutRows(ctx context.Context, s *ast.Copy, text *ast.Text, start func([]catalog.ResultCol) error,
 	each func(row []any) error) (_ int64, err error) {
 	defer db.rescue(text, &err)
@@ -583,6 +581,5 @@ func (db *DB) CopyOutRows(ctx context.Context, s *ast.Copy, text *ast.Text, star
 	return n, sqlerr.In(db.translate(err), text)
 }
 
-// longestRecord is how long a record of COPY may be, in bytes. Values of the store are as long at most, and a machine
-// holds several.
+// longestRecord bounds a record of COPY in bytes. Values of the store are at most as long, and memory holds several.
 const longestRecord = 256 << 20

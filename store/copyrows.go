@@ -47,7 +47,7 @@ func (l *loader) loadRows(from RowSource) (int64, error) {
 	}
 }
 
-// rowContext says at which row of the source, counted from 1, the error lies.
+// rowContext tells an error its row in the source, counted from 1.
 func (l *loader) rowContext(n int64, col int, err error) error {
 	var e *sqlerr.Error
 	if !errors.As(err, &e) {

@@ -16,8 +16,8 @@ import (
 
 // DB is a session on one store. It is used by one goroutine at a time.
 type DB struct {
-	// OnUse, where it is set, is called before a statement or the engine looks at or writes a table's content, with the
-	// table's schema and name. It may write the table (WriteColumn).
+	// OnUse, unless nil, is called before a statement or the engine reads or writes a table's content, with the table's
+	// schema and name. It may write the table (WriteColumn).
 	OnUse func(schema, name string) error
 
 	*connection
@@ -79,7 +79,7 @@ func setup(db *DB) error {
 	db.c.BusyTimeout(int(lockTimeout.Milliseconds()))
 	id, err := db.application()
 	if err == nil && id != applicationID {
-		err = db.foreign() // before anything is set, which would change the file
+		err = db.foreign() // before settings change the file
 	}
 	if err != nil {
 		return err
@@ -120,14 +120,14 @@ func (db *DB) Close() error {
 	return err
 }
 
-// SetTrained tells how to ask whether a session trains a run now. The status of a run in relgrad.run that says running,
-// and that nobody trains, is then read as interrupted: its process could not note it.
+// SetTrained sets the function that tells whether a session trains a run now. A run whose status is running but which
+// nobody trains shows as interrupted in relgrad.run: its process died before it could record that.
 func (db *DB) SetTrained(trained func(run int64) (bool, error)) { db.trained = trained }
 
 // SetIntrinsics installs the engine's functions.
 func (db *DB) SetIntrinsics(x bind.Intrinsics) { db.intr = x }
 
-// use tells that a table's content is looked at.
+// use announces that a table's content is read or written.
 func (db *DB) use(t *catalog.TableDef) error {
 	if db.OnUse == nil {
 		return nil
@@ -142,8 +142,8 @@ func (db *DB) rescue(text *ast.Text, err *error) {
 	}
 }
 
-// Recovered makes the session one whose statement failed, after a panic that has left no time for it: inside BEGIN the
-// transaction is aborted, else what the statement began is rolled back.
+// Recovered restores the session after a panic as after a failed statement: inside BEGIN the transaction is aborted,
+// else the statement is rolled back.
 func (db *DB) Recovered() error {
 	db.run = nil
 	switch {

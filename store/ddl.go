@@ -14,7 +14,7 @@ import (
 	"github.com/relgrad/relgrad/store/definitions"
 )
 
-// newKey decides where a new relation goes and refuses names in use; skip is IF NOT EXISTS applying.
+// newKey chooses the schema of a new relation and refuses names in use. skip: IF NOT EXISTS applies.
 func newKey(b *writer, at ast.Pos, schema, name string, temp, ifNotExists bool) (k definitions.Key, skip bool) {
 	switch {
 	case temp && schema != "" && schema != "pg_temp":
@@ -61,11 +61,11 @@ func createTable(b *writer, s *ast.CreateTable) (*catalog.Result, error) {
 		addColumn(b, t, &s.Cols[i])
 		constraints = append(constraints, s.Cols[i].Constraints...)
 	}
-	addConstraints(b, t, append(constraints, s.Constraints...)) // they may name any column
+	addConstraints(b, t, append(constraints, s.Constraints...)) // last, for they may name any column
 	return &catalog.Result{Tag: "CREATE TABLE"}, makeTable(b, t)
 }
 
-// likeTable copies the columns of another table; INCLUDING ALL also defaults, identities, keys and indexes.
+// likeTable copies the columns of another table; INCLUDING ALL also copies defaults, identities, keys and indexes.
 func likeTable(b *writer, s *ast.CreateTable, t *catalog.TableDef) {
 	from := tableOf(b, s.At, s.Like.Schema, s.Like.Name)
 	for _, c := range from.Cols {
@@ -118,7 +118,7 @@ func addColumn(b *writer, t *catalog.TableDef, d *ast.ColumnDef) {
 	}
 }
 
-// defaultText prints a default so that it can stand in any later INSERT.
+// defaultText prints a default for use in later INSERTs.
 func defaultText(b *writer, t *catalog.TableDef, c *catalog.Column, e ast.Expr) string {
 	b.Literal = true
 	defer func() { b.Literal = false }()
@@ -131,7 +131,7 @@ func defaultText(b *writer, t *catalog.TableDef, c *catalog.Column, e ast.Expr) 
 	return b.Cast(v.At, v, c.Type, c.Mods).SQL
 }
 
-// noSubQuery refuses a sub-query in an expression that is kept with a table.
+// noSubQuery refuses a sub-query in an expression that is stored with a table.
 func noSubQuery(b *writer, e ast.Expr, what string) {
 	ast.Walk(e, func(n ast.Tree) bool {
 		if s, ok := n.(*ast.SubLink); ok {
@@ -255,7 +255,7 @@ func createView(b *writer, s *ast.CreateView) (*catalog.Result, error) {
 		v.Deps = append(v.Deps, catalog.Dep{Schema: d.Schema, Name: d.Name, Col: d.Column, Function: d.Function})
 		t, w := b.db.cat.Tables[d.Key], b.db.cat.Views[d.Key]
 		if t != nil && t.Temp || w != nil && w.Temp {
-			v.Temp = true // as Postgres does; the view lives as long as its table
+			v.Temp = true // as in Postgres: the view lives as long as the temporary table
 		}
 	}
 	if v.Temp {
@@ -293,8 +293,8 @@ func replaceable(b *writer, at ast.Pos, old, v *catalog.ViewDef) {
 	}
 }
 
-// selectView binds the text of a view that is being created. The view's own text is bound, because the
-// positions of its stars are those of later expansions; errors point into the statement.
+// selectView binds the text of a view that is being created. It binds the view's own text, because expansions of stars
+// are remembered by position there; errors point into the statement.
 func selectView(b *writer, v *catalog.ViewDef, s *ast.CreateView) *bind.Query {
 	caller, inner := b.Text, &ast.Text{SQL: v.SQL}
 	b.Text = inner

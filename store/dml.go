@@ -91,7 +91,7 @@ func runInsert(b *writer, s *ast.Insert) (*catalog.Result, error) {
 	return runWrite(b, t, with, sql, "INSERT 0", returning{s.Returning, insertAlias(b, s), nil}, true)
 }
 
-// rowEnd marks where generated values go into each row of VALUES.
+// rowEnd marks in each row of VALUES where generated values go.
 const rowEnd = "\x00"
 
 func insertAlias(b *writer, s *ast.Insert) string {
@@ -131,7 +131,7 @@ func columnOf(b *writer, at ast.Pos, t *catalog.TableDef, name string) *catalog.
 	return nil
 }
 
-// insertSource binds the rows; it cuts cols to those that the rows have (through the slice's length).
+// insertSource binds the rows. It shortens cols to the columns that the rows have.
 func insertSource(b *writer, s *ast.Insert, t *catalog.TableDef, cols []*catalog.Column, sc *bind.Scope) (string,
 	[]string) {
 	if s.Query.Values != nil && s.Query.SetOp == "" && len(s.Query.OrderBy) == 0 && s.Query.Limit == nil &&
@@ -154,7 +154,7 @@ func insertSource(b *writer, s *ast.Insert, t *catalog.TableDef, cols []*catalog
 		exprs[i] = b.Assign(bind.Value{SQL: "s." + q.Phys(i), Type: q.Columns[i].Type, At: at, NotNull: q.Columns[i].NotNull},
 			t, c)
 	}
-	for i := len(q.Columns); i < len(cols); i++ { // not given: their defaults
+	for i := len(q.Columns); i < len(cols); i++ { // columns without values get their defaults
 		exprs = append(exprs, defaultOrNull(b, t, cols[i]))
 	}
 	return q.Text(), exprs
@@ -361,7 +361,7 @@ type returning struct {
 	other []*bind.Relation
 }
 
-// unreachable marks columns that SQLite's RETURNING cannot see.
+// unreachable marks columns that RETURNING cannot refer to in SQLite.
 const unreachable = "\x01"
 
 // returningSQL binds a RETURNING list.
@@ -398,7 +398,7 @@ func runWrite(b *writer, t *catalog.TableDef, with []string, sql, tag string, re
 		sql += " RETURNING " + bind.ListSQL(q.Targets)
 		cols, r.HasRows, r.Cols = q.Columns, true, resultCols(q.Columns)
 	}
-	if b.plan != nil { // EXPLAIN
+	if b.plan != nil { // EXPLAIN only prints
 		*b.plan = b.Finish(with, sql)
 		return r, nil
 	}
@@ -428,11 +428,11 @@ func runWrite(b *writer, t *catalog.TableDef, with []string, sql, tag string, re
 	return r, checkSlots(b, t, r.Count)
 }
 
-// checkSlots holds law 1: after the statement every chunk column has one shape. It also keeps the state of
-// generated columns, and the table's count; wrote is how many rows the statement has written.
+// checkSlots checks law 1 after a statement: every chunk column has one shape. It also stores the counters of generated
+// columns and the table's count; wrote is the number of rows written.
 func checkSlots(b *writer, t *catalog.TableDef, wrote int64) error {
 	n := t.Clone()
-	// what the statement's own queries have found before it wrote
+	// the statement's own queries may have counted before it wrote
 	if now := b.db.cat.Tables[definitions.KeyOf(t)]; now != nil {
 		n.Count = now.Count
 	}
@@ -465,7 +465,7 @@ func checkSlots(b *writer, t *catalog.TableDef, wrote int64) error {
 	return b.db.putTable(definitions.KeyOf(t), n)
 }
 
-// oneShape looks for a chunk whose shape differs from the first one written.
+// oneShape looks for a chunk whose shape differs from that of the first chunk written.
 func oneShape(db *DB, t *catalog.TableDef, s *columns.Slot) error {
 	keys, names := []string{definitions.RowidName(t)}, []string{"row id"}
 	if k := t.Keys(); len(k) > 0 {

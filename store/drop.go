@@ -12,7 +12,7 @@ import (
 	"github.com/relgrad/relgrad/store/definitions"
 )
 
-// findIndex finds an index, which stands in the schema of its table; no two have one name.
+// findIndex finds an index. It belongs to the schema of its table, and its name is unique there.
 func findIndex(b *writer, n ast.ObjectName) (*catalog.TableDef, int) {
 	for _, t := range b.db.cat.Tables {
 		if n.Schema != "" && t.Schema != n.Schema || n.Schema == "" && !visibleSchema(b, t.Schema) {
@@ -126,7 +126,7 @@ func dropOne(b *writer, s *ast.Drop, n ast.ObjectName, args []ast.FuncParam) (bo
 func dropCallers(b *writer, s *ast.Drop, k definitions.Key) error {
 	for _, c := range b.db.cat.Callers(k) {
 		v := b.db.cat.Query(c)
-		if v == nil { // gone with another
+		if v == nil { // dropped together with another view
 			continue
 		}
 		if !s.Cascade {
@@ -160,7 +160,8 @@ func dropSchema(b *writer, s *ast.Drop, name string) (bool, error) {
 	return true, b.db.save("schema", name, "", nil)
 }
 
-// emptySchema drops what a schema holds: views, then tables, those first to which no other refers, and functions.
+// emptySchema drops the content of a schema: views, then tables (first those to which no other table refers), then
+// functions.
 func emptySchema(b *writer, s *ast.Drop, name string) error {
 	of := func(k definitions.Key) bool { return k.Schema == name }
 	views, tables, funcs := definitions.SortedKeys(b.db.cat.Views, of), definitions.SortedKeys(b.db.cat.Tables,
@@ -236,7 +237,7 @@ func dropView(b *writer, s *ast.Drop, v *catalog.ViewDef) error {
 	return removeQuery(b.db, v)
 }
 
-// dropDependents drops the views on a relation; without CASCADE they are dropped by their own names.
+// dropDependents drops the views that depend on a relation. Without CASCADE the statement names them itself.
 func dropDependents(b *writer, s *ast.Drop, k definitions.Key) error {
 	if !s.Cascade {
 		return nil
@@ -266,7 +267,7 @@ func dependentsAllowed(b *writer, s *ast.Drop, kind string, k definitions.Key) {
 	}
 }
 
-// means reports whether a name is that of a view.
+// means reports whether a name refers to a view.
 func means(b *writer, n ast.ObjectName, v *catalog.ViewDef) bool {
 	t, named := b.db.cat.Relation(b.Path, n.Schema, n.Name)
 	if t != nil {
@@ -275,7 +276,7 @@ func means(b *writer, n ast.ObjectName, v *catalog.ViewDef) bool {
 	return named != nil && named.Schema == v.Schema && named.Name == v.Name
 }
 
-// functionKey finds the schema of a function's name; the function need not be there.
+// functionKey finds the schema in which a function's name lies, even if the function does not exist.
 func functionKey(b *writer, n ast.ObjectName) definitions.Key {
 	for _, s := range b.Path {
 		if k := (definitions.Key{Schema: s, Name: n.Name}); n.Schema == "" && b.db.cat.Funcs[k] != nil {

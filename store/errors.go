@@ -41,7 +41,7 @@ func (d *catalogue) translate(err error) error {
 	if msg == "integer overflow" {
 		return sqlerr.New(sqlerr.NumericOutOfRange, "bigint out of range").Wrap(err)
 	}
-	if strings.HasPrefix(msg, "foreign key mismatch") { // a table that is rebuilt has its indexes later than its rows
+	if strings.HasPrefix(msg, "foreign key mismatch") { // a table being rebuilt gets its indexes after its rows
 		return sqlerr.New(sqlerr.FeatureNotSupported,
 			"a foreign key to a unique index of its own table is not supported by the embedded store").
 			WithHint("Declare the columns UNIQUE in CREATE TABLE instead of CREATE UNIQUE INDEX.").Wrap(err)
@@ -54,7 +54,7 @@ func (d *catalogue) translate(err error) error {
 	return sqlerr.New(sqlerr.Internal, "internal error: sqlite: %s", msg).Wrap(err)
 }
 
-// failures are the errors of SQLite's that concern the file, which says that it is.
+// failures are SQLite's errors that concern the file; their messages name it.
 var failures = map[int]func(file, msg string) *sqlerr.Error{
 	lite.CodeBusy:   locked,
 	lite.CodeLocked: locked,
@@ -101,7 +101,7 @@ func isState(s string) bool {
 	return s[0] >= '0' && s[0] <= '9'
 }
 
-// constraint rewrites "UNIQUE constraint failed: t.a, t.b" and its like in Postgres's words.
+// constraint translates messages such as "UNIQUE constraint failed: t.a, t.b" to Postgres's.
 func (d *catalogue) constraint(le *lite.Error) error {
 	kind, what, _ := strings.Cut(le.Msg, " constraint failed: ")
 	switch kind {
@@ -130,8 +130,7 @@ func (d *catalogue) constraint(le *lite.Error) error {
 	return sqlerr.New(sqlerr.DatatypeMismatch, "%s", le.Msg).Wrap(le)
 }
 
-// notUnique is the error of rows that are there already and break a key or an index that is being made; n is the table
-// as it would be.
+// notUnique is the error of existing rows that violate a new key or index. n is the table with that key.
 func notUnique(err error, n *catalog.TableDef, index string) error {
 	var le *lite.Error
 	if !errors.As(err, &le) {
@@ -142,7 +141,7 @@ func notUnique(err error, n *catalog.TableDef, index string) error {
 		return err
 	}
 	e := sqlerr.New(sqlerr.UniqueViolation, "could not create unique index \"%s\"", index)
-	if !strings.HasPrefix(what, "index '") { // one over expressions
+	if !strings.HasPrefix(what, "index '") { // an index over expressions
 		_, cols := splitColumns(what)
 		if index == "" {
 			e = sqlerr.New(sqlerr.UniqueViolation, "could not create unique index \"%s\"", definitions.UniqueName(n, cols))
@@ -166,9 +165,8 @@ var (
 	kernelShapes   = regexp.MustCompile(`^different shapes (\[[0-9,]*\]) and (\[[0-9,]*\]) in ([a-z_]+)`)
 )
 
-// locate gives an error about shapes that a running statement met its place, and names the columns, where the
-// statement holds one operator or call that can have raised it. Statements over views are left alone: the
-// operator may be theirs.
+// locate gives an error about shapes its position, and names the columns, where only one operator or call of the
+// statement can have raised it. It leaves statements over views alone, whose operators may have raised it.
 func locate(db *DB, err error, st ast.Statement) error {
 	var e *sqlerr.Error
 	if !errors.As(err, &e) || e.Code != sqlerr.ArraySubscript || e.Pos >= 0 || e.Text != nil {

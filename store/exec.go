@@ -23,8 +23,8 @@ func (db *DB) Exec(ctx context.Context, st ast.Statement, text *ast.Text) (*cata
 	})
 }
 
-// SelectEach runs a query, or a statement with RETURNING, and keeps no rows: start learns its columns, each gets every
-// row as Result.Rows holds it. A statement that fails may have given rows.
+// SelectEach runs a query, or a statement with RETURNING, and keeps no rows: start gets its columns, each gets every
+// row as Result.Rows holds it. A statement that fails may have given rows before.
 func (db *DB) SelectEach(ctx context.Context, st ast.Statement, text *ast.Text, start func([]catalog.ResultCol) error,
 	each func([]any) error) (*catalog.Result, error) {
 	return db.execute(ctx, st, text, func(ctx context.Context) (*catalog.Result, error) {
@@ -35,13 +35,13 @@ func (db *DB) SelectEach(ctx context.Context, st ast.Statement, text *ast.Text, 
 	})
 }
 
-// taker takes the rows of RETURNING.
+// taker receives the rows of RETURNING.
 type taker struct {
 	start func([]catalog.ResultCol) error
 	each  func([]any) error
 }
 
-// execute runs a statement as Exec says; run does what is its own.
+// execute runs a statement as Exec describes; run is what differs between statements.
 func (db *DB) execute(ctx context.Context, st ast.Statement, text *ast.Text,
 	run func(context.Context) (*catalog.Result, error)) (r *catalog.Result, err error) {
 	defer db.rescue(text, &err)
@@ -87,7 +87,7 @@ func runStatement(ctx context.Context, db *DB, st ast.Statement, text *ast.Text)
 	return runChange(ctx, db, st, text, nil)
 }
 
-// runChange runs a statement that writes; the rows of RETURNING go to take, or into the result where it is nil.
+// runChange runs a statement that writes. take receives the rows of RETURNING; nil: the result does.
 func runChange(ctx context.Context, db *DB, st ast.Statement, text *ast.Text, take *taker) (*catalog.Result, error) {
 	var r *catalog.Result
 	err := db.atomically(true, func() (err error) {
@@ -141,7 +141,7 @@ func runInSession(ctx context.Context, db *DB, st ast.Statement, text *ast.Text)
 	return nil, false, nil
 }
 
-// refuseInTransaction refuses, inside a transaction block, a statement that commits by itself.
+// refuseInTransaction refuses a statement that commits by itself inside a transaction block.
 func refuseInTransaction(b *writer, at ast.Pos, must bool, what string) {
 	if must && b.db.explicit {
 		b.Fail(at, sqlerr.ActiveTransaction, "%s cannot run inside a transaction block", what)
@@ -263,7 +263,7 @@ func set(db *DB, s *ast.Set) (*catalog.Result, error) {
 	}
 	if name == "lock_timeout" {
 		d, err := duration(value)
-		if err != nil { // it was checked
+		if err != nil { // it has been checked
 			return nil, err
 		}
 		db.c.BusyTimeout(int(d.Milliseconds()))
@@ -320,7 +320,7 @@ func values(cols []bind.OutputColumn, row []lite.Cell) ([]any, error) {
 	return vals, nil
 }
 
-// selectEach binds and runs a query; start sees its columns, each every row.
+// selectEach binds and runs a query: start gets its columns, each gets every row.
 func selectEach(ctx context.Context, db *DB, sel *ast.Select, text *ast.Text, start func([]bind.OutputColumn) error,
 	each func([]bind.OutputColumn, []lite.Cell) error) (err error) {
 	b := newWriter(ctx, db, text)
@@ -328,8 +328,8 @@ func selectEach(ctx context.Context, db *DB, sel *ast.Select, text *ast.Text, st
 	if !db.explicit {
 		db.started = time.Now()
 	}
-	// what the engine computes for the statement must see the same state as the statement
-	if db.intr != nil && !db.explicit && !db.c.InTransaction() { // the last: a query of the engine's for a statement
+	// the statement and what the engine computes for it must see the same state
+	if db.intr != nil && !db.explicit && !db.c.InTransaction() { // in a transaction: the engine's query for a statement
 		return db.inOne(func() error { return selectBound(db, b, sel, start, each) })
 	}
 	return selectBound(db, b, sel, start, each)
@@ -426,7 +426,7 @@ func explained(b *writer, s *ast.Explain) string {
 	return b.Finish(q.With, q.Body())
 }
 
-// Typed binds a view without running anything, not even the engine's functions: a view that calls one gives an error.
+// Typed binds a view without running anything. A view that calls functions of the engine gives an error.
 func (db *DB) Typed(ctx context.Context, v *catalog.ViewDef) (t *catalog.Typed, err error) {
 	b := newWriter(ctx, db, nil)
 	defer b.Catch(&err)
@@ -436,8 +436,8 @@ func (db *DB) Typed(ctx context.Context, v *catalog.ViewDef) (t *catalog.Typed, 
 	return b.Typed, nil
 }
 
-// Described binds a statement without running anything and gives the columns of its rows, nil where it has none. What
-// only a run tells, as the columns of the engine's functions, is an error.
+// Described binds a statement without running anything and returns the columns of its rows, nil where it has none.
+// Columns that only a run tells, such as those of the engine's functions, give an error.
 func (db *DB) Described(ctx context.Context, st ast.Statement, text *ast.Text) (cols []catalog.ResultCol, err error) {
 	b := newWriter(ctx, db, text)
 	defer b.Catch(&err)

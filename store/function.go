@@ -24,7 +24,7 @@ func createFunction(b *writer, s *ast.CreateFunction) (*catalog.Result, error) {
 	}
 	sameCalls(b, s, k)
 	f := *s
-	f.Body, f.BodyAt, f.At = s.Body, 0, 0 // positions count from the body from now on
+	f.Body, f.BodyAt, f.At = s.Body, 0, 0 // positions now count from the beginning of the body
 	b.db.cat = b.db.cat.Clone()
 	b.db.cat.Funcs[k] = &f
 	def, err := definitions.EncodeFunction(&f)
@@ -34,7 +34,7 @@ func createFunction(b *writer, s *ast.CreateFunction) (*catalog.Result, error) {
 	return &catalog.Result{Tag: tag}, b.db.save("function", k.Schema, k.Name, def)
 }
 
-// replaces refuses to put a function in the place of another one, but for a new body of it.
+// replaces refuses to replace a function unless only its body changes.
 func replaces(b *writer, s, old *ast.CreateFunction) {
 	fail := func(code, hint, format string, args ...any) { b.FailHint(s.At, code, hint, format, args...) }
 	drop := "Use DROP ROUTINE " + old.Signature() + " first."
@@ -60,7 +60,7 @@ func replaces(b *writer, s, old *ast.CreateFunction) {
 	}
 }
 
-// inputs are the parameters by which a function is known.
+// inputs are the parameters that identify a function.
 func inputs(f *ast.CreateFunction) []ast.FuncParam {
 	return slices.DeleteFunc(slices.Clone(f.Params), func(p ast.FuncParam) bool { return p.Mode == "out" })
 }
@@ -101,7 +101,7 @@ func functionTypes(b *writer, s *ast.CreateFunction) {
 	}
 }
 
-// sameCalls refuses another signature or result for a function that views call: their columns have its types.
+// sameCalls refuses a new signature or result of a function that views call, since their columns have its types.
 func sameCalls(b *writer, s *ast.CreateFunction, k definitions.Key) {
 	old, callers := b.db.cat.Funcs[k], b.db.cat.Callers(k)
 	if old == nil || len(callers) == 0 || old.Signature() == s.Signature() && s.Returns != nil &&

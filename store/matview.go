@@ -10,10 +10,9 @@ import (
 	"github.com/relgrad/relgrad/store/definitions"
 )
 
-// A materialized view is a table that holds the rows of a view as of its creation or its last REFRESH. Nothing else
-// writes it.
+// A materialized view is a table that holds a view's rows as of its creation or last REFRESH. Only REFRESH writes it.
 
-// materializedQuery binds the query of CREATE MATERIALIZED VIEW and keeps it with the table, as a view.
+// materializedQuery binds the query of CREATE MATERIALIZED VIEW and stores it with the table, as a view.
 func materializedQuery(b *writer, t *catalog.TableDef, s *ast.CreateTableAs) *bind.Query {
 	v := &catalog.ViewDef{Schema: t.Schema, Name: t.Name, SQL: s.SQL, Path: b.Path, Stars: map[int][]string{}}
 	b.Stars, b.Unread = v.Stars, s.NoData
@@ -48,7 +47,7 @@ func refreshView(b *writer, s *ast.Refresh) (*catalog.Result, error) {
 	}
 	var list, exprs []string
 	var from string
-	if !s.NoData { // bound before its rows go
+	if !s.NoData { // bound before the old rows are deleted
 		r := bind.ViewRef(b.Binder, &ast.TableRef{Node: s.Node}, t.Matview)
 		from = r.SQL
 		for i := range n.Cols {
@@ -72,7 +71,7 @@ func refreshView(b *writer, s *ast.Refresh) (*catalog.Result, error) {
 	return &catalog.Result{Tag: "REFRESH MATERIALIZED VIEW"}, nil
 }
 
-// removeQuery drops a view or a materialized view, with nothing else.
+// removeQuery drops a view or materialized view, but none that depend on it.
 func removeQuery(db *DB, v *catalog.ViewDef) error {
 	k := definitions.Key{Schema: v.Schema, Name: v.Name}
 	t := db.cat.Tables[k]

@@ -11,7 +11,7 @@ import (
 	"github.com/relgrad/relgrad/store/definitions"
 )
 
-// checkMention refuses a statement about an object that is not there.
+// checkMention refuses a statement that mentions an object which does not exist.
 func checkMention(b *writer, at ast.Pos, m ast.Mention) {
 	if s := m.Schema; s != "" && s != "pg_temp" && s != "pg_catalog" && !b.db.cat.HasSchema(s) {
 		noSchema(b, at, s)
@@ -58,7 +58,7 @@ func mentionedRelation(b *writer, at ast.Pos, m ast.Mention) {
 			b.Fail(at, sqlerr.WrongObjectType, "\"%s\" is not a table", m.Name)
 		}
 		names := definitions.ConstraintNames(t)
-		if !slices.Contains(names, m.Parts[0]) && !slices.Contains(names, "") { // of an old foreign key the name is not known
+		if !slices.Contains(names, m.Parts[0]) && !slices.Contains(names, "") { // an old foreign key has no name
 			b.FailHint(at, sqlerr.UndefinedObject, perhaps(m.Parts[0], names),
 				"constraint \"%s\" for table \"%s\" does not exist", m.Parts[0], t.Name)
 		}
@@ -66,7 +66,7 @@ func mentionedRelation(b *writer, at ast.Pos, m ast.Mention) {
 		for _, c := range m.Parts {
 			columnOf(b, at, t, c)
 		}
-	default: // a view's columns, as those of a table
+	default: // columns of a view are treated as a table's
 		cols := &catalog.TableDef{Name: v.Name}
 		for _, c := range v.Cols {
 			cols.Cols = append(cols.Cols, catalog.Column{Name: c.Name})
@@ -77,7 +77,7 @@ func mentionedRelation(b *writer, at ast.Pos, m ast.Mention) {
 	}
 }
 
-// perhaps is a hint at the nearest of names; "" where none is near.
+// perhaps is a hint at the most similar of the names, "" where none is similar.
 func perhaps(name string, names []string) string {
 	if near := sqlerr.Nearest(name, names); near != "" {
 		return "Perhaps you meant \"" + near + "\"."
@@ -110,7 +110,7 @@ func visibleSchema(b *writer, schema string) bool {
 	return schema == "pg_temp" || slices.Contains(b.Path, schema)
 }
 
-// isSequence reports whether Postgres would have made a sequence of this name for an identity column.
+// isSequence reports whether Postgres would have a sequence of this name for an identity column.
 func isSequence(b *writer, n ast.ObjectName) bool {
 	for k, t := range b.db.cat.Tables {
 		if n.Schema != "" && k.Schema != n.Schema || n.Schema == "" && !visibleSchema(b, k.Schema) {
@@ -130,8 +130,8 @@ func callWith(name string, args []ast.FuncParam) string {
 	return (&ast.CreateFunction{Name: name, Params: args}).Signature()
 }
 
-// mentionedFunction looks for a function among the user's and those that are built in, by its name alone: no two
-// functions of a user have one name.
+// mentionedFunction finds a function, the user's or a built-in one, by name alone: no two functions of a user have the
+// same name.
 func mentionedFunction(b *writer, at ast.Pos, m ast.Mention) {
 	f := b.db.cat.Funcs[functionKey(b, m.ObjectName)]
 	switch {

@@ -15,8 +15,8 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// Native prints a query in SQLite's dialect, constants and views included, so that it can stand in generated
-// SQL. A query that calls functions of the engine has no such form.
+// Native prints a query in SQLite's dialect, with its constants and views, so that generated SQL can contain it. A
+// query that calls functions of the engine cannot be printed.
 func (db *DB) Native(ctx context.Context, sel *ast.Select, text *ast.Text) (sql string, err error) {
 	b := newWriter(ctx, db, text)
 	b.Literal = true
@@ -25,7 +25,7 @@ func (db *DB) Native(ctx context.Context, sel *ast.Select, text *ast.Text) (sql 
 	q := b.SelectQuery(sel, nil)
 	q.Settle(b.Binder)
 	for i, c := range q.Columns {
-		if c.Type.Is(catalog.Numeric) { // which a loss reads as double precision
+		if c.Type.Is(catalog.Numeric) { // a loss reads it as double precision
 			q.Coerce(b.Binder, i, catalog.Float8)
 		}
 	}
@@ -36,8 +36,8 @@ func (db *DB) Native(ctx context.Context, sel *ast.Select, text *ast.Text) (sql 
 	return b.Finish(q.With, q.Body()), nil
 }
 
-// QueryNative runs one SELECT in SQLite's dialect, as package sqlgen prints it. Chunks come as tensors, all
-// other values as SQLite has them.
+// QueryNative runs one SELECT in SQLite's dialect, as package sqlgen prints it. Chunks are returned as tensors, all
+// other values as SQLite holds them.
 func (db *DB) QueryNative(ctx context.Context, sql string) (*catalog.Result, error) {
 	stop := db.watch(ctx)
 	defer stop()
@@ -97,9 +97,9 @@ func nativeValue(c *lite.Cell) (any, string, error) {
 	return c.String(), "text", nil
 }
 
-// Fill makes a temporary table of a relation, keyed by key, or replaces the rows of the one that an earlier call
-// made: a table of the same columns and key stays, with its indexes. ok is false where another relation of that name is
-// seen. What the statement around it undoes, it undoes of this too.
+// Fill writes a relation into a temporary table with a key. A table that an earlier call made keeps its indexes, if it
+// has the same columns and key. ok is false where the name belongs to another relation. A rollback of the surrounding
+// statement undoes it.
 func (db *DB) Fill(ctx context.Context, name string, r *catalog.Relation, key []string) (ok bool, err error) {
 	t, v := db.cat.Relation(db.searchPath(), "", name)
 	if v != nil || t != nil && !t.Filled {
@@ -136,11 +136,11 @@ func ownTable(ctx context.Context, db *DB, name string, r *catalog.Relation, key
 		return nil, err
 	}
 	t := db.cat.Tables[definitions.Key{Schema: "pg_temp", Name: name}].Clone()
-	t.Filled, t.Count = true, nil // counted when it is read, not whenever it is filled
+	t.Filled, t.Count = true, nil // rows are counted when they are read, not at every filling
 	return t, db.putTable(definitions.KeyOf(t), t)
 }
 
-// holds reports whether the table has a relation's columns and this key.
+// holds reports whether the table has a relation's columns and the given key.
 func holds(t *catalog.TableDef, r *catalog.Relation, key []string) bool {
 	if len(t.Cols) != len(r.Names) || (t.PK == nil) != (len(key) == 0) || t.PK != nil && !slices.Equal(t.PK.Cols, key) {
 		return false
@@ -190,7 +190,7 @@ func refill(ctx context.Context, db *DB, t *catalog.TableDef, r *catalog.Relatio
 	})
 }
 
-// SplitNative cuts a text in SQLite's dialect into its statements, at semicolons outside quotes and comments.
+// SplitNative splits a text in SQLite's dialect into statements, at semicolons outside quotes and comments.
 func SplitNative(sql string) []string {
 	var out []string
 	from := 0
@@ -213,7 +213,7 @@ func SplitNative(sql string) []string {
 	return appendStatement(out, sql[from:])
 }
 
-// skip returns the length of s up to and including the first end, or all of it.
+// skip returns the length of s up to the end of the first end, or all of it.
 func skip(s, end string) int {
 	if i := strings.Index(s, end); i >= 0 {
 		return i + len(end)
@@ -221,7 +221,7 @@ func skip(s, end string) int {
 	return len(s)
 }
 
-// appendStatement leaves out statements that are empty but for comments.
+// appendStatement appends a statement unless it consists of comments only.
 func appendStatement(out []string, s string) []string {
 	for _, line := range strings.Split(s, "\n") {
 		if l := strings.TrimSpace(line); l != "" && !strings.HasPrefix(l, "--") {

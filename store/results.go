@@ -12,16 +12,16 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// results are the temporary tables in which statements read what functions of the engine gave.
+// results are temporary tables that hold results of the engine's functions, which statements read.
 type results struct {
-	free  map[string][]*catalog.TableDef // by column types
-	since int                            // what was rolled back when they were known to be there: see transactions.undone
+	free  map[string][]*catalog.TableDef // tables free for reuse, by column types
+	since int                            // transactions.undone at the time when they were known to exist
 	made  int
-	held  map[*catalog.TableDef]*held // what they have beside them
-	spare *tensor.Buffer              // of held
+	held  map[*catalog.TableDef]*held // large chunks kept beside the tables
+	spare *tensor.Buffer              // a buffer for the next held
 }
 
-// known forgets the free tables after a rollback, which may have removed them.
+// known forgets the free tables after a rollback, which may have dropped them.
 func (r *results) known(undone int) {
 	if r.since != undone {
 		r.free, r.since = nil, undone
@@ -74,7 +74,7 @@ func putResult(db *DB, r *catalog.Relation) (_ *catalog.TableDef, err error) {
 	return t, nil
 }
 
-// takeResult finds or makes an empty table of the result's types.
+// takeResult returns an empty table for the result's types, a free one if possible.
 func takeResult(db *DB, r *catalog.Relation) (*catalog.TableDef, error) {
 	t := &catalog.TableDef{Schema: "pg_temp", Temp: true, Result: true}
 	for i, n := range r.Names {
@@ -98,11 +98,11 @@ func takeResult(db *DB, r *catalog.Relation) (*catalog.TableDef, error) {
 	return t, db.translate(db.exec(definitions.CreateTable(t, definitions.FileName(t))))
 }
 
-// giveResult empties a result table and keeps it for the next call.
+// giveResult empties a result table and frees it for the next call.
 func giveResult(db *DB, t *catalog.TableDef) {
 	dropHeld(db, t)
 	if db.exec("DELETE FROM "+definitions.SQL(t)) != nil {
-		return // a rollback removed it
+		return // a rollback has dropped it
 	}
 	db.results.known(db.undone)
 	if db.results.free == nil {
@@ -112,26 +112,26 @@ func giveResult(db *DB, t *catalog.TableDef) {
 	db.results.free[sig] = append(db.results.free[sig], t)
 }
 
-// Large chunks of a result stay beside its temporary table, which has their numbers (lite.Conn.Hold): in the table they
-// would be written, spilled and read again, page by page.
+// Large chunks of a result are kept beside its temporary table, which has their numbers (lite.Conn.Hold). In the table
+// they would be written, spilled and read again, page by page.
 
-// heldFrom is the size in bytes from which a chunk is held, and heldMost what a result may hold; more lies in the
-// table, which spills. A session keeps one buffer of at most spareMost for its next statement.
+// heldFrom is the bytes from which a chunk is held, and heldMost the bytes held for a result; the rest goes into the
+// table, which can spill. A session keeps a buffer of at most spareMost for its next statement.
 const (
 	heldFrom  = 64 << 10
 	heldMost  = 256 << 20
 	spareMost = 96 << 20
 )
 
-// held is what a result table holds.
+// held are the large chunks of a result table.
 type held struct {
-	cols    []bool // the columns whose chunks are
+	cols    []bool // columns whose chunks are held
 	buf     *tensor.Buffer
 	at      int
 	numbers []int
 }
 
-// newHeld is nil where a result has no large chunks, or too many.
+// newHeld makes room for a result's large chunks; nil where it has none, or too many.
 func newHeld(db *DB, r *catalog.Relation, cols []catalog.Column) *held {
 	h, bytes := &held{cols: make([]bool, len(cols))}, 0
 	for i, v := range r.Cols {
@@ -157,7 +157,7 @@ func newHeld(db *DB, r *catalog.Relation, cols []catalog.Column) *held {
 	return h
 }
 
-// hold keeps row k of a column and returns its number.
+// hold stores row k of a column and returns its number.
 func (h *held) hold(db *DB, v *ra.Vector, k int, t catalog.Type) (int, error) {
 	n := columns.ChunkBytes(v, t)
 	b := h.buf.Bytes()[h.at : h.at+n : h.at+n]
@@ -170,7 +170,7 @@ func (h *held) hold(db *DB, v *ra.Vector, k int, t catalog.Type) (int, error) {
 	return number, err
 }
 
-// keepHeld notes what a result table holds.
+// keepHeld registers the large chunks of a result table.
 func keepHeld(db *DB, t *catalog.TableDef, h *held) {
 	if h == nil {
 		return
@@ -181,7 +181,7 @@ func keepHeld(db *DB, t *catalog.TableDef, h *held) {
 	db.results.held[t] = h
 }
 
-// dropHeld forgets what a result table holds.
+// dropHeld frees the large chunks of a result table.
 func dropHeld(db *DB, t *catalog.TableDef) {
 	h := db.results.held[t]
 	if h == nil {
@@ -192,7 +192,7 @@ func dropHeld(db *DB, t *catalog.TableDef) {
 		db.c.Drop(n)
 	}
 	if h.numbers, h.at = nil, 0; db.results.spare == nil && len(h.buf.Bytes()) <= spareMost {
-		db.results.spare, h.buf = h.buf, nil // whose pages the next one need not ask the system for
+		db.results.spare, h.buf = h.buf, nil // its pages need not be requested again
 		return
 	}
 	h.buf.Free()

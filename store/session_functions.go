@@ -12,7 +12,7 @@ import (
 	"github.com/relgrad/relgrad/store/lite"
 )
 
-// sessionFunctions are the functions of printed statements that depend on the session.
+// sessionFunctions are the functions in printed statements that depend on the session.
 type sessionFunctions struct{ *DB }
 
 // registerSession installs them.
@@ -72,7 +72,7 @@ func registerSession(db *DB) error {
 	return errors.Join(errs...)
 }
 
-// runStatus is what relgrad.run shows as the status of a run.
+// runStatus is the status of a run as relgrad.run shows it.
 func (f *sessionFunctions) runStatus(a []lite.Cell, r lite.Result) error {
 	if a[1].IsNull() {
 		return nil
@@ -91,8 +91,8 @@ func (f *sessionFunctions) runStatus(a []lite.Cell, r lite.Result) error {
 	return nil
 }
 
-// proposed gives its second argument. A key, of the second argument and those behind it, that the statement has seen is
-// an error. The first says which of them are numerics.
+// proposed returns its second argument, the first of a key's values. It is an error where an earlier row of the
+// statement had the same key. The first argument tells which values are numeric.
 func (f *sessionFunctions) proposed(a []lite.Cell, r lite.Result) error {
 	kinds, a := a[0].String(), a[1:]
 	var key strings.Builder
@@ -100,7 +100,7 @@ func (f *sessionFunctions) proposed(a []lite.Cell, r lite.Result) error {
 	for i := range a {
 		text := a[i].String()
 		switch {
-		case a[i].IsNull(): // in conflict with none
+		case a[i].IsNull(): // NULL conflicts with nothing
 			null = true
 			continue
 		case kinds[i] == 'n':
@@ -141,7 +141,8 @@ func (f *sessionFunctions) nextIdentity(a []lite.Cell, r lite.Result) error {
 	return nil
 }
 
-// storeChunk is rg_chunk(x, slot): x, whose shape is noted for the check at the end of the statement (law 1).
+// storeChunk is rg_chunk(x, slot): it returns x and records its shape for the check at the end of the statement (law
+// 1).
 func (f *sessionFunctions) storeChunk(a []lite.Cell, r lite.Result) error {
 	if a[0].IsNull() {
 		return nil

@@ -15,8 +15,8 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// settings are the configuration parameters of a session. Their maps are copied on a change, so that a transaction can
-// keep those of its begin.
+// settings are the configuration parameters of a session. A change copies the maps, so that a transaction can keep the
+// earlier ones.
 type settings struct {
 	values map[string]string // SET
 	local  map[string]string // SET LOCAL, gone at the end of the transaction
@@ -48,7 +48,7 @@ func (s *settings) setting(name string) (string, bool) {
 	return v, ok
 }
 
-// defaults are the values of parameters that programs ask for without setting them.
+// defaults are parameters that programs read without having set them.
 var defaults = map[string]string{
 	"search_path": `"$user", public`, "server_version": "16.0 (relgrad embedded store)", "server_version_num": "160000",
 	"server_encoding": "UTF8",
@@ -90,10 +90,10 @@ func (s *settings) reset(name string) {
 	s.values = c
 }
 
-// lockTimeout is how long a lock of another process is waited for unless SET lock_timeout says otherwise.
+// lockTimeout is how long the session waits for a lock of another process, unless SET lock_timeout changes it.
 const lockTimeout = 5 * time.Second
 
-// serverSettings are accepted and remembered, and mean nothing here.
+// serverSettings are accepted and stored but have no effect.
 var serverSettings = map[string]bool{"enable_seqscan": true, "enable_hashjoin": true, "enable_mergejoin": true,
 	"enable_nestloop": true, "jit": true,
 	"max_parallel_workers_per_gather": true, "maintenance_work_mem": true, "random_page_cost": true,
@@ -116,7 +116,7 @@ func settingNames() []string {
 // memorySetting is the parameter that bounds the memory of a plan.
 const memorySetting = "relgrad.memory"
 
-// placed gives an error the position of the statement's part that it is about.
+// placed gives an error a position.
 func placed(err error, pos int) error {
 	var e *sqlerr.Error
 	if errors.As(err, &e) && e.Pos < 0 {
@@ -125,7 +125,7 @@ func placed(err error, pos int) error {
 	return err
 }
 
-// checkSetting refuses values that a parameter of relgrad's does not take.
+// checkSetting refuses invalid values of relgrad's parameters.
 func checkSetting(name, value string) error {
 	switch name = strings.ToLower(name); name {
 	case "statement_timeout", "lock_timeout":
@@ -138,7 +138,7 @@ func checkSetting(name, value string) error {
 	default:
 		return nil
 	}
-	// Postgres would take kilobytes, --memory bytes
+	// a number without unit is ambiguous: Postgres reads kilobytes, --memory bytes
 	if n, err := strconv.ParseFloat(strings.TrimSpace(value), 64); err == nil && n != 0 {
 		return sqlerr.New(sqlerr.InvalidParameter, "invalid value for parameter \"%s\": \"%s\" has no unit", memorySetting,
 			value).WithHint("SET relgrad.memory = '280MB';")
@@ -147,11 +147,11 @@ func checkSetting(name, value string) error {
 	return err
 }
 
-// MemoryBudget is what SET relgrad.memory gives, in bytes; 0: nothing is set.
+// MemoryBudget is the value of SET relgrad.memory in bytes; 0: not set.
 func (s *settings) MemoryBudget() int64 {
 	v, _ := s.setting(memorySetting)
 	n, err := ParseSize(v)
-	if err != nil { // not set: values were checked
+	if err != nil { // not set: set values have been checked
 		return 0
 	}
 	return n
@@ -160,7 +160,7 @@ func (s *settings) MemoryBudget() int64 {
 // SearchPath returns the schemas that unqualified names are looked up in.
 func (s *settings) SearchPath() []string { return s.searchPath() }
 
-// units are those of a duration; without one it is in milliseconds.
+// units are units of a duration. A number without one is in milliseconds.
 var units = []struct {
 	name string
 	unit time.Duration
@@ -187,14 +187,13 @@ func duration(s string) (time.Duration, error) {
 	return time.Duration(x * float64(unit)), nil
 }
 
-// meaning reports whether a configuration parameter decides what a query means: the search path does, and what users
-// keep under names with a dot (SET my.fold = 3). The others say how statements run or print.
+// meaning reports whether a parameter changes what a query means: the search path, and parameters of users with a dot
+// in their names (SET my.fold = 3). The others control how statements run or print.
 func meaning(name string) bool {
 	return name == "search_path" || strings.Contains(name, ".") && name != memorySetting
 }
 
-// Variables returns the session's values of the configuration parameters that decide what queries mean, those that were
-// set.
+// Variables returns the set parameters that change what queries mean.
 func (s *settings) Variables() map[string]string {
 	out := map[string]string{}
 	for _, m := range []map[string]string{s.values, s.local} {
@@ -207,11 +206,10 @@ func (s *settings) Variables() map[string]string {
 	return out
 }
 
-// Local reports whether parameters were set for the open transaction only.
+// Local reports whether parameters have been set for the open transaction only.
 func (s *settings) Local() bool { return len(s.local) > 0 }
 
-// WithSettings gives these parameters exactly the values of another session. The function it returns puts all
-// parameters back.
+// WithSettings sets these parameters to another session's values. back restores all parameters.
 func (s *settings) WithSettings(vars map[string]string) (back func()) {
 	values, local := s.values, s.local
 	others := func(m map[string]string) map[string]string {
@@ -226,13 +224,13 @@ func (s *settings) WithSettings(vars map[string]string) (back func()) {
 	return func() { s.values, s.local = values, local }
 }
 
-// sizeUnits are Postgres's, which are powers of 1024, and the same as IEC 80000-13 writes them.
+// sizeUnits are Postgres's units, which are powers of 1024, in its spelling and that of IEC 80000-13.
 var sizeUnits = map[string]int{"B": 0, "kB": 10, "KiB": 10, "MB": 20, "MiB": 20, "GB": 30, "GiB": 30, "TB": 40,
 	"TiB": 40}
 
 var sizeForm = regexp.MustCompile(`^\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*$`)
 
-// ParseSize reads an amount of memory such as 280MB, 4GiB or 1.5GB; a number without unit is bytes.
+// ParseSize reads an amount of memory such as 280MB, 4GiB or 1.5GB. A number without a unit counts bytes.
 func ParseSize(text string) (int64, error) {
 	f := sizeForm.FindStringSubmatch(text)
 	if f == nil {
@@ -265,11 +263,11 @@ func ParseSize(text string) (int64, error) {
 	return int64(x), nil
 }
 
-// errTimeout is why the context of a statement ended that has run for longer than statement_timeout.
+// errTimeout is the cause of a context ended by statement_timeout.
 var errTimeout = errors.New("canceling statement due to statement timeout")
 
-// Timed gives the context of a statement, which statement_timeout ends. done, called at the statement's end, says so in
-// its error.
+// Timed returns the context of a statement, which statement_timeout ends. done, called at the statement's end, puts
+// that into its error.
 func (s *settings) Timed(ctx context.Context) (_ context.Context, done func(*error)) {
 	v, _ := s.setting("statement_timeout")
 	d, err := duration(v)

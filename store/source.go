@@ -15,7 +15,7 @@ import (
 	"github.com/relgrad/relgrad/store/lite"
 )
 
-// Version returns a table's version in this session. Equal versions mean equal content.
+// Version returns a table's version in this session. Equal versions mean equal contents.
 func (db *DB) Version(schema, name string) (catalog.Version, error) {
 	if err := db.refresh(); err != nil {
 		return catalog.Version{}, err
@@ -31,7 +31,8 @@ func (db *DB) Version(schema, name string) (catalog.Version, error) {
 	return catalog.Version{Keys: v.Keys + db.epoch<<32, Values: v.Values + db.epoch<<32}, nil
 }
 
-// Table describes a stored table for the algebra; nil where the name is a view. Chunk shapes come from the data.
+// Table describes a stored table for the algebra; nil where the name is a view. The shapes of chunks come from the
+// data.
 func (db *DB) Table(schema, name string) (*ra.Table, error) {
 	return db.TableOn(db.searchPath(), schema, name)
 }
@@ -111,7 +112,7 @@ func (db *DB) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Roo
 	}
 	r := columns.NewReader(types, int(t.Rows), room)
 	for i, c := range cols {
-		// a table with columns of all of its names has none
+		// a table with columns of all the names of the row id has no row id
 		if c == ra.RowID || !isLarge(&def.Cols[c]) || def.Column(definitions.RowidName(def)) >= 0 {
 			continue
 		}
@@ -124,8 +125,8 @@ func (db *DB) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Roo
 	return r.Vectors(), db.translate(err)
 }
 
-// largeChunk is the size in bytes from which a chunk is read into its place: what a processor's cache does not hold
-// between two copies.
+// largeChunk is the bytes from which a chunk is read directly into its place, because a processor's cache would not
+// hold it between two copies.
 const largeChunk = 1 << 20
 
 func isLarge(c *catalog.Column) bool {
@@ -159,9 +160,9 @@ func (db *DB) Columns(ctx context.Context, sel *ast.Select, text *ast.Text) (col
 	return resultCols(q.Columns), nil
 }
 
-// WriteColumn replaces a value column's data in the rows with the given row ids (in any order). It is the
-// fast way back for trained parameters: one transaction (or savepoint), one prepared statement. The new
-// chunks' shape must be the column's unless all of its rows are written.
+// WriteColumn replaces a value column's data in the rows with these row ids, in any order. It is the fast way to write
+// trained parameters: one transaction (or savepoint) and one prepared statement. Chunks of a new shape must be written
+// to all rows.
 func (db *DB) WriteColumn(ctx context.Context, schema, name, col string, rowids []int64, data *ra.Vector) error {
 	t, _ := db.cat.Relation(db.searchPath(), schema, name)
 	if t == nil {
@@ -200,7 +201,7 @@ func (db *DB) WriteColumn(ctx context.Context, schema, name, col string, rowids 
 		}
 		db.bump(definitions.KeyOf(t), definitions.InKey(t, col))
 		if now := db.cat.Tables[definitions.KeyOf(t)]; data.Valid == nil && (now.Count == nil || !now.Count.HasNull(col)) {
-			return checkSlots(b, t, 0) // as many rows, and none of them NULL
+			return checkSlots(b, t, 0) // no row is added, and none becomes NULL
 		}
 		return checkSlots(b, t, int64(data.N))
 	})

@@ -11,8 +11,8 @@ import (
 	"github.com/relgrad/relgrad/store/definitions"
 )
 
-// transactions are a session's state between BEGIN and COMMIT, and what it knows of the content of tables: who changes
-// a table says so, and what is undone is another content again.
+// transactions are a session's state between BEGIN and COMMIT, and the versions of tables: every change bumps one, and
+// so does undoing it.
 type transactions struct {
 	*catalogue
 	explicit bool // between BEGIN and COMMIT
@@ -20,9 +20,9 @@ type transactions struct {
 	began    snapshot
 	saves    []savepoint
 	started  time.Time // see now
-	undone   int       // counts what was rolled back
+	undone   int       // number of rollbacks
 
-	epoch       uint64 // counts changes whose table is unknown: those of other processes
+	epoch       uint64 // number of changes by other processes, whose tables are unknown
 	versions    map[definitions.Key]catalog.Version
 	touched     map[definitions.Key]bool // written since BEGIN
 	dataVersion int64
@@ -46,15 +46,13 @@ func (tx *transactions) restore(s snapshot) { tx.cat, *tx.settings = s.cat, s.se
 // InTransaction reports whether BEGIN has been run without COMMIT or ROLLBACK.
 func (tx *transactions) InTransaction() bool { return tx.explicit }
 
-// InOne reports whether what is read now is of one state of the store: inside BEGIN, and for a statement that has
-// begun.
+// InOne reports whether all reads now see one state of the store: inside BEGIN, or while a statement runs.
 func (tx *transactions) InOne() bool { return tx.explicit || tx.c.InTransaction() }
 
 // Begin starts a transaction.
 func (tx *transactions) Begin() error { return tx.beginExplicit("BEGIN") }
 
-// BeginWrite starts a transaction that writes: it waits until no other process has one, and none can change the store
-// before it ends.
+// BeginWrite starts a transaction that writes. It waits until no other process writes; then none can until the end.
 func (tx *transactions) BeginWrite() error { return tx.beginExplicit("BEGIN IMMEDIATE") }
 
 func (tx *transactions) beginExplicit(how string) error {
@@ -69,7 +67,7 @@ func (tx *transactions) beginExplicit(how string) error {
 	return nil
 }
 
-// Commit ends the transaction; one in which a statement failed is rolled back, and false is returned.
+// Commit ends the transaction. If a statement of it failed it is rolled back, and Commit returns false.
 func (tx *transactions) Commit() (bool, error) {
 	if !tx.explicit {
 		return false, sqlerr.New(sqlerr.NoTransaction, "there is no transaction in progress")
@@ -92,7 +90,7 @@ func (tx *transactions) Rollback() error {
 		return sqlerr.New(sqlerr.NoTransaction, "there is no transaction in progress")
 	}
 	var err error
-	if tx.c.InTransaction() { // SQLite may have rolled back by itself (disk full, input/output error)
+	if tx.c.InTransaction() { // SQLite rolls back by itself when the disk is full or fails
 		err = tx.translate(tx.c.Exec("ROLLBACK"))
 	}
 	tx.restore(tx.began)
@@ -101,7 +99,7 @@ func (tx *transactions) Rollback() error {
 	return err
 }
 
-// forget bumps the versions of all tables written in the transaction: their content is another one again.
+// forget bumps the versions of all tables written in the transaction, since undoing changes their contents again.
 func (tx *transactions) forget() {
 	for k := range tx.touched {
 		v := tx.versions[k]
@@ -110,7 +108,7 @@ func (tx *transactions) forget() {
 	tx.undone++
 }
 
-// Abort makes an open transaction one in which a statement failed, as an error of the engine does.
+// Abort marks an open transaction as failed, after an error of the engine.
 func (tx *transactions) Abort() { tx.failed = tx.failed || tx.explicit }
 
 // Savepoint marks a point that RollbackTo returns to.
@@ -137,7 +135,7 @@ func (tx *transactions) findSave(name string) (int, error) {
 	return 0, sqlerr.New("3B001", "savepoint \"%s\" does not exist", name)
 }
 
-// Release forgets a savepoint and keeps what was done since.
+// Release removes a savepoint and keeps what was done since.
 func (tx *transactions) Release(name string) error {
 	i, err := tx.findSave(name)
 	if err != nil {
@@ -153,7 +151,7 @@ func (tx *transactions) Release(name string) error {
 	return nil
 }
 
-// RollbackTo undoes what was done since the savepoint, which stays; a failed transaction works again.
+// RollbackTo undoes what was done since the savepoint, which stays. A failed transaction works again.
 func (tx *transactions) RollbackTo(name string) error {
 	i, err := tx.findSave(name)
 	if err != nil {
@@ -173,8 +171,8 @@ func errFailed() error {
 		"current transaction is aborted, commands ignored until end of transaction block")
 }
 
-// ExternalVersion counts how often this session has noticed that other processes have committed: where it stays the
-// same until a transaction has begun, nothing has changed.
+// ExternalVersion counts the commits of other processes that this session has noticed. If it is the same after a
+// transaction has begun as before, nothing has changed.
 func (tx *transactions) ExternalVersion() uint64 { return tx.epoch }
 
 // refresh notices commits of other processes.
@@ -196,8 +194,7 @@ func (tx *transactions) refresh() error {
 	return nil
 }
 
-// begin starts a transaction and learns of what other processes have changed until then: the catalogue is that of
-// the transaction.
+// begin starts a transaction and reads the catalogue if other processes have changed it.
 func (tx *transactions) begin(how string) error {
 	if err := tx.c.Exec(how); err != nil {
 		return tx.translate(err)
@@ -208,13 +205,13 @@ func (tx *transactions) begin(how string) error {
 	return nil
 }
 
-// atomically runs f so that an error leaves the store as it was. write takes the write lock first.
+// atomically runs f so that an error leaves the store unchanged. write takes the write lock first.
 func (tx *transactions) atomically(write bool, f func() error) (err error) {
 	begin, commit, undo := "BEGIN", "COMMIT", "ROLLBACK"
 	if write {
 		begin = "BEGIN IMMEDIATE"
 	}
-	if tx.explicit || tx.c.InTransaction() { // the second: the engine works for a statement that has begun
+	if tx.explicit || tx.c.InTransaction() { // second: the engine works for a statement that is running
 		begin, commit, undo = "SAVEPOINT relgrad_statement", "RELEASE relgrad_statement",
 			"ROLLBACK TO relgrad_statement; RELEASE relgrad_statement"
 		err = tx.translate(tx.c.Exec(begin))
@@ -248,7 +245,7 @@ func (tx *transactions) atomically(write bool, f func() error) (err error) {
 	return f()
 }
 
-// Objects lists what the session sees, commits of other sessions included.
+// Objects lists the objects that the session sees, including commits of other sessions.
 func (tx *transactions) Objects() (*catalog.Objects, error) {
 	if err := tx.refresh(); err != nil {
 		return nil, err
@@ -274,10 +271,10 @@ func (tx *transactions) Objects() (*catalog.Objects, error) {
 	return o, nil
 }
 
-// Failed reports whether a statement of the open transaction failed, so that only its end is left to do.
+// Failed reports whether a statement of the open transaction failed, so that it can only be ended.
 func (tx *transactions) Failed() bool { return tx.failed }
 
-// inOne runs f in a transaction of its own; an error undoes what the engine did for it.
+// inOne runs f in a transaction of its own. An error undoes what the engine has done for it.
 func (tx *transactions) inOne(f func() error) (err error) {
 	if err := tx.c.Exec("BEGIN"); err != nil {
 		return tx.translate(err)
@@ -313,7 +310,7 @@ func (tx *transactions) now() time.Time {
 	return tx.started
 }
 
-// bump notes a change of a table.
+// bump records a change of a table.
 func (tx *transactions) bump(k definitions.Key, keys bool) {
 	v := tx.versions[k]
 	v.Values++

@@ -13,15 +13,15 @@ import (
 type writer struct {
 	*bind.Binder
 	db   *DB
-	take *taker  // the rows of RETURNING; nil: they go into the result
-	plan *string // EXPLAIN: takes the printed statement, which is not run
+	take *taker  // receives the rows of RETURNING; nil: the result does
+	plan *string // for EXPLAIN: receives the printed statement, which is not run
 }
 
 func newWriter(ctx context.Context, db *DB, text *ast.Text) *writer {
 	return &writer{Binder: bind.New(ctx, binding{db}, text), db: db}
 }
 
-// binding is a session as a binder sees it.
+// binding is a session in the role of bind.Session.
 type binding struct{ db *DB }
 
 func (s binding) Definitions() *definitions.Set { return s.db.cat }
@@ -42,7 +42,7 @@ func (s binding) Objects() (*catalog.Objects, error) { return s.db.Objects() }
 
 func (s binding) ShowsRuns() bool { return s.db.trained != nil }
 
-// statement is what functions need while a statement runs.
+// statement is the state that functions need while a statement runs.
 type statement struct {
 	*bind.Writes
 	outer    *statement

@@ -63,15 +63,15 @@ func bindAggregate(b *Binder, s *Scope, e *ast.FuncCall, over string) Value {
 	return Value{SQL: sql, Type: ret, At: e.At, NotNull: e.Name == "count"}
 }
 
-// seenScopes are the scopes whose columns the arguments of an aggregate refer to.
+// seenScopes records the scopes whose columns the arguments of an aggregate refer to.
 type seenScopes struct {
 	at        map[*Scope]bool
-	owners    map[*Scope]bool // of the aggregates inside
-	ungrouped map[*Level]int  // how many columns outside of groups each level had before
+	owners    map[*Scope]bool // scopes that own aggregates inside the arguments
+	ungrouped map[*Level]int  // by level: how many ungrouped columns there were before
 	outer     *seenScopes
 }
 
-// watchScopes begins to note scopes.
+// watchScopes begins to record scopes.
 func watchScopes(b *Binder, s *Scope) *seenScopes {
 	seen := &seenScopes{map[*Scope]bool{}, map[*Scope]bool{}, map[*Level]int{}, b.seen}
 	for ; s != nil; s = s.Outer {
@@ -83,8 +83,8 @@ func watchScopes(b *Binder, s *Scope) *seenScopes {
 	return seen
 }
 
-// ownsAggregate finds the query whose rows an aggregate is over: the innermost one to which its arguments refer. Where
-// that is a query around the aggregate's own, the rules are those of the place there, and own is false.
+// ownsAggregate decides to which query an aggregate belongs: the innermost one to which its arguments refer. If that is
+// an outer query, own is false and the rules for aggregates at that place apply.
 func ownsAggregate(b *Binder, e *ast.FuncCall, s *Scope, seen *seenScopes) (own bool) {
 	if b.seen = seen.outer; b.seen != nil {
 		for at := range seen.at {
@@ -95,7 +95,7 @@ func ownsAggregate(b *Binder, e *ast.FuncCall, s *Scope, seen *seenScopes) (own 
 	for at != nil && !seen.at[at] {
 		at = at.Outer
 	}
-	if at == nil { // it refers to nothing, or only within sub-queries of its own
+	if at == nil { // it refers to nothing outside its own sub-queries
 		at = s
 	}
 	if b.seen != nil {
@@ -134,8 +134,8 @@ func aggregateOrder(b *Binder, s *Scope, e *ast.FuncCall, args []Value) string {
 	return strings.Join(keys, ", ")
 }
 
-// distinctAggregate puts DISTINCT in front of the argument. Postgres sorts to find duplicates, so array_agg and
-// string_agg come out sorted. SQLite has DISTINCT for one argument only: string_agg collects an array first.
+// distinctAggregate puts DISTINCT before the argument. Postgres sorts to find duplicates, so array_agg and string_agg
+// come out sorted. SQLite allows DISTINCT only with one argument, so string_agg collects an array first.
 func distinctAggregate(b *Binder, e *ast.FuncCall, tmpl string, conv []Value, filter string) (string, string, string) {
 	x := conv[0]
 	equatable(b, x)
@@ -198,7 +198,7 @@ func aggregateSQL(b *Binder, e *ast.FuncCall, args []Value) (string, catalog.Typ
 	return sig.SQL, sig.Ret, conv
 }
 
-// arrayAgg is the aggregate that collects values of a type.
+// arrayAgg is the name of the aggregate that collects values of a type.
 func arrayAgg(b *Binder, t catalog.Type) string {
 	return sqltext.Ident("rg_array_agg "+t.String()) + "($1)"
 }
@@ -258,7 +258,7 @@ func bindWindowCall(b *Binder, s *Scope, e *ast.FuncCall) Value {
 	return v
 }
 
-// windowText prints the inside of OVER; a named window is put in.
+// windowText prints the content of OVER. It replaces the name of a window by its definition.
 func windowText(b *Binder, s *Scope, w *ast.Window) string {
 	part, order, frame := w.PartitionBy, w.OrderBy, w.Frame
 	if w.Name != "" {
@@ -301,7 +301,7 @@ func windowText(b *Binder, s *Scope, w *ast.Window) string {
 	return strings.Join(out, " ")
 }
 
-// checkFrame refuses the frames that Postgres refuses, and distances of keys that SQLite does not measure.
+// checkFrame refuses the frames that Postgres refuses, and distances between keys that SQLite cannot measure.
 func checkFrame(b *Binder, at ast.Pos, frame string, keys []Value) {
 	mode, bounds, _ := strings.Cut(frame, " BETWEEN ")
 	if mode == "GROUPS" && len(keys) == 0 {
@@ -344,7 +344,7 @@ func rangeKey(b *Binder, at ast.Pos, keys []Value) {
 	}
 }
 
-// windowing is the SQLSTATE of a window that makes no sense.
+// windowing is the SQLSTATE of an invalid window.
 const windowing = "42P20"
 
 // funcFrom binds a function in FROM. s sees the items to its left.
@@ -371,7 +371,7 @@ func funcFrom(b *Binder, s *Scope, it *ast.FuncFrom) source {
 	return source{SQL: sql + " AS " + r.Alias, rels: []*Relation{r}, cols: r.Columns}
 }
 
-// tableFunction prints a set-returning function, sets the type of its column and gives its ordinality.
+// tableFunction prints a set-returning function, sets the type of its column and returns its ordinality.
 func tableFunction(b *Binder, s *Scope, f *ast.FuncCall, col *Column, alias string) (sql, ord string) {
 	ord = alias + ".ord"
 	args := make([]Value, len(f.Args))
@@ -416,7 +416,7 @@ func tableFunction(b *Binder, s *Scope, f *ast.FuncCall, col *Column, alias stri
 	v := bindCall(b, s, f)
 	col.Type = v.Type
 	sql = "rg_once(" + v.SQL + ")"
-	if b.Volatile > volatile && !anyColumn.MatchString(v.SQL) { // called once, not for each row beside it
+	if b.Volatile > volatile && !anyColumn.MatchString(v.SQL) { // called once, not for each row of its neighbours
 		sql = "(WITH m AS MATERIALIZED (SELECT value, ord FROM " + sql + ") SELECT * FROM m)"
 	}
 	return sql, ord

@@ -11,7 +11,7 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// bindArray is ARRAY[…]. Its elements are kept, so that a cast converts them one by one.
+// bindArray is ARRAY[…]. It keeps the elements, so that a cast can convert them one by one.
 func bindArray(b *Binder, s *Scope, e *ast.ArrayLit) Value {
 	if len(e.Elems) == 0 {
 		b.FailHint(e.At, sqlerr.IndeterminateType, "Explicitly cast to the desired type, for example ARRAY[]::integer[].",
@@ -51,7 +51,7 @@ func arrayOfValues(b *Binder, at ast.Pos, elems []Value, t catalog.Type) Value {
 	}
 	name := t.String()
 	if elems[0].Type.Array {
-		name += "[]" // the elements are arrays themselves
+		name += "[]" // the elements are arrays
 	}
 	out.SQL = "rg_array(" + sqltext.Plain(name) + ", " + ListSQL(elems) + ")"
 	return out
@@ -212,7 +212,8 @@ func compareOrMatch(b *Binder, at ast.Pos, op string, l, r Value) Value {
 	return compareVals(b, at, op, l, r)
 }
 
-// unnestSQL prints an array as a table function with the columns value and, for WITH ORDINALITY, see ordinality.
+// unnestSQL prints an array as a table function with the column value and, for WITH ORDINALITY, another one (see
+// ordinality).
 func unnestSQL(a Value) string {
 	if a.Type.IsChunk() {
 		return "rg_unnest(" + a.SQL + ")"

@@ -14,11 +14,11 @@ import (
 	"github.com/relgrad/relgrad/store/definitions"
 )
 
-// A Binder turns one statement's tree into SQLite's text. It resolves every name itself and prints each
-// FROM item under an alias of its own (t1, t2, …), so that SQLite's rules for names never matter, and it
-// knows the Postgres type of every expression.
+// A Binder turns one statement's tree into SQLite's text. It resolves every name itself and prints each FROM item under
+// an alias of its own (t1, t2, …), so that SQLite's rules for names never matter. It knows the Postgres type of every
+// expression.
 //
-// Inside the binder errors travel as panics of *sqlerr.Error; BindError catches them at its border.
+// Inside the binder errors are panics of *sqlerr.Error. Catch turns them into errors at its border.
 type Binder struct {
 	session Session
 	Context context.Context
@@ -26,70 +26,70 @@ type Binder struct {
 	Path    []string  // search path
 
 	Params     []any               // values of ?1, ?2, …
-	Runs       bool                // the query is about to run: the engine may compute its views
-	Literal    bool                // print without parameters: the text goes into the schema
-	aliases    int                 // aliases handed out
+	Runs       bool                // the query will be run: the engine may compute its views
+	Literal    bool                // print constants, not parameters: the text goes into the schema
+	aliases    int                 // number of aliases made
 	Writes                         // the chunk columns and generated columns that are written
 	Results    []*catalog.TableDef // temporary tables of this statement
 	Deps       map[Dependency]bool
 	fences     []*fence
 	costlyRefs map[string]bool // printed references to costly columns
 	expansion
-	Unread   bool           // what is bound is not run now: a materialized view need have no rows
-	Typed    *catalog.Typed // what Typed collects, else nil
-	calls    int            // functions that are being inlined
+	Unread   bool           // the result is not read now: materialized views need not have been filled
+	Typed    *catalog.Typed // the types that Typed collects; else nil
+	calls    int            // depth of functions being inlined
 	seen     *seenScopes    // see ownsAggregate
-	Volatile int            // calls of functions that give another value each time, in views that were referred to too
+	Volatile int            // number of calls of volatile functions, those in referenced views included
 }
 
-// expansion is what a binder knows of views.
+// expansion is the state of the expansion of views.
 type expansion struct {
 	ctes  []string // printed views, in dependency order
 	views map[*catalog.ViewDef]*Relation
 	stack []string         // views being expanded
-	Stars map[int][]string // of the view that is being created, else nil
-	fixed map[int][]string // of the view that is being expanded, else nil
+	Stars map[int][]string // columns of its stars, of the view being created; else nil
+	fixed map[int][]string // columns of its stars, of the view being expanded; else nil
 }
 
-// Dependency is a relation, or a column of one, that a view reads, or a function that it calls.
+// Dependency is something that a view depends on: a relation or column that it reads, or a function that it calls.
 type Dependency struct {
 	definitions.Key
 	Column   string
 	Function bool
 }
 
-// Writes is what the functions of a printed statement note of the table that it writes.
+// Writes collects what a statement that writes must check or store at its end.
 type Writes struct {
 	Slots      []*columns.Slot
 	slotTables []*catalog.TableDef // the tables of slots
-	IDs        []*catalog.Identity // generated columns, counted on
+	IDs        []*catalog.Identity // generated columns whose counters advance
 	IDCols     []string
 }
 
-// Session is what binding asks of the session that a statement runs in.
+// Session is what binding needs of the session in which a statement runs.
 type Session interface {
-	// Definitions are those of now: a statement may change them.
+	// Definitions are the present ones: a statement may change them.
 	Definitions() *definitions.Set
 	SearchPath() []string
 	// Tree is the parsed text of a view.
 	Tree(v *catalog.ViewDef) (*ast.Select, *ast.Text, error)
-	// Use tells that a table's content is looked at.
+	// Use announces that a table's content is read or written.
 	Use(t *catalog.TableDef) error
-	// Intrinsics are the engine's functions, nil where there is none.
+	// Intrinsics are the engine's functions; nil: there is no engine.
 	Intrinsics() Intrinsics
-	// PutResult stores a result in a table that the statement can read, GiveResult takes the table back.
+	// PutResult stores a result in a table that the statement can read. GiveResult frees that table.
 	PutResult(r *catalog.Relation) (*catalog.TableDef, error)
 	GiveResult(t *catalog.TableDef)
 	// Objects lists what there is.
 	Objects() (*catalog.Objects, error)
-	// ShowsRuns reports whether the status of a run can be told by who trains it.
+	// ShowsRuns reports whether it is known which runs a session trains now.
 	ShowsRuns() bool
 }
 
-// New begins the binding of a statement, whose positions point into text.
+// New makes a Binder of a statement whose positions point into text.
 func New(ctx context.Context, session Session, text *ast.Text) *Binder {
 	path, fixed := session.SearchPath(), map[int][]string(nil)
-	if text != nil && text.Path != nil { // a part of a view
+	if text != nil && text.Path != nil { // text is part of a view
 		path, fixed = text.Path, text.Stars
 	}
 	return &Binder{session: session, Context: ctx, Text: text, Path: path,
@@ -97,8 +97,8 @@ func New(ctx context.Context, session Session, text *ast.Text) *Binder {
 		Deps:      map[Dependency]bool{}, costlyRefs: map[string]bool{}}
 }
 
-// BindError turns a panic of the binder back into its error. Any other panic is a mistake of ours and becomes
-// an internal error: none crosses the package's border.
+// BindError returns the error of a panic of the binder. Any other panic is a fault of relgrad and becomes an internal
+// error, so that no panic leaves the package.
 func BindError(p any) error {
 	if e, ok := p.(bindFailure); ok {
 		return e.err
@@ -106,10 +106,10 @@ func BindError(p any) error {
 	return sqlerr.FromPanic(p)
 }
 
-// bindFailure carries an error that is no *sqlerr.Error through the binder.
+// bindFailure is a panic of an error that is not an *sqlerr.Error.
 type bindFailure struct{ err error }
 
-// Catch is deferred at the binder's border.
+// Catch, deferred at the binder's border, turns panics into errors.
 func (b *Binder) Catch(err *error) {
 	if p := recover(); p != nil {
 		*err = sqlerr.In(BindError(p), b.Text)
@@ -128,13 +128,13 @@ func (b *Binder) FailHint(at ast.Pos, code, hint, format string, args ...any) {
 	panic(e)
 }
 
-// Refuse reports something that Postgres can do and the embedded store cannot; instead names the nearest
+// Refuse is the error of a construct that Postgres supports and the embedded store does not. instead names a similar
 // form that works, if any.
 func (b *Binder) Refuse(at ast.Pos, what, instead string) {
 	b.FailHint(at, sqlerr.FeatureNotSupported, instead, "%s is not supported by the embedded store", what)
 }
 
-// Check reports err at a position.
+// Check fails with err at a position unless err is nil.
 func (b *Binder) Check(at ast.Pos, err error) {
 	if err == nil {
 		return
@@ -151,7 +151,7 @@ func (b *Binder) Check(at ast.Pos, err error) {
 	panic(e)
 }
 
-// alias hands out an internal name.
+// alias makes a new internal name.
 func (b *Binder) alias(prefix string) string {
 	b.aliases++
 	return prefix + strconv.Itoa(b.aliases)
@@ -175,16 +175,16 @@ func (b *Binder) param(v any) string {
 type Value struct {
 	SQL     string
 	Type    catalog.Type
-	Literal *ast.Literal // the literal that it is, for conversions at bind time
-	bound   *ast.Bound   // the value that relgrad put in, likewise
+	Literal *ast.Literal // if it is a literal: for conversions at bind time
+	bound   *ast.Bound   // if it is a value that relgrad put in: likewise
 	At      ast.Pos
 	NotNull bool
 	elems   []Value // of ARRAY[…] with untyped elements
-	mods    []int   // the modifier of its type, as of numeric(5, 2); nil for none
+	mods    []int   // the modifier of its type, such as that of numeric(5, 2); nil: none
 }
 
-// Collate prints v for comparing, grouping and sorting: numerics compare as numbers.
-// Chunks compare as their bytes but for the sign of zero.
+// Collate prints v as it is compared, grouped and sorted: numerics as numbers, chunks by their bytes except for the
+// sign of zero.
 func (v Value) Collate() string {
 	if v.Type.IsChunk() {
 		return "rg_chunk_key(" + v.SQL + ")"
@@ -192,7 +192,8 @@ func (v Value) Collate() string {
 	return columns.Collated(v.Type, v.SQL)
 }
 
-// member prints v as a column of a set, which has each value once: it is the value and what it compares by in one.
+// member prints v as a column of a set, in which each value occurs once: the printed text is the value and also how it
+// is compared.
 func (v Value) member() string {
 	if v.Type.IsChunk() {
 		return "rg_chunk_member(" + v.SQL + ")"
@@ -208,37 +209,37 @@ type Column struct {
 	SQL      string // how an expression refers to it
 	NotNull  bool
 	Relation *Relation // nil for a merged column of USING
-	costly   bool      // see fence
+	costly   bool      // costs much to compute: see fence
 	uses     int       // references, counted for fences
 }
 
 // Relation is a FROM item with a name.
 type Relation struct {
-	Name, Schema string // the name it goes by; schema for schema.table.column
+	Name, Schema string // the name by which it is referred to; the schema for schema.table.column
 	Alias        string // in the printed text
 	Columns      []*Column
 	Table        *catalog.TableDef // nil for anything else
-	fence        int               // of a view's template: see fence; 0 for none
+	fence        int               // number of a view's fence, in its template; 0: none
 	costly       []bool
 	scalar       bool // a function that returns one column: its name is also a value
 }
 
-// Scope is what names mean inside one SELECT.
+// Scope resolves names inside one SELECT.
 type Scope struct {
 	Outer     *Scope
 	Relations []*Relation
 	Columns   []*Column // the namespace of unqualified names, in the order of *
 	ctes      map[string]*cte
 	Level     *Level
-	// barred refuses a reference to a column of this scope, which can be seen and cannot be printed.
+	// barred refuses references to columns of this scope: they are visible to the user but cannot be printed there.
 	barred func(at ast.Pos)
-	wall   bool // the scopes around it are barred, too
+	wall   bool // the scopes around it are barred too
 }
 
 // Level tracks aggregation of one SELECT.
 type Level struct {
 	inWindow   bool            // inside a window call
-	Clause     string          // "WHERE", …: where aggregates are refused; "" where they are allowed
+	Clause     string          // "WHERE", …: refuses aggregates; "" allows them
 	windows    bool            // window functions are allowed
 	InAgg      bool            // inside the arguments of an aggregate
 	keys       map[string]bool // printed GROUP BY expressions
@@ -255,7 +256,7 @@ type cte struct {
 	cols        []*Column
 	fence       int // 0: none
 	costly      []bool
-	hidden      bool // not yet defined (WITH without RECURSIVE refers only backwards)
+	hidden      bool // not yet defined: WITH without RECURSIVE refers only backwards
 }
 
 func (s *Scope) cte(name string) *cte {
@@ -379,7 +380,7 @@ func undefinedColumn(b *Binder, s *Scope, ref *ast.ColumnRef, name string) {
 	b.FailHint(ref.At, sqlerr.UndefinedColumn, hint, "column %s does not exist", full)
 }
 
-// reach refuses a reference from a scope to another that is barred.
+// reach refuses a reference from scope s to a barred scope.
 func (b *Binder) reach(s, to *Scope, at ast.Pos) {
 	for ; s != nil; s = s.Outer {
 		if s.barred != nil && (s == to || s.wall) {
@@ -391,7 +392,7 @@ func (b *Binder) reach(s, to *Scope, at ast.Pos) {
 	}
 }
 
-// column binds a reference and notes whether GROUP BY allows it.
+// column binds a reference and records where GROUP BY does not allow it.
 func (b *Binder) column(s *Scope, ref *ast.ColumnRef) Value {
 	if ref.Star {
 		b.Fail(ref.At, sqlerr.Syntax, "* is not allowed here")
@@ -422,7 +423,7 @@ func (b *Binder) column(s *Scope, ref *ast.ColumnRef) Value {
 	return Value{SQL: c.SQL, Type: c.Type, mods: c.Mods, At: ref.At, NotNull: c.NotNull}
 }
 
-// dependent reports whether the grouping contains the primary key of the column's table.
+// dependent reports whether GROUP BY contains the primary key of the column's table, on which the column depends.
 func (l *Level) dependent(c *Column) bool {
 	if c.Relation == nil || c.Relation.Table == nil || c.Relation.Table.PK == nil || len(l.keys) == 0 {
 		return false
@@ -436,7 +437,7 @@ func (l *Level) dependent(c *Column) bool {
 	return true
 }
 
-// Finish prints a statement with the views it uses in front.
+// Finish prints a statement with the views that it uses before it.
 func (b *Binder) Finish(with []string, body string) string {
 	all := append(append([]string(nil), b.ctes...), with...)
 	if len(all) > 0 {
@@ -445,7 +446,7 @@ func (b *Binder) Finish(with []string, body string) string {
 	return resolveFences(b, body)
 }
 
-// Release gives the tables of table functions back.
+// Release frees the tables of table functions.
 func (b *Binder) Release() {
 	for _, t := range b.Results {
 		b.session.GiveResult(t)

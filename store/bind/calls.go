@@ -55,7 +55,7 @@ func bindCall(b *Binder, s *Scope, e *ast.FuncCall) Value {
 	return Value{}
 }
 
-// userCall binds a call of a function of the user's that is an expression: that expression stands in its place.
+// userCall binds a call of a user's function that consists of an expression: it inlines the expression.
 func userCall(b *Binder, s *Scope, e *ast.FuncCall, fn *ast.CreateFunction, k definitions.Key) Value {
 	if b.calls++; b.calls > bind.MaxCalls {
 		b.Fail(e.At, sqlerr.TooComplex, "stack depth limit exceeded: %d nested calls of functions", bind.MaxCalls)
@@ -73,7 +73,7 @@ func userCall(b *Binder, s *Scope, e *ast.FuncCall, fn *ast.CreateFunction, k de
 	return v
 }
 
-// inlined says of the error of a panic in whose body it is.
+// inlined adds to the error of a panic the function in whose body it occurred.
 func inlined(p any, fn *ast.CreateFunction, at ast.Pos) any {
 	if e, ok := p.(*sqlerr.Error); ok {
 		return fn.InContext(e, at)
@@ -154,11 +154,11 @@ func noFunction(b *Binder, e *ast.FuncCall, args []Value) {
 	b.FailHint(e.At, sqlerr.UndefinedFunction, hint, "function %s(%s) does not exist", e.Name, strings.Join(types, ", "))
 }
 
-// untypedFunctions have overloads in Postgres for types of several kinds, of which the store knows some: an untyped
-// literal as their argument of this number chooses none.
+// untypedFunctions have overloads in Postgres of which the store knows only some. An untyped literal as argument number
+// n does not choose among them.
 var untypedFunctions = map[string]int{"sum": 0, "avg": 0, "to_char": 0, "date_part": 1, "extract": 1, "date_trunc": 1}
 
-// manyTypes reports whether Postgres could not choose among its overloads.
+// manyTypes reports whether Postgres could not choose an overload.
 func manyTypes(b *Binder, name string, args []Value) bool {
 	i, ok := untypedFunctions[name]
 	return ok && i < len(args) && args[i].Type.IsUnknown()
@@ -199,7 +199,7 @@ func applySignature(b *Binder, at ast.Pos, sig *functions.Signature, args []Valu
 		switch {
 		case t.Is(functions.Any):
 			a = b.settle(a)
-			if sig.Variadic { // concat, format: everything as its output function prints it
+			if sig.Variadic { // concat, format: all arguments are printed by their types' output functions
 				if a.Type.Is(catalog.Bool) {
 					a = Value{SQL: "CASE " + a.SQL + " WHEN 1 THEN 't' WHEN 0 THEN 'f' END", Type: catalog.Text, At: a.At}
 				}
@@ -250,7 +250,7 @@ func anyElement(b *Binder, at ast.Pos, sig *functions.Signature, args []Value) c
 	return b.commonType(vs, strings.ToUpper(sig.Name))
 }
 
-// fill puts printed arguments into a template; $t is the name of the array type that the call is about.
+// fill puts printed arguments into a template. $t stands for the name of an array type.
 func fill(tmpl string, args []Value, array catalog.Type) string {
 	var out strings.Builder
 	for i := 0; i < len(tmpl); i++ {
@@ -276,8 +276,7 @@ func fill(tmpl string, args []Value, array catalog.Type) string {
 	return out.String()
 }
 
-// engineCall handles the functions whose value the engine gives: current_step() and its like are constants
-// of the statement.
+// engineCall handles functions such as current_step(), whose value the engine gives once for the statement.
 func engineCall(b *Binder, e *ast.FuncCall) (Value, bool) {
 	if e.Name != "current_step" && e.Name != "current_seed" || len(e.Args) > 0 {
 		return Value{}, false
@@ -369,8 +368,8 @@ func sqlList(vs []Value) []string {
 	return out
 }
 
-// kernelArgs converts arguments to types that kernels take; with widen integers become double precision.
-// An empty signature means that an argument has no such type.
+// kernelArgs converts arguments to types that kernels take. widen makes integers double precision. The signature is
+// empty where an argument has no such type.
 func kernelArgs(b *Binder, args []Value, widen bool) (string, []Value) {
 	var sig strings.Builder
 	conv := make([]Value, len(args))
@@ -427,7 +426,7 @@ func kernelCode(t catalog.Type) byte {
 	return 0
 }
 
-var kernelResults = map[string]catalog.Type{} // by name, signature and constant texts; guarded by resultLock
+var kernelResults = map[string]catalog.Type{} // by name, signature and constants; guarded by resultLock
 
 // kernelResult infers the Postgres type of a kernel's result by applying its shape rule to small dummies:
 // whether a result is a chunk and of which dtype does not depend on lengths, only on ranks. Matrices are tried

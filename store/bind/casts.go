@@ -14,7 +14,7 @@ import (
 	"github.com/relgrad/relgrad/store/definitions"
 )
 
-// coerce converts a value to a type that it reaches implicitly, or that an untyped literal can be read as.
+// coerce converts a value to a type by an implicit cast, or reads an untyped literal as that type.
 func (b *Binder) coerce(v Value, t catalog.Type) Value {
 	if v.Type.Is(t) {
 		return v
@@ -122,14 +122,14 @@ func castNative(x string, f, t catalog.Type) string {
 	case f.Is(catalog.Name) && t.Is(catalog.Text):
 		return x
 	case f.Is(catalog.Numeric) && t.Is(catalog.Text):
-		return "(" + x + " || '')" // without the collation of a numeric column
+		return "(" + x + " || '')" // removes the collation of a numeric column
 	case (f.IsTime() || f.Is(catalog.UUID) || f.Name == "json" || f.Name == "jsonb") && t.Is(catalog.Text):
 		return x
 	}
 	return ""
 }
 
-// castable lists the explicit casts of Postgres among the types known here.
+// castable reports whether Postgres has an explicit cast between two types known here.
 func castable(f, t catalog.Type) bool {
 	switch {
 	case f.Is(t) || f.Is(catalog.Text) || t.Is(catalog.Text):
@@ -150,7 +150,7 @@ func castable(f, t catalog.Type) bool {
 	return strings.HasPrefix(f.Name, "json") && strings.HasPrefix(t.Name, "json")
 }
 
-// castElems converts ARRAY[…] by its elements.
+// castElems casts ARRAY[…] element by element.
 func castElems(b *Binder, at ast.Pos, v Value, t catalog.Type) Value {
 	elems := make([]Value, len(v.elems))
 	for i, e := range v.elems {
@@ -180,7 +180,7 @@ func ModifyType(b *Binder, sql string, t catalog.Type, mods []int) string {
 	return sql
 }
 
-// sameMods gives the modifier of the type that all of several values have, nil where they differ.
+// sameMods returns the modifier that the types of several values have in common, nil where they differ.
 func sameMods(vs []Value) []int {
 	for _, v := range vs {
 		if !slices.Equal(v.mods, vs[0].mods) {
@@ -190,7 +190,7 @@ func sameMods(vs []Value) []int {
 	return vs[0].mods
 }
 
-// Assign converts a value to a column's type as INSERT and UPDATE do and prints the checks of law 1.
+// Assign converts a value to a column's type, as INSERT and UPDATE do, and prints the checks of law 1.
 func (b *Binder) Assign(v Value, t *catalog.TableDef, c *catalog.Column) string {
 	if !catalog.Assignable(v.Type, c.Type) {
 		b.FailHint(v.At, sqlerr.DatatypeMismatch, "You will need to rewrite or cast the expression.",
@@ -212,13 +212,12 @@ func (b *Binder) Assign(v Value, t *catalog.TableDef, c *catalog.Column) string 
 	return v.SQL
 }
 
-// NoKey prints the failure of a row without a key: SQLite invents a value where the key that is its row id is NULL or
-// is not given.
+// NoKey prints an error for a row without a key. SQLite would invent a value for a key that is its row id.
 func NoKey(t *catalog.TableDef, c *catalog.Column) string {
 	return "rg_fail(" + sqltext.Plain(sqlerr.NotNullViolation+" "+definitions.ErrNull(t.Name, c.Name).Message) + ")"
 }
 
-// NotGiven prints the columns of a row that were given no value: their defaults, and the failure of a key without one.
+// NotGiven prints the columns without given values: their defaults, or an error for a missing key.
 func NotGiven(b *Binder, t *catalog.TableDef, given map[string]bool) (list, exprs []string) {
 	for i := range t.Cols {
 		c := &t.Cols[i]
@@ -239,7 +238,7 @@ func NotGiven(b *Binder, t *catalog.TableDef, given map[string]bool) (list, expr
 	return list, exprs
 }
 
-// Slot is the number of the check that notes the shapes written to a column.
+// Slot is the number of the slot that checks the shapes of chunks written to a column.
 func (b *Binder) Slot(t *catalog.TableDef, c *catalog.Column) int {
 	for i, s := range b.Slots {
 		if b.slotTables[i] == t && s.Col == c.Name {
@@ -249,7 +248,7 @@ func (b *Binder) Slot(t *catalog.TableDef, c *catalog.Column) int {
 	return b.AddSlot(t, c)
 }
 
-// AddSlot notes that chunks are written to a column, and gives the number of what notes their shapes.
+// AddSlot registers a column to which chunks are written, and returns the number of its slot.
 func (w *Writes) AddSlot(t *catalog.TableDef, c *catalog.Column) int {
 	w.Slots, w.slotTables = append(w.Slots,
 		&columns.Slot{Table: t.Name, Col: c.Name, Rank: c.Type.Rank}), append(w.slotTables, t)

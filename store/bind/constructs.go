@@ -7,7 +7,7 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// constructs bind the forms of an expression.
+// constructs are the functions that bind each kind of expression.
 var constructs = map[reflect.Type]func(b *Binder, s *Scope, e ast.Expr) Value{}
 
 func construct[T ast.Expr](bind func(b *Binder, s *Scope, e T) Value) {

@@ -15,8 +15,7 @@ import (
 	"github.com/relgrad/relgrad/store/columns"
 )
 
-// Expr binds an expression. Inside a grouped SELECT a sub-expression that equals a GROUP BY expression
-// may use any column.
+// Expr binds an expression. In a grouped SELECT, a sub-expression that equals a GROUP BY expression may use any column.
 func (b *Binder) Expr(s *Scope, e ast.Expr) Value {
 	if err := b.Context.Err(); err != nil {
 		panic(sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request").Wrap(err))
@@ -42,7 +41,7 @@ func bindExpr(b *Binder, s *Scope, e ast.Expr) Value {
 	if fields != nil {
 		volatile := b.Volatile
 		v := bindExpr(b, s, fields)
-		// it names fields twice
+		// the order of rows names each field twice
 		if order, ok := e.(*ast.Binary); ok && strings.ContainsAny(order.Op, "<>") && order.Op != "<>" {
 			b.once(e.Position(), volatile, "an order of rows")
 		}
@@ -70,7 +69,7 @@ func bindNullIf(b *Binder, s *Scope, e *ast.NullIf) Value {
 	r := b.Expr(s, e.R)
 	c := compareVals(b, e.At, "=", l, r)
 	l = b.settle(l)
-	switch { // of the type that l has in l = r
+	switch { // which has the type that l would need in l = r
 	case l.Type.IsInt() && r.Type.Is(catalog.Numeric):
 		l = b.coerce(l, catalog.Numeric)
 	case l.Type.IsNumber() && !l.Type.IsFloat() && r.Type.IsFloat():
@@ -79,8 +78,7 @@ func bindNullIf(b *Binder, s *Scope, e *ast.NullIf) Value {
 	return Value{SQL: "CASE WHEN " + c.SQL + " THEN NULL ELSE " + l.SQL + " END", Type: l.Type, At: e.At}
 }
 
-// once refuses an expression that is printed several times, where it has called a function that gives another value
-// each time.
+// once refuses an expression that is printed several times if a volatile function has been called in it.
 func (b *Binder) once(at ast.Pos, before int, what string) {
 	if b.Volatile > before {
 		b.Refuse(at, what+" of a volatile function such as random()",
@@ -88,7 +86,7 @@ func (b *Binder) once(at ast.Pos, before int, what string) {
 	}
 }
 
-// bindCollate binds x COLLATE "C", which says how the store compares texts in any case.
+// bindCollate binds x COLLATE "C", which is how the store compares texts anyway.
 func bindCollate(b *Binder, s *Scope, e *ast.Collate) Value {
 	if e.Name != "C" && e.Name != "POSIX" && e.Name != "ucs_basic" {
 		b.Refuse(e.At, "COLLATE", "Leave it out: text compares byte by byte.")
@@ -183,7 +181,7 @@ func bindBound(b *Binder, e *ast.Bound) Value {
 			return b.literalVal(&ast.Literal{Node: e.Node, Kind: ast.LitString, Value: x})
 		}
 	}
-	switch t.Name { // types without a storage class of their own travel as text
+	switch t.Name { // types without a storage class in SQLite are stored as text
 	case "character varying", "character", "name", "varchar", "regtype":
 		t.Name = "text"
 	}
@@ -224,8 +222,8 @@ func (b *Binder) constant(at ast.Pos, x any, t catalog.Type) string {
 	return b.param(stored)
 }
 
-// exactText reports whether SQLite reads the decimal text exactly: at most 15 digits and a small exponent
-// (both the digits and the power of ten are then exact doubles).
+// exactText reports whether SQLite reads a decimal text exactly: it has at most 15 digits and a small exponent, so that
+// the digits and the power of ten are both exact doubles.
 func exactText(s string) bool {
 	digits := 0
 	for i := range len(s) {
@@ -263,7 +261,7 @@ func (b *Binder) settle(v Value) Value {
 	return v
 }
 
-// boolean demands a condition.
+// boolean checks that v is a condition.
 func (b *Binder) boolean(v Value, what string) Value {
 	if v.Type.IsUnknown() {
 		v = b.coerce(v, catalog.Bool)
@@ -350,7 +348,7 @@ func commonArgs(b *Binder, s *Scope, list []ast.Expr, what string) ([]Value, cat
 	return vs, t
 }
 
-// bindMinMax prints GREATEST and LEAST, which skip NULL unlike SQLite's max(a, b).
+// bindMinMax prints GREATEST and LEAST, which skip NULL; SQLite's max(a, b) does not.
 func bindMinMax(b *Binder, s *Scope, e *ast.MinMax) Value {
 	name, f := "LEAST", "min"
 	if e.Greatest {
@@ -424,7 +422,7 @@ func bindIn(b *Binder, s *Scope, e *ast.In) Value {
 	return Value{SQL: sql, Type: catalog.Bool, At: e.At}
 }
 
-// realList brings elements without columns, where they are several, to their common type with x, as Postgres does.
+// realList converts elements without columns, where there are several, to their common type with x, as Postgres does.
 // The others are compared with x one by one: real with numeric in double precision.
 func realList(b *Binder, list []ast.Expr, x Value, vs []Value) {
 	var fixed []int
@@ -469,7 +467,7 @@ func oneColumn(b *Binder, q *Query, at ast.Pos) int {
 	return 0
 }
 
-// atMostOne prints a scalar sub-select; SQLite takes the first of several rows, Postgres refuses them.
+// atMostOne prints a scalar sub-select. SQLite would take the first of several rows; Postgres refuses them.
 func atMostOne(b *Binder, q *Query) string {
 	if q.single {
 		return q.Text()
@@ -524,7 +522,7 @@ func subAny(b *Binder, s *Scope, e *ast.SubLink, q *Query) Value {
 	if all {
 		agg, empty = "min", "TRUE"
 	}
-	// three-valued: a NULL comparison makes the result unknown unless another decides it
+	// three-valued logic: a NULL comparison makes the result unknown unless another one decides it
 	sql := fmt.Sprintf("(SELECT CASE WHEN count(*) = 0 THEN %s WHEN %s(x) = %s THEN %s WHEN count(x) < count(*) THEN "+
 		"NULL ELSE %s END FROM (SELECT %s AS x FROM (%s) AS %s))",
 		empty, agg, flip(empty), flip(empty), empty, c.SQL, q.Text(), a)

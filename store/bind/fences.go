@@ -6,26 +6,25 @@ import (
 	"strings"
 )
 
-// SQLite merges a sub-query into the query around it and then evaluates a column of it once for each place that
-// mentions it. For a column that calls kernels that is ruinous: norm(h.v + r.v - t.v) would be computed at each
-// comparison. A fence is a sub-query (or CTE, or view) with such columns; when the whole statement is bound and
-// the places are counted, it is printed as MATERIALIZED where a column is used more than once.
-// For one that calls a function which gives another value each time it would be wrong: it is always MATERIALIZED.
+// SQLite merges a sub-query into the outer query and then computes a column of it once for each place that mentions it.
+// That is ruinous for columns that call kernels: norm(h.v + r.v - t.v) would be computed at each comparison. A fence is
+// a sub-query (or CTE, or view) with such columns. It is printed as MATERIALIZED where, after the whole statement has
+// been bound, one of its columns is used more than once. It is always MATERIALIZED where it calls a volatile function,
+// which must be called once for each row.
 type fence struct {
 	cte      bool
 	volatile bool
-	rels     []*Relation // its uses
+	rels     []*Relation // the relations that refer to it
 }
 
-// The printed text of a sub-query stands between marks, which finish resolves.
+// Marks around the printed text of a sub-query, which resolveFences replaces.
 const (
 	OpenMark  = "\x02"
 	CloseMark = "\x03"
 	endMark   = "\x04"
 )
 
-// addFence notes a sub-query whose columns are costly, or that is volatile, and gives its number, from 1; 0 where none
-// is.
+// addFence registers a sub-query that is volatile or has costly columns, and returns its number from 1; 0: neither.
 func addFence(b *Binder, q *Query, cte, volatile bool) (costly []bool, id int) {
 	costly = costlyColumns(b, q)
 	if volatile {
@@ -41,7 +40,7 @@ func addFence(b *Binder, q *Query, cte, volatile bool) (costly []bool, id int) {
 	return nil, 0
 }
 
-// useFence notes one use of a fenced sub-query.
+// useFence records a use of a fenced sub-query.
 func useFence(b *Binder, id int, costly []bool, r *Relation) {
 	if id == 0 {
 		return
@@ -65,7 +64,7 @@ func mark(m string, id int) string {
 	return m + strconv.Itoa(id) + endMark
 }
 
-// needed decides, after everything is bound.
+// needed decides whether to materialize, once everything is bound.
 func (f *fence) needed() bool {
 	if f.volatile || len(f.rels) > 1 {
 		return true
@@ -82,7 +81,7 @@ func (f *fence) needed() bool {
 
 var columnRefs = regexp.MustCompile(`\b[tv]\d+\.(c|column)\d+`)
 
-// costlyColumns tells which columns of a query call kernels or other functions written in Go and would be evaluated
+// costlyColumns tells which columns of a query call functions written in Go, such as kernels, and would be computed
 // again at each use. Queries that SQLite never merges (grouped, DISTINCT, LIMIT, windows) have none.
 func costlyColumns(b *Binder, q *Query) []bool {
 	out := make([]bool, len(q.Columns))
@@ -115,7 +114,7 @@ func mentionsCostly(b *Binder, sql string) bool {
 	return false
 }
 
-// resolve replaces the marks in a finished text.
+// resolveFences replaces the marks in the finished text.
 func resolveFences(b *Binder, sql string) string {
 	if len(b.fences) == 0 {
 		return sql

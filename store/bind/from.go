@@ -18,8 +18,8 @@ type source struct {
 	SQL  string
 	rels []*Relation
 	cols []*Column
-	join bool // needs parentheses as the right side of a join
-	full bool // contains RIGHT or FULL joins: needs parentheses behind a comma
+	join bool // needs parentheses at the right of a join
+	full bool // contains RIGHT or FULL joins: needs parentheses after a comma
 }
 
 // From binds the FROM list into the scope and prints it.
@@ -47,7 +47,7 @@ func distinctNames(b *Binder, it ast.FromItem, have, more []*Relation) {
 	}
 }
 
-// fromItem binds one item; rels and cols are what a lateral function may refer to.
+// fromItem binds one item. A lateral function may refer to rels and cols.
 func (b *Binder) fromItem(s *Scope, it ast.FromItem, rels []*Relation, cols []*Column) source {
 	switch it := it.(type) {
 	case *ast.TableRef:
@@ -118,7 +118,7 @@ func tableRef(b *Binder, s *Scope, it *ast.TableRef) boundTable {
 	return boundTable{}
 }
 
-// showRuns lets the status of a run that nobody trains be read as what it is (see SetTrained).
+// showRuns shows runs that nobody trains as interrupted (see store.DB.SetTrained).
 func showRuns(b *Binder, t *catalog.TableDef, r *Relation) {
 	run, status := t.Column("run"), t.Column("status")
 	if b.session.ShowsRuns() && t.Schema == "relgrad" && t.Name == "run" && run >= 0 && status >= 0 {
@@ -137,7 +137,7 @@ func (b *Binder) TableRelation(t *catalog.TableDef) *Relation {
 	return r
 }
 
-// UndefinedTable refuses a name that means no relation.
+// UndefinedTable is the error of a name that no relation has.
 func (b *Binder) UndefinedTable(at ast.Pos, schema, name string) {
 	full := name
 	if schema != "" {
@@ -223,7 +223,7 @@ func (b *Binder) View(at ast.Pos, v *catalog.ViewDef) *Relation {
 	}
 	r.costly, r.fence = addFence(b, q, true, b.Volatile > volatile)
 	b.ctes = append(b.ctes, r.Alias+columnList(len(q.Columns))+" AS "+openFence(r.fence)+"("+q.Text()+")")
-	if b.Volatile == volatile { // else each use of the view computes it
+	if b.Volatile == volatile { // a volatile view is computed at each use
 		b.views[v] = r
 	}
 	return r
@@ -255,8 +255,8 @@ func subSelect(b *Binder, s *Scope, it *ast.SubSelect, rels []*Relation, cols []
 		cols: r.Columns}
 }
 
-// lateralQuery binds a sub-select of FROM. SQLite has no LATERAL: a name that means a column of a neighbour is refused,
-// also deep inside; it must not be taken from farther out, where there may be one of that name.
+// lateralQuery binds a sub-select of FROM. SQLite has no LATERAL, so a name that means a neighbour's column is refused
+// at any depth: it must not be resolved farther out, where another column may have the same name.
 func lateralQuery(b *Binder, s *Scope, it *ast.SubSelect, rels []*Relation, cols []*Column) *Query {
 	outer := &Scope{Outer: s.Outer, ctes: s.ctes}
 	if it.Lateral {
@@ -330,7 +330,7 @@ func bindJoin(b *Binder, s *Scope, it *ast.JoinFrom, rels []*Relation, cols []*C
 	return out
 }
 
-// lateral reports whether an item of FROM sees those to its left.
+// lateral reports whether an item of FROM sees the items to its left.
 func lateral(it ast.FromItem) bool {
 	switch it := it.(type) {
 	case *ast.FuncFrom:
@@ -362,7 +362,7 @@ func commonNames(l, r []*Column) []string {
 	return out
 }
 
-// bindUsing binds USING: the merged columns come first, then the rest of both sides.
+// bindUsing binds USING: merged columns first, then the other columns of both sides.
 func bindUsing(b *Binder, it *ast.JoinFrom, l, r source, names []string, out *source) string {
 	find := func(cols []*Column, name, side string) *Column {
 		var found *Column
@@ -395,7 +395,7 @@ func bindUsing(b *Binder, it *ast.JoinFrom, l, r source, names []string, out *so
 			m.Mods = sameMods([]Value{{mods: a.Mods}, {mods: z.Mods}})
 		}
 		av, zv := b.coerce(Value{SQL: a.SQL, Type: a.Type}, t).SQL, b.coerce(Value{SQL: z.SQL, Type: z.Type}, t).SQL
-		if !a.Type.Is(t) { // converted it is another expression than the column, for GROUP BY too
+		if !a.Type.Is(t) { // a converted column is another expression than the column, also for GROUP BY
 			av = "(" + av + ")"
 		}
 		switch it.Kind {
@@ -498,11 +498,11 @@ func refersTo(q *ast.Select, name string) bool {
 	return found
 }
 
-// systemView finds a view of the catalogue and fills it for the running statement; nil for other names.
+// systemView fills a view of the system catalogue for the running statement; nil for other names.
 func systemView(b *Binder, it *ast.TableRef) *catalog.TableDef {
 	schema := it.Schema
 	if schema == "" {
-		schema = "pg_catalog" // stands before the search path
+		schema = "pg_catalog" // it comes before the search path
 	}
 	rows := definitions.SystemViews[schema+"."+it.Name]
 	if rows == nil {
@@ -516,7 +516,7 @@ func systemView(b *Binder, it *ast.TableRef) *catalog.TableDef {
 	return t
 }
 
-// systemRef refers to a view of the catalogue.
+// systemRef refers to a view of the system catalogue.
 func systemRef(b *Binder, it *ast.TableRef, t *catalog.TableDef) boundTable {
 	r := b.TableRelation(t)
 	r.Name, r.Table = it.Name, nil

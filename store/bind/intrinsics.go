@@ -11,27 +11,26 @@ import (
 
 var resultLock sync.Mutex // guards kernelResults
 
-// Intrinsics are the functions that the engine above provides. They are called while a statement is being
-// prepared, on the statement's own connection and transaction, so they see its uncommitted rows and may
-// read from the DB; they must not write to tables that the statement reads. Arguments are trees: constants,
-// NULL::table, ARRAY[…], named ones in ArgNames. text is where their positions point into. ok is false for
-// a function that is not theirs.
+// Intrinsics are the engine's functions. They are called while a statement is being bound, on its connection and in its
+// transaction. So they see its uncommitted rows and may read from the DB, but must not write tables that the statement
+// reads. Arguments are trees: constants, NULL::table, ARRAY[…], named ones in ArgNames. Their positions point into
+// text. ok is false for other functions.
 type Intrinsics interface {
-	// TableFunc runs a function that stands in FROM, such as gradient('loss', NULL::w).
+	// TableFunc runs a function in FROM, such as gradient('loss', NULL::w).
 	TableFunc(ctx context.Context, call *ast.FuncCall, text *ast.Text) (r *catalog.Relation, ok bool, err error)
-	// ScalarFunc runs a function that stands in an expression, such as backward(…) or current_step(), once
-	// for the statement. typ is a Postgres type name; value is as in Result.
+	// ScalarFunc runs a function in an expression, such as backward(…) or current_step(), once for the statement. typ
+	// is a Postgres type name; value is as in Result.
 	ScalarFunc(ctx context.Context, call *ast.FuncCall, text *ast.Text) (typ string, value any, ok bool, err error)
 }
 
 // ViewEngine is an Intrinsics that can also compute a whole view, faster than the statement would.
 type ViewEngine interface {
-	// View computes a view; ok is false where the statement shall expand it. The relation's types must be the
-	// view's. Its columns need not outlast the engine's next work.
+	// View computes a view. ok is false where the statement must expand it. The relation has the view's types. Its
+	// columns are valid until the engine works again.
 	View(ctx context.Context, v *catalog.ViewDef) (r *catalog.Relation, ok bool, err error)
 }
 
-// engineView lets the engine compute a view of a query that is about to run; nil where it is expanded.
+// engineView lets the engine compute a view of a query that will be run; nil: the view is expanded.
 func engineView(b *Binder, v *catalog.ViewDef) *catalog.TableDef {
 	e, ok := b.session.Intrinsics().(ViewEngine)
 	if !ok || !b.Runs || b.Literal {
@@ -39,7 +38,7 @@ func engineView(b *Binder, v *catalog.ViewDef) *catalog.TableDef {
 	}
 	r, ok, err := e.View(b.Context, v)
 	if err != nil || !ok {
-		return nil // expanded, the statement gives the error with its position
+		return nil // expanded, the view gives the error with its position
 	}
 	t, err := b.session.PutResult(r)
 	if err != nil {
@@ -63,8 +62,8 @@ func scalarIntrinsic(b *Binder, e *ast.FuncCall) (Value, bool) {
 	return bindBound(b, &ast.Bound{Node: e.Node, Type: typ, Value: x}), true
 }
 
-// tableIntrinsic runs a table function of the engine and puts its rows into a temporary table, which the
-// statement reads in its place; nil for other functions.
+// tableIntrinsic runs a table function of the engine and stores its rows in a temporary table that the statement reads;
+// nil for other functions.
 func tableIntrinsic(b *Binder, it *ast.FuncFrom) *catalog.TableDef {
 	if b.session.Intrinsics() == nil || functions.IsSetReturning(it.Func.Name) || it.Ordinality {
 		return nil

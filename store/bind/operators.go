@@ -61,7 +61,8 @@ func bindBinary(b *Binder, s *Scope, e *ast.Binary) Value {
 	return bindOperator(b, e.At, e.Op, b.Expr(s, e.L), b.Expr(s, e.R))
 }
 
-// bindChain binds a chain of AND or of OR. It is printed as a balanced tree: SQLite bounds the depth of expressions.
+// bindChain binds a chain of ANDs or of ORs. It is printed as a balanced tree, because SQLite bounds the depth of
+// expressions.
 func bindChain(b *Binder, s *Scope, e *ast.Binary) Value {
 	var parts []string
 	op, notNull := strings.ToUpper(e.Op), true
@@ -114,7 +115,7 @@ func bitwise(b *Binder, at ast.Pos, op string, l, r Value) Value {
 	switch op {
 	case "#":
 		sql = "rg_xor(" + l.SQL + ", " + r.SQL + ")"
-	case "<<", ">>": // by as many bits as the processor shifts
+	case "<<", ">>": // the distance is taken modulo the width
 		t = l.Type
 		sql = "(" + l.SQL + " " + op + " (" + r.SQL + " & " + strconv.Itoa(max(31, 8*t.Size()-1)) + "))"
 		if op == "<<" {
@@ -152,7 +153,7 @@ func matchPattern(b *Binder, at ast.Pos, op string, l, r Value) Value {
 	return Value{SQL: sql, Type: catalog.Bool, At: at}
 }
 
-// asText is v as a text where it is a name, which is kept as one.
+// asText converts v to text where its type is name, which is stored as text.
 func (v Value) asText() Value {
 	if v.Type.Is(catalog.Name) {
 		v.Type = catalog.Text
@@ -223,7 +224,7 @@ func arithmetic(b *Binder, at ast.Pos, op string, l, r Value) Value {
 // arithType is Postgres's choice of an arithmetic operator; the zero Type where there is none.
 func arithType(op string, l, r catalog.Type) catalog.Type {
 	t := wider(l, r)
-	if l.IsFloat() != r.IsFloat() { // only float8 can take the other operand
+	if l.IsFloat() != r.IsFloat() { // the other operand becomes float8
 		t = catalog.Float8
 	}
 	switch op {
@@ -240,7 +241,7 @@ func arithType(op string, l, r catalog.Type) catalog.Type {
 }
 
 func intArith(b *Binder, op string, l, r Value, t catalog.Type) string {
-	// a positive constant divides without surprises
+	// dividing by a positive constant cannot fail
 	safe := r.Literal != nil && r.Literal.Value != "0" && r.Literal.Value[0] != '-'
 	switch {
 	case op == "/" && safe:
@@ -289,7 +290,7 @@ func compareVals(b *Binder, at ast.Pos, op string, l, r Value) Value {
 	case l.Type.IsUnknown() && r.Type.IsUnknown():
 		l, r = b.coerce(l, catalog.Text), b.coerce(r, catalog.Text)
 	case l.Type.Is(catalog.Regtype) && r.Type.IsUnknown(), r.Type.Is(catalog.Regtype) && l.Type.IsUnknown():
-		// which would be the number of a type
+		// the literal would be the number of a type
 		b.Refuse(at, "a comparison of a regtype with an untyped literal",
 			"Write 'integer'::regtype, or pg_typeof(x)::text = 'integer'.")
 	case l.Type.IsUnknown():
@@ -315,8 +316,8 @@ func compareVals(b *Binder, at ast.Pos, op string, l, r Value) Value {
 		NotNull: l.NotNull && r.NotNull}
 }
 
-// coerceComparison converts an operand where SQLite's own comparison would differ: integers and floats
-// compare exactly as they are.
+// coerceComparison converts an operand where SQLite compares differently. Integers and floats compare exactly as they
+// are.
 func coerceComparison(b *Binder, v Value, t catalog.Type) Value {
 	if v.Literal == nil && (v.Type.IsInt() && (t.IsInt() || t.IsFloat()) || v.Type.IsFloat() && t.IsFloat()) {
 		return v
@@ -351,7 +352,7 @@ func compareAs(b *Binder, at ast.Pos, op string, l, r Value) Value {
 	return v
 }
 
-// timeArith is date ± integer, date − date, and their like.
+// timeArith is date ± integer, date − date, and other operations on dates and times.
 func timeArith(b *Binder, at ast.Pos, op string, l, r Value) Value {
 	if l.Type.IsUnknown() {
 		l = b.coerce(l, r.Type)

@@ -13,25 +13,25 @@ import (
 	"github.com/relgrad/relgrad/store/columns"
 )
 
-// Query is a bound SELECT whose output columns can still be converted. Its columns are printed as c1, c2, …
-// (column1, … for VALUES).
+// Query is a bound SELECT whose output columns can still be converted. They are printed as c1, c2, … (column1, … for
+// VALUES).
 type Query struct {
 	With      []string
 	Columns   []OutputColumn
-	Targets   []Value   // a plain SELECT
-	rows      [][]Value // VALUES
-	l, r      *Query    // a set operation
+	Targets   []Value   // of a plain SELECT
+	rows      [][]Value // of VALUES
+	l, r      *Query    // of a set operation
 	op        string
 	distinct  bool
-	compared  bool   // a side of a set operation
+	compared  bool   // it is a side of a set operation that compares rows
 	on        string // DISTINCT ON: the printed PARTITION BY list
 	tail      string // FROM … HAVING
 	order     []orderKey
 	limit     string
-	single    bool // yields at most one row
-	grouped   bool // GROUP BY, aggregates or windows: SQLite never merges it into another query
+	single    bool // has at most one row
+	grouped   bool // GROUP BY, aggregates or windows: SQLite never merges it into an outer query
 	recursive bool // a CTE that refers to itself
-	having    bool // HAVING without GROUP BY: SQLite wants an aggregate among the columns
+	having    bool // HAVING without GROUP BY: SQLite demands an aggregate among the columns
 }
 
 // OutputColumn is a column of a query's rows.
@@ -60,7 +60,7 @@ func TypesOfColumns(cols []OutputColumn) []catalog.Type {
 
 // Phys is the printed name of column i.
 func (q *Query) Phys(i int) string {
-	if q.rows != nil && !q.wrapped() { // a set operation wraps those that are its sides
+	if q.rows != nil && !q.wrapped() { // sides of a set operation are wrapped
 		return "column" + strconv.Itoa(i+1)
 	}
 	return "c" + strconv.Itoa(i+1)
@@ -91,8 +91,8 @@ func (q *Query) Coerce(b *Binder, i int, t catalog.Type) {
 	}
 }
 
-// chooses reports whether the values of the query's columns decide which rows it has: two numerics may be one
-// double precision, so DISTINCT, set operations and LIMIT act before a conversion.
+// chooses reports whether the values of the columns decide which rows the query has. Two numerics may be equal as
+// double precision, so DISTINCT, set operations and LIMIT must act before a conversion.
 func (q *Query) chooses() bool {
 	return q.distinct || q.on != "" || q.limit != "" || q.l != nil && !strings.HasSuffix(q.op, " ALL")
 }
@@ -185,7 +185,7 @@ func (q *Query) targetText() string {
 	return strings.Join(list, ", ")
 }
 
-// operand prints a side of a set operation. Sets compare numerics as numbers by the collation of their columns.
+// operand prints a side of a set operation. Numerics compare as numbers by the collation of their columns.
 func (q *Query) operand(left bool) string {
 	plain := q.rows == nil && len(q.With) == 0 && len(q.order) == 0 && q.limit == "" && q.on == ""
 	numerics := false
@@ -220,7 +220,7 @@ func (q *Query) orderText(exprs bool) string {
 	return " ORDER BY " + strings.Join(list, ", ")
 }
 
-// distinctOn keeps the first row of each group in the query's order.
+// distinctOn keeps the first row of each group, in the query's order.
 func (q *Query) distinctOn() string {
 	var keys, names, outer []string
 	for i, k := range q.order {
@@ -254,7 +254,7 @@ func (b *Binder) SelectQuery(sel *ast.Select, up *Scope) *Query {
 	with := bindWith(b, s, sel)
 	var q *Query
 	switch {
-	case sel.Own != nil: // only a server could run it
+	case sel.Own != nil: // only a server can run it
 		panic(sel.Own.Why)
 	case sel.SetOp != "":
 		q = bindSetOp(b, sel, s)
@@ -310,7 +310,7 @@ func bindSetOp(b *Binder, sel *ast.Select, s *Scope) *Query {
 	return q
 }
 
-// outputKey is ORDER BY of a set operation: an output column's name or number.
+// outputKey is an ORDER BY item of a set operation: the name or number of an output column.
 func outputKey(b *Binder, q *Query, k ast.SortKey) orderKey {
 	i := outputColumn(b, q, k.X)
 	if i < 0 {
@@ -354,7 +354,7 @@ func outputColumn(b *Binder, q *Query, e ast.Expr) int {
 	return -1
 }
 
-// direction prints what follows a sort key. NULLs are largest in Postgres, smallest in SQLite.
+// direction prints DESC and NULLS of a sort key. NULLs sort last in Postgres, first in SQLite.
 func direction(k ast.SortKey, notNull bool) string {
 	s, first := "", false
 	if k.Desc {
@@ -444,7 +444,7 @@ func bindLimit(b *Binder, sel *ast.Select, s *Scope, q *Query) {
 	}
 }
 
-// bindRowCount prints the number of LIMIT or OFFSET; "" for NULL, which is no bound.
+// bindRowCount prints the number of LIMIT or OFFSET; "" for NULL, which sets no bound.
 func bindRowCount(b *Binder, s *Scope, e ast.Expr, what string) string {
 	around := &Scope{wall: true, Outer: s.Outer, barred: func(at ast.Pos) {
 		b.Refuse(at, what+" by a column of the query around it",

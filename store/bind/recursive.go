@@ -35,8 +35,8 @@ func recursiveTypes(b *Binder, w *ast.CTE, c *cte, q *Query) {
 // invalidRecursion is the SQLSTATE of a recursive query that Postgres refuses.
 const invalidRecursion = "42P19"
 
-// wellFormed refuses the recursive queries that Postgres refuses, and those that only it can run: SQLite wants the
-// query's name once, among the tables of a plain SELECT.
+// wellFormed refuses the recursive queries that Postgres refuses, and those that SQLite cannot run: it demands that the
+// query's name occurs once, in FROM of a plain SELECT.
 func wellFormed(b *Binder, w *ast.CTE, q *ast.Select) {
 	misplaced := func(where string) {
 		b.Fail(w.At, invalidRecursion, "recursive reference to query \"%s\" must not appear %s", w.Name, where)

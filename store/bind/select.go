@@ -34,7 +34,7 @@ func bindPlain(b *Binder, sel *ast.Select, s *Scope) *Query {
 	}
 	groupBy(b, s, sel, &tail)
 	l.windows = true
-	if sel.Having != nil { // one group, also without aggregates
+	if sel.Having != nil { // all rows are one group, even without aggregates
 		l.aggregates = true
 	}
 	BindTargets(b, s, sel, q)
@@ -63,7 +63,7 @@ func bindPlain(b *Binder, sel *ast.Select, s *Scope) *Query {
 	return q
 }
 
-// BindCondition binds WHERE, ON and their like: no aggregates, no windows.
+// BindCondition binds a condition such as WHERE or ON, which allows neither aggregates nor windows.
 func BindCondition(b *Binder, s *Scope, e ast.Expr, clause string) Value {
 	l := s.Level
 	if l == nil {
@@ -101,8 +101,7 @@ func groupBy(b *Binder, s *Scope, sel *ast.Select, tail *strings.Builder) {
 // anyColumn matches a printed column reference.
 var anyColumn = regexp.MustCompile(`[a-z]\d+\.["a-z]`)
 
-// noPosition prints a key of GROUP BY or ORDER BY. SQLite folds a constant one and would read a number as a
-// position.
+// noPosition prints a key of GROUP BY or ORDER BY. SQLite would read a constant number as the position of a column.
 func noPosition(v Value) string {
 	if anyColumn.MatchString(v.SQL) && v.Literal == nil && v.bound == nil || strings.Contains(v.SQL, "SELECT") {
 		return v.Collate()
@@ -158,7 +157,7 @@ func BindTargets(b *Binder, s *Scope, sel *ast.Select, q *Query) {
 	}
 }
 
-// expandStar expands * and t.*. In a view it stands for what it stood for when the view was created.
+// expandStar expands * and t.*. In a view it expands to the columns that there were when the view was created.
 func expandStar(b *Binder, s *Scope, ref *ast.ColumnRef, q *Query) {
 	cols := s.Columns
 	if len(ref.Names) > 0 {
@@ -179,11 +178,11 @@ func expandStar(b *Binder, s *Scope, ref *ast.ColumnRef, q *Query) {
 	var seen []string
 	for _, c := range cols {
 		if c.Relation != nil && strings.HasPrefix(c.Relation.Name, "srf ") {
-			continue // see setReturning
+			continue // see expandSetReturning
 		}
 		id := fmt.Sprintf("%d.%s", item[c.Relation], c.Name)
 		if isFixed && (len(fixed) == 0 || fixed[0] != id) {
-			continue // added after the view was created
+			continue // it was added after the view was created
 		}
 		if isFixed {
 			fixed = fixed[1:]
@@ -199,7 +198,7 @@ func expandStar(b *Binder, s *Scope, ref *ast.ColumnRef, q *Query) {
 	}
 }
 
-// starColumn uses a column that is already resolved, with the checks of a reference.
+// starColumn refers to a resolved column, with the checks of a reference.
 func starColumn(b *Binder, s *Scope, c *Column, ref *ast.ColumnRef, names []string) Value {
 	one := &Scope{Columns: []*Column{c}, Relations: s.Relations, Level: s.Level}
 	return b.column(one, &ast.ColumnRef{Node: ref.Node, Names: names})
@@ -221,7 +220,7 @@ func distinctOn(b *Binder, s *Scope, sel *ast.Select, q *Query) {
 	q.on = strings.Join(list, ", ")
 }
 
-// leadingKeys demands that ORDER BY begins with the keys of DISTINCT ON, in any order.
+// leadingKeys checks that ORDER BY begins with the keys of DISTINCT ON, in any order.
 func leadingKeys(b *Binder, s *Scope, sel *ast.Select, q *Query, on []string) {
 	left := map[string]bool{}
 	for _, k := range on {
@@ -266,7 +265,7 @@ func bindOrderKey(b *Binder, s *Scope, q *Query, k ast.SortKey) orderKey {
 	return orderKey{col: -1, v: v, rest: direction(k, v.NotNull)}
 }
 
-// sortable refuses values that Postgres cannot put in order, and orders that differ from its.
+// sortable refuses values that Postgres cannot sort, or would sort differently.
 func sortable(b *Binder, v Value) {
 	switch {
 	case v.Type.Name == "json":
@@ -279,8 +278,8 @@ func sortable(b *Binder, v Value) {
 	}
 }
 
-// equatable refuses values that cannot be told apart as Postgres does: keys of groups, of DISTINCT and of set
-// operations.
+// equatable refuses values as keys of groups, DISTINCT and set operations if the store would tell them apart
+// differently from Postgres.
 func equatable(b *Binder, v Value) {
 	switch {
 	case v.Type.Name == "json":
@@ -291,15 +290,15 @@ func equatable(b *Binder, v Value) {
 	}
 }
 
-// equatables refuses columns of a query in the same way.
+// equatables checks the columns of a query by equatable.
 func equatables(b *Binder, q *Query, at ast.Pos) {
 	for _, c := range q.Columns {
 		equatable(b, Value{Type: c.Type, At: at})
 	}
 }
 
-// expandSetReturning moves a set-returning function of the select list into FROM, where it means the same:
-// SELECT a, unnest(x) FROM t is SELECT a, u FROM t, unnest(x) AS u.
+// expandSetReturning moves a set-returning function from the select list into FROM, where it means the same: SELECT a,
+// unnest(x) FROM t is SELECT a, u FROM t, unnest(x) AS u.
 func expandSetReturning(b *Binder, sel *ast.Select) *ast.Select {
 	var call *ast.FuncCall
 	for _, t := range sel.Targets {
@@ -319,7 +318,7 @@ func expandSetReturning(b *Binder, sel *ast.Select) *ast.Select {
 		return sel
 	}
 	conditionalSet(b, sel.Targets)
-	if len(sel.DistinctOn) > 0 || windowed(sel.Targets) { // Postgres calls it behind these
+	if len(sel.DistinctOn) > 0 || windowed(sel.Targets) { // Postgres calls it after these
 		b.Refuse(call.At, "a set-returning function in a select list with DISTINCT ON or window functions",
 			"Put it into FROM of a query around this one.")
 	}
@@ -349,7 +348,7 @@ func expandSetReturning(b *Binder, sel *ast.Select) *ast.Select {
 	return &out
 }
 
-// conditionalSet refuses set-returning functions where they might not be called.
+// conditionalSet refuses set-returning functions where they might not be called, such as inside CASE.
 func conditionalSet(b *Binder, ts []ast.Target) {
 	for _, t := range ts {
 		ast.Walk(t.X, func(n ast.Tree) bool {

@@ -31,7 +31,7 @@ func noteSelect(b *Binder, sel *ast.Select) {
 	}
 }
 
-// noEngine refuses a call of the engine's where nothing may run.
+// noEngine refuses a call of the engine where nothing may run.
 func noEngine(b *Binder, e *ast.FuncCall) {
 	if b.Typed != nil {
 		b.Fail(e.At, sqlerr.FeatureNotSupported, "%s is computed when the statement runs", e.Name)

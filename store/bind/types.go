@@ -9,7 +9,7 @@ import (
 	"github.com/relgrad/relgrad/store/columns"
 )
 
-// TypeOf checks a type name of the user's text.
+// TypeOf resolves a type name of the user's text.
 func TypeOf(b *Binder, n ast.TypeName) catalog.Type {
 	t := catalog.Type{Name: n.Name, Array: n.Dims > 0, Rank: n.Dims}
 	switch n.Name {
@@ -43,7 +43,7 @@ func TypeOf(b *Binder, n ast.TypeName) catalog.Type {
 	return t
 }
 
-// modifiers refuses the modifiers that a type does not have.
+// modifiers refuses modifiers that a type does not have.
 func modifiers(b *Binder, n ast.TypeName, t catalog.Type) {
 	if len(n.Mods) == 0 {
 		return

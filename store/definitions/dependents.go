@@ -7,7 +7,7 @@ import (
 	"github.com/relgrad/relgrad/catalog"
 )
 
-// Dependents lists the views that read a relation (or, with col, that column), also through other views.
+// Dependents lists the views that read a relation, or with col that column, directly or through other views.
 func (c *Set) Dependents(k Key, col string) []*catalog.ViewDef {
 	var out []*catalog.ViewDef
 	for _, v := range c.queries() {
@@ -52,7 +52,7 @@ func (c *Set) Callers(k Key) []Key {
 	return SortedKeys(calls, func(Key) bool { return true })
 }
 
-// Query finds a view or the query of a materialized view, nil for none.
+// Query finds a view, or the query of a materialized view; nil: there is none.
 func (c *Set) Query(k Key) *catalog.ViewDef {
 	if t := c.Tables[k]; t != nil {
 		return t.Matview
@@ -60,7 +60,7 @@ func (c *Set) Query(k Key) *catalog.ViewDef {
 	return c.Views[k]
 }
 
-// queries lists what is kept as a view: views and materialized views.
+// queries lists views and the queries of materialized views.
 func (c *Set) queries() []*catalog.ViewDef {
 	var out []*catalog.ViewDef
 	for _, v := range c.Views {
@@ -74,7 +74,7 @@ func (c *Set) queries() []*catalog.ViewDef {
 	return out
 }
 
-// Kind names what a view is in messages.
+// Kind is the kind of a view, for messages.
 func (c *Set) Kind(v *catalog.ViewDef) string {
 	if t := c.Tables[Key{v.Schema, v.Name}]; t != nil {
 		return "materialized view"

@@ -2,14 +2,14 @@
 //
 // # What
 //
-// A Set holds tables, views, functions and schemas by name; it answers what a name means on a search path (Relation,
-// Function) and what depends on what (dependents.go). tables.go prints a table for SQLite: its name, its columns,
-// CREATE TABLE and CREATE INDEX. systemviews.go fills the views of the catalogue, functions.go keeps functions.
+// A Set holds tables, views, functions and schemas by name. It resolves names on a search path (Relation, Function) and
+// knows what depends on what (dependents.go). tables.go prints a table for SQLite: its name, columns, CREATE TABLE and
+// CREATE INDEX. systemviews.go fills the views of the system catalogue, functions.go encodes functions.
 //
 // # Invariants
 //
-// A set that is in use does not change: who changes one clones it. Tables of the schema public have their own names in
-// the file, others schema.name; capitals and '^' are escaped by '^', because SQLite folds case. Keys of one integer are
+// A Set in use does not change: to change it, clone it. A table in schema public has its own name in the file, any
+// other is schema.name. Capitals and '^' are escaped by '^', because SQLite folds case. A key of one integer is
 // SQLite's row id.
 //
 // # Errors
@@ -18,5 +18,5 @@
 //
 // # Where to add
 //
-// A view of the catalogue is an entry of SystemViews.
+// A view of the system catalogue: an entry of SystemViews.
 package definitions

@@ -18,10 +18,10 @@ func init() {
 	}
 }
 
-// functionDef is a function's stored form: gob, because defaults of parameters are trees.
+// functionDef is how a function is stored: as gob, because defaults of parameters are trees.
 type functionDef struct{ Gob []byte }
 
-// EncodeFunction gives the form in which a function is kept.
+// EncodeFunction encodes a function for storage.
 func EncodeFunction(f *ast.CreateFunction) (functionDef, error) {
 	var b bytes.Buffer
 	err := gob.NewEncoder(&b).Encode(f)
@@ -31,7 +31,7 @@ func EncodeFunction(f *ast.CreateFunction) (functionDef, error) {
 	return functionDef{b.Bytes()}, err
 }
 
-// DecodeFunction reads what EncodeFunction gave.
+// DecodeFunction decodes what EncodeFunction has made.
 func DecodeFunction(def []byte) (*ast.CreateFunction, error) {
 	var d functionDef
 	if err := json.Unmarshal(def, &d); err != nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// Key names a relation.
+// Key is the name of a relation.
 type Key struct{ Schema, Name string }
 
-// Function looks a function or procedure of the user's up.
+// Function finds a function or procedure of the user.
 func (c *Set) Function(path []string, schema, name string) (*ast.CreateFunction, Key) {
 	if schema != "" {
 		path = []string{schema}
@@ -33,7 +33,7 @@ type Set struct {
 	Schemas []string
 }
 
-// NewSet holds the schemas that every store has.
+// NewSet has the schemas that every store has.
 func NewSet() *Set {
 	return &Set{Tables: map[Key]*catalog.TableDef{}, Views: map[Key]*catalog.ViewDef{},
 		Funcs: map[Key]*ast.CreateFunction{}, Schemas: []string{"public", "relgrad"}}
@@ -56,7 +56,7 @@ func (c *Set) Clone() *Set {
 	return n
 }
 
-// View returns a view's definition, nil where there is none or nothing is loaded yet.
+// View returns a view's definition, nil where there is none or no catalogue has been read yet.
 func (c *Set) View(k Key) *catalog.ViewDef {
 	if c == nil {
 		return nil
@@ -83,7 +83,7 @@ func (c *Set) Relation(path []string, schema, name string) (*catalog.TableDef, *
 	return nil, nil
 }
 
-// RelationNames lists relations as they are written under a search path, for hints.
+// RelationNames lists relations as one would write them under a search path, for hints.
 func (c *Set) RelationNames(path []string) []string {
 	var out []string
 	add := func(k Key) {
@@ -105,7 +105,7 @@ func (c *Set) RelationNames(path []string) []string {
 	return out
 }
 
-// Exists reports whether a schema has a table, a view or an index of this name: they share one set of names.
+// Exists reports whether a table, view or index of a schema has this name: all three share their names.
 func (c *Set) Exists(k Key) bool {
 	if c.Tables[k] != nil || c.Views[k] != nil {
 		return true
@@ -168,7 +168,7 @@ func Before(schema, name, schema2, name2 string) int {
 	return strings.Compare(name, name2)
 }
 
-// IndexName is the name of an index that SQLite knows by another one.
+// IndexName is the name of an index whose name in the file is phys.
 func (c *Set) IndexName(phys string) string {
 	for _, t := range c.Tables {
 		for _, x := range t.Indexes {

@@ -6,8 +6,8 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// SystemViews are the views of the standard's and of Postgres's catalogue that the store answers, with the columns that
-// it knows something about. They are filled for each statement that names them.
+// SystemViews are the views of information_schema and pg_catalog that the store has, with the columns that it can fill.
+// They are filled for each statement that names them.
 var SystemViews = map[string]func(*catalog.Objects) *catalog.Relation{
 	"information_schema.tables":  tablesView,
 	"information_schema.columns": columnsView,
@@ -82,7 +82,7 @@ func tablesView(o *catalog.Objects) *catalog.Relation {
 	return s.Relation
 }
 
-// udtNames are the names that Postgres's catalogue has for types.
+// udtNames are the types' names in Postgres's catalogue.
 var udtNames = map[string]string{"smallint": "int2", "integer": "int4", "bigint": "int8", "real": "float4",
 	"double precision": "float8", "boolean": "bool",
 	"timestamp with time zone": "timestamptz"}
@@ -126,7 +126,7 @@ func (s sheet) addColumn(schema, table string, i int, c *catalog.Column) {
 		yesNo(c.Identity != nil && !c.Identity.Serial), generation)
 }
 
-// columnType is what information_schema.columns says of a type; nil for nothing.
+// columnType is how information_schema.columns describes a type; nil: not at all.
 type columnType struct {
 	data, udt                       string
 	length, precision, radix, scale any

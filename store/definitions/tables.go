@@ -66,7 +66,8 @@ func ConstraintNames(t *catalog.TableDef) []string {
 	return out
 }
 
-// ObjectName is table_columns_label, whose longer part is cut until the whole is a name (makeObjectName).
+// ObjectName is table_columns_label, shortened at its longer part to the length of a name (PostgreSQL's
+// makeObjectName).
 func ObjectName(table, cols, label string) string {
 	room := 63 - len(label) - 1
 	if cols != "" {
@@ -130,7 +131,7 @@ func CreateTable(t *catalog.TableDef, phys string) string {
 	return "CREATE TABLE " + Database(t) + "." + sqltext.Ident(phys) + " (" + strings.Join(p, ", ") + ") STRICT"
 }
 
-// RowidColumn is the column that SQLite stores as the row id: an integer primary key. -1 if none.
+// RowidColumn is the integer primary key that SQLite stores as the row id, -1 if there is none.
 func RowidColumn(t *catalog.TableDef) int {
 	if t.PK == nil || len(t.PK.Cols) != 1 {
 		return -1
@@ -147,14 +148,14 @@ func IsRowID(t *catalog.TableDef, c *catalog.Column) bool {
 	return i >= 0 && t.Cols[i].Name == c.Name
 }
 
-// FileName is the table's name inside the file; sql the quoted, qualified form.
+// FileName is the table's name in the file.
 func FileName(t *catalog.TableDef) string { return FileNameOf(t.Schema, t.Name) }
 
 func Database(t *catalog.TableDef) string { return DatabaseName(t.Temp) }
 
 func SQL(t *catalog.TableDef) string { return Database(t) + "." + sqltext.Ident(FileName(t)) }
 
-// DatabaseName is where a temporary or a stored table lies.
+// DatabaseName is SQLite's name of the database in which temporary or stored tables lie.
 func DatabaseName(temp bool) string {
 	if temp {
 		return "temp"
@@ -162,7 +163,7 @@ func DatabaseName(temp bool) string {
 	return "main"
 }
 
-// FileNameOf is the name inside the file of a relation.
+// FileNameOf is a relation's name in the file.
 func FileNameOf(schema, name string) string {
 	if schema == "public" || schema == "pg_temp" {
 		return sqlgen.Mangle(name)
@@ -170,7 +171,7 @@ func FileNameOf(schema, name string) string {
 	return sqlgen.Mangle(schema) + "." + sqlgen.Mangle(name)
 }
 
-// quote prints an identifier for SQLite, str a string constant.
+// Ident prints an identifier for SQLite.
 func Ident(name string) string { return sqltext.Ident(sqlgen.Mangle(name)) }
 
 // Idents prints identifiers with commas between them.
@@ -194,7 +195,7 @@ func CheckWritable(t *catalog.TableDef) error {
 // KeyOf is the name of a table.
 func KeyOf(t *catalog.TableDef) Key { return Key{t.Schema, t.Name} }
 
-// RowidName is a name by which SQLite reaches the row id, not hidden by a column.
+// RowidName is a name of the row id that no column hides.
 func RowidName(t *catalog.TableDef) string {
 	for _, n := range []string{"rowid", "_rowid_", "oid"} {
 		if t.Column(n) < 0 {
@@ -222,10 +223,10 @@ func ErrNull(table, col string) *sqlerr.Error {
 		"null value in column \"%s\" of relation \"%s\" violates not-null constraint", col, table)
 }
 
-// Rebuilt ends the name of a table that is being rebuilt.
+// Rebuilt is the suffix of the name of a table that is being rebuilt.
 const Rebuilt = "^new"
 
-// UniqueName finds the constraint or index over exactly these columns.
+// UniqueName is the name of the constraint or index over exactly these columns.
 func UniqueName(t *catalog.TableDef, cols []string) string {
 	same := func(u []string) bool { return strings.Join(u, ",") == strings.Join(cols, ",") }
 	if t.PK != nil && same(t.PK.Cols) {
@@ -244,10 +245,10 @@ func UniqueName(t *catalog.TableDef, cols []string) string {
 	return t.Name + "_" + strings.Join(cols, "_") + "_key"
 }
 
-// IsHeld reports whether the table has the numbers of a column's chunks.
+// IsHeld reports whether the table holds numbers of chunks in this column, not the chunks.
 func IsHeld(t *catalog.TableDef, col int) bool { return t.Held != nil && t.Held[col] }
 
-// ReadColumn prints column i of a table that alias stands for.
+// ReadColumn prints column i of the table that alias names.
 func ReadColumn(t *catalog.TableDef, alias string, i int) string {
 	sql := alias + Ident(t.Cols[i].Name)
 	if IsHeld(t, i) {
@@ -279,7 +280,7 @@ func CheckPopulated(t *catalog.TableDef) error {
 		WithHint("Use the REFRESH MATERIALIZED VIEW command.")
 }
 
-// KindOf names what a table is.
+// KindOf is the kind of a table, for messages.
 func KindOf(t *catalog.TableDef) string {
 	if t.Matview != nil {
 		return "materialized view"
@@ -298,7 +299,7 @@ func KeyNames(t *catalog.TableDef) (out []string) {
 	return out
 }
 
-// LayoutOf is what two interchangeable result tables have in common.
+// LayoutOf is equal for result tables that can stand for each other.
 func LayoutOf(t *catalog.TableDef) string {
 	var b strings.Builder
 	for i, c := range t.Cols {
@@ -310,7 +311,7 @@ func LayoutOf(t *catalog.TableDef) string {
 	return b.String()
 }
 
-// IdentityOf chooses the columns that identify a row (law: the primary key, else a UNIQUE NOT NULL, else none).
+// IdentityOf chooses the columns that identify a row: the primary key, else a UNIQUE NOT NULL, else none.
 func IdentityOf(t *catalog.TableDef, rows int64) (key []int, declared bool) {
 	if keys := t.Keys(); len(keys) > 0 {
 		for _, c := range keys[0] {
