@@ -17,16 +17,16 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// member is a named array of a file; its elements are read as often as open is called.
+// member is a named array of a file. Each call of open reads its elements from the start.
 type member struct {
 	name    string
 	elem    elem
 	shape   []int64
-	big     bool // big-endian
-	fortran bool // the first index runs fastest
+	big     bool // elements are big-endian
+	fortran bool // Fortran order: the first index runs fastest
 	size    int64
 	open    func() (io.Reader, error)
-	texts   []string // a column of texts, in place of all this
+	texts   []string // a column of texts, which replaces all of the above
 }
 
 // count multiplies dimensions; false where the product exceeds 2^62.
@@ -46,22 +46,22 @@ func count(shape []int64) (int64, bool) {
 	return int64(n), true
 }
 
-// arrays is a file of arrays, read as a relation.
+// arrays is a file of arrays read as a relation.
 type arrays struct {
 	*source
 	all       []*member
 	about     about
-	anonymous bool // one array without a name of its own, which is read as whatever column is wanted
+	anonymous bool // a single unnamed array, which stands for any column
 }
 
-// about is what relgrad notes in a file on a table that it writes; see metadata in safetensors.go.
+// about is what relgrad records in a file about the table that it writes; see safetensors.go.
 type about struct {
 	Columns []string          `json:"columns"`         // in the table's order
 	Key     []string          `json:"key,omitempty"`   // the primary key
-	Types   map[string]string `json:"types,omitempty"` // of columns that travel as texts
+	Types   map[string]string `json:"types,omitempty"` // of columns stored as texts
 }
 
-// newArrays takes the arrays of the table asked for, or all where none is named after it.
+// newArrays takes the arrays of the requested table, or all where no array is named after it.
 func newArrays(s *source, all []*member, tables map[string]about) (*arrays, error) {
 	out, seen := &arrays{source: s}, map[string]bool{}
 	prefix := s.opt.Table + "."
@@ -80,7 +80,7 @@ func newArrays(s *source, all []*member, tables map[string]about) (*arrays, erro
 	if len(out.all) == 0 {
 		out.all, out.about = all, tables[""]
 	}
-	place := func(a *member) int { // those that the note does not name come last
+	place := func(a *member) int { // arrays that the note does not name come last
 		if i := slices.Index(out.about.Columns, a.name); i >= 0 {
 			return i
 		}
@@ -122,7 +122,7 @@ func toShape(s []int64) tensor.Shape {
 	return out
 }
 
-// slice is the shape of one row's part.
+// slice is the shape of one row of an array.
 func (f *arrays) slice(a *member) []int64 {
 	if f.opt.Whole || len(a.shape) == 0 {
 		return a.shape
@@ -192,7 +192,7 @@ func (r *arrayRows) Next(dst []any) error {
 	return nil
 }
 
-// end reads past the last element: a compressed array is checked there.
+// end reads beyond the last element, which checks a compressed array.
 func (r *arrayRows) end() error {
 	for _, c := range r.cols {
 		if c.r == nil {
@@ -205,7 +205,7 @@ func (r *arrayRows) end() error {
 	return io.EOF
 }
 
-// in names the array and file of an error.
+// in adds the names of array and file to an error.
 func (f *arrays) in(err error, a *member) error {
 	var e *sqlerr.Error
 	if errors.As(err, &e) {
@@ -221,15 +221,15 @@ func (f *arrays) in(err error, a *member) error {
 type arrayColumn struct {
 	a     *member
 	r     io.Reader
-	typ   string // of the values
+	typ   string // Postgres type of the values
 	raw   []byte // one row's elements
-	chunk []byte // one row's chunk in stored form, or nil
+	chunk []byte // one row's chunk in stored form; nil: not a chunk
 	head  int
 	d     tensor.DType
 	shape []int64
 }
 
-// maxList bounds the elements of an array that is no chunk.
+// maxList bounds the elements of an array that is not a chunk.
 const maxList = 1 << 20
 
 // column prepares to read an array as values of a type. It takes memory for one row.
@@ -299,7 +299,7 @@ func (c *arrayColumn) next(i int64) (any, error) {
 	return c.nested(c.shape, &at)
 }
 
-// nested builds the value of an array that is no chunk; a scalar where the shape is empty.
+// nested makes the value of an array that is not a chunk, or a scalar where the shape is empty.
 func (c *arrayColumn) nested(shape []int64, at *int) (any, error) {
 	e := c.a.elem
 	if len(shape) == 0 {
@@ -320,7 +320,7 @@ func (c *arrayColumn) nested(shape []int64, at *int) (any, error) {
 	return out, nil
 }
 
-// utf32 reads a text of NumPy: code points of four bytes, padded with zeros.
+// utf32 reads one of NumPy's texts: code points of four bytes each, padded with zeros.
 func utf32(b []byte, big bool) (string, error) {
 	var out strings.Builder
 	for len(b) >= 4 && !allZero(b) {
@@ -380,7 +380,7 @@ func (f *arrays) permute(a *member, r io.Reader) (io.Reader, error) {
 	return bytes.NewReader(dst), nil
 }
 
-// appendUTF32 writes a text as utf32 reads it.
+// appendUTF32 writes a text for utf32.
 func appendUTF32(b []byte, s string) []byte {
 	for _, r := range s {
 		b = binary.LittleEndian.AppendUint32(b, uint32(r))

@@ -17,21 +17,21 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// arraySink collects columns in temporary files: rows come one by one, while a file of arrays holds one column
-// after the other, each behind its length.
+// arraySink collects columns in temporary files. Rows come one by one, but a file of arrays holds one column after the
+// other, each preceded by its length.
 type arraySink struct {
 	*target
 	finish func(*arraySink) error
-	one    bool // a single array
+	one    bool // the file has a single array
 	cols   []*spool
-	now    []*spool // of the relation being written
+	now    []*spool // columns of the relation being written
 	tables map[string]about
 	rows   int64
 }
 
 // spool is a column being written.
 type spool struct {
-	name  string // of the array
+	name  string // the array's name
 	col   Column
 	elem  elem
 	text  bool
@@ -39,9 +39,9 @@ type spool struct {
 	w     *bufio.Writer
 	shape tensor.Shape
 	head  []byte
-	n     int64 // rows
+	n     int64 // number of rows
 	wide  int   // characters of the longest text
-	texts int64 // their bytes
+	texts int64 // bytes of all texts
 }
 
 func createNpy(t *target) (Sink, error) {
@@ -96,7 +96,7 @@ func (s *arraySink) Begin(name string, cols []Column, key []string) error {
 	return nil
 }
 
-// checkRows: a relation whose arrays are written whole has one row.
+// checkRows refuses a second row of a relation whose arrays are written whole.
 func (s *arraySink) checkRows() error {
 	if s.opt.Whole && len(s.now) > 0 && s.rows != 1 {
 		return s.refuse("the option WHOLE writes the chunks of a single row, there are %d rows", s.rows)
@@ -178,7 +178,7 @@ func (p *spool) dims(whole bool) []int64 {
 	return out
 }
 
-// rewind gives what the column holds.
+// rewind opens the column for reading.
 func (p *spool) rewind() (*bufio.Reader, error) {
 	if err := p.w.Flush(); err != nil {
 		return nil, err
@@ -279,7 +279,7 @@ func (s *arraySink) npz() error {
 	return z.Close()
 }
 
-// safetensors writes the arrays, those of wider elements first, so that each is aligned.
+// safetensors writes the arrays. Those of wider elements come first, so that all are aligned.
 func (s *arraySink) safetensors() error {
 	meta := map[string]string{}
 	note, err := json.Marshal(s.tables)

@@ -20,7 +20,7 @@ type arrowFile struct {
 	*source
 	r     *ipc.FileReader
 	cols  []Column
-	field []int // of each column
+	field []int // the field of each column
 	about about
 }
 
@@ -49,7 +49,7 @@ func openArrow(s *source) (Reader, error) {
 	return f, s.someReadable(f.cols)
 }
 
-// aboutOf reads what relgrad noted in a file's metadata.
+// aboutOf reads what relgrad recorded in a file's metadata.
 func (s *source) aboutOf(meta map[string]string) (a about, err error) {
 	if t, ok := meta[metaAbout]; ok {
 		if err := json.Unmarshal([]byte(t), &a); err != nil {
@@ -63,7 +63,7 @@ func (f *arrowFile) Columns() []Column { return f.cols }
 func (f *arrowFile) Key() []string     { return f.about.Key }
 func (f *arrowFile) Close() error      { return f.r.Close() }
 
-// arrowType gives the Postgres type that holds a column's values exactly; "" where there is none.
+// arrowType returns the Postgres type that holds a column's values exactly, "" where there is none.
 func arrowType(t arrow.DataType) (typ string, shape tensor.Shape) {
 	switch x := t.(type) {
 	case *arrow.BooleanType:
@@ -93,7 +93,7 @@ func arrowType(t arrow.DataType) (typ string, shape tensor.Shape) {
 	return listType(t)
 }
 
-// listType is arrowType of lists.
+// listType is arrowType for lists.
 func listType(t arrow.DataType) (typ string, shape tensor.Shape) {
 	switch x := t.(type) {
 	case *arrow.FixedSizeListType:
@@ -140,7 +140,7 @@ type arrowColumn struct {
 	name  string
 	field int
 	b     *builder
-	seen  int // rank of what is being read
+	seen  int // rank of the value being read
 }
 
 // Next implements Rows.
@@ -182,7 +182,7 @@ func (r *arrowRows) Next(dst []any) (err error) {
 	return nil
 }
 
-// read adds element i of an array to the value being built; lists add theirs.
+// read adds element i of an array to the value being built; for lists it recurses.
 func (c *arrowColumn) read(a arrow.Array, i, depth int) error {
 	if a.IsNull(i) {
 		return sqlerr.New(sqlerr.NullNotAllowed, "a list with a NULL element").
@@ -250,7 +250,7 @@ func (c *arrowColumn) leaf(a arrow.Array, i int) error {
 	return sqlerr.New(sqlerr.FeatureNotSupported, "values of type %s", a.DataType())
 }
 
-// integer is entry i of integers that all are bigints.
+// integer is entry i of an array of integers. ok is false for other types, and for values beyond bigint.
 func integer(a arrow.Array, i int) (v int64, ok bool) {
 	switch x := a.(type) {
 	case *array.Int8:
@@ -275,7 +275,7 @@ func (c *arrowColumn) float32(bits uint32) error {
 	return c.b.float(float64(math.Float32frombits(bits)), bits, true)
 }
 
-// limited hands out memory for what a file may need: its own size, and what may come of it by decompression.
+// limited allocates at most what a file may need: its own size, and what decompressing may make of it.
 type limited struct {
 	memory.Allocator
 	s *source
@@ -283,7 +283,7 @@ type limited struct {
 
 func newLimited(s *source) memory.Allocator { return limited{memory.NewGoAllocator(), s} }
 
-// maxExpand is what any file may take; expand the factor by which compressed data may grow beyond it.
+// maxExpand is the memory that any file may take; expand is how many times its size a larger one may take.
 const (
 	maxExpand = 256 << 20
 	expand    = 1100

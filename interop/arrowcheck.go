@@ -6,8 +6,8 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 )
 
-// Arrow's metadata are flatbuffers. The library takes memory for as many fields as a vector claims to have; this looks
-// at them before. https://github.com/apache/arrow/blob/main/format/Schema.fbs, File.fbs and Message.fbs
+// Arrow's metadata are flatbuffers. The library takes memory for as many fields as a vector claims to have, so they are
+// checked first. https://github.com/apache/arrow/blob/main/format/Schema.fbs, File.fbs and Message.fbs
 
 // table is a flatbuffer table whose slots are numbered from 0.
 type table struct{ flatbuffers.Table }
@@ -26,7 +26,7 @@ func (t table) sub(i int) (out table, ok bool) {
 	return out, true
 }
 
-// vector gives the place and length of the vector in a slot, whose elements have size bytes.
+// vector returns the position and length of the vector in a slot. Its elements have size bytes.
 func (t table) vector(i, size int) (at flatbuffers.UOffsetT, n int) {
 	o := t.slot(i)
 	if o == 0 {
@@ -43,7 +43,7 @@ func rootTable(b []byte) table {
 	return table{flatbuffers.Table{Bytes: b, Pos: flatbuffers.GetUOffsetT(b)}}
 }
 
-// block is where a message of the file lies.
+// block is the position of a message in the file.
 type block struct {
 	offset, body int64
 	meta         int32
@@ -78,7 +78,7 @@ func arrowFooter(s *source) (table, error) {
 	return rootTable(b), nil
 }
 
-// checkArrow looks at the footer: the fields of the schema, and where the messages lie.
+// checkArrow checks the footer: the fields of the schema and the positions of the messages.
 func checkArrow(s *source) error {
 	foot, err := arrowFooter(s)
 	if err != nil {
@@ -123,7 +123,7 @@ func checkFields(s *source, t table, slot, depth int, budget *int) {
 	}
 }
 
-// checkBatch looks at a record batch before it is read.
+// checkBatch checks a record batch before it is read.
 func (f *arrowFile) checkBatch(i int) error {
 	foot, err := arrowFooter(f.source)
 	if err != nil {
@@ -136,8 +136,8 @@ func (f *arrowFile) checkBatch(i int) error {
 	return checkMessage(f.source, foot.block(at+flatbuffers.UOffsetT(24*i)))
 }
 
-// checkMessage compares the buffers of a record or dictionary batch with its body, and what zstd says of compressed
-// ones with what the batch says.
+// checkMessage checks that the buffers of a record or dictionary batch lie in its body, and that the sizes in zstd's
+// frames agree with the sizes in the batch.
 func checkMessage(s *source, b block) error {
 	buf := make([]byte, b.meta)
 	if _, err := s.ReadAt(buf, b.offset); err != nil {
@@ -152,7 +152,7 @@ func checkMessage(s *source, b block) error {
 	if !ok {
 		return s.malformed("a message at byte %d without content", b.offset)
 	}
-	if o := message.slot(1); o != 0 && message.GetByte(o+message.Pos) == 2 { // a dictionary
+	if o := message.slot(1); o != 0 && message.GetByte(o+message.Pos) == 2 { // a dictionary batch
 		if batch, ok = batch.sub(1); !ok {
 			return s.malformed("a dictionary without content")
 		}

@@ -20,13 +20,13 @@ import (
 
 // rowWriter writes rows of columns whose shapes are known, in batches.
 type rowWriter interface {
-	add(row []any) (bytes int, err error) // bytes is roughly what the row takes
+	add(row []any) (bytes int, err error) // bytes: about how many the row takes
 	flush(rows int) error                 // ends a batch
 	close() error
 }
 
-// relationSink writes one relation. A chunk column's shape is part of the file's schema; where it is not known
-// beforehand, rows wait until a chunk has come.
+// relationSink writes one relation. The shape of a chunk column is part of the file's schema. Where it is unknown, rows
+// wait until the first chunk comes.
 type relationSink struct {
 	*target
 	open    func(w io.Writer, cols []Column, note string) (rowWriter, error)
@@ -38,7 +38,7 @@ type relationSink struct {
 	bytes   int
 }
 
-// A batch has at most so many rows, and about so many bytes.
+// Limits of a batch: rows, and about so many bytes.
 const (
 	batchRows  = 1 << 16
 	batchBytes = 32 << 20
@@ -70,7 +70,7 @@ func openArrowWriter(w io.Writer, cols []Column, note string) (rowWriter, error)
 	return &arrowWriter{f, array.NewRecordBuilder(memory.NewGoAllocator(), schema), cols}, err
 }
 
-// seeker tells the library where it writes; it never goes back.
+// seeker tells the library its position in the output; it cannot seek.
 type seeker struct {
 	io.Writer
 	at int64
@@ -109,7 +109,7 @@ func (s *relationSink) Begin(_ string, cols []Column, key []string) error {
 	return err
 }
 
-// arrowOf is the type that a column is written as.
+// arrowOf is the Arrow type in which a column is written.
 func arrowOf(c Column) arrow.DataType {
 	d, chunk := chunkType(c.Type)
 	if !chunk {
@@ -133,7 +133,7 @@ func arrowOf(c Column) arrow.DataType {
 	if d == tensor.Float32 {
 		t = arrow.PrimitiveTypes.Float32
 	}
-	if c.Shape == nil { // no chunk at all
+	if c.Shape == nil { // there was no chunk at all
 		return arrow.ListOfNonNullable(t)
 	}
 	for i := len(c.Shape) - 1; i >= 0; i-- {
@@ -142,7 +142,7 @@ func arrowOf(c Column) arrow.DataType {
 	return t
 }
 
-// begin writes the schema, now that the shapes are known, and the rows that waited for it.
+// begin writes the schema once the shapes are known, and then the rows that waited for it.
 func (s *relationSink) begin() (err error) {
 	if s.w, err = s.open(s.Writer, s.cols, s.note); err != nil {
 		return err
@@ -221,7 +221,7 @@ func (s *relationSink) flush() error {
 	return err
 }
 
-// guard turns a panic of the library, which its writers use for errors, into an error.
+// guard turns a panic of the library into an error: its writers report errors by panics.
 func (s *relationSink) guard(err *error) {
 	if p := recover(); p != nil {
 		e, ok := p.(error)
@@ -309,7 +309,7 @@ func (a *arrowWriter) append(b array.Builder, v any) error {
 	return nil
 }
 
-// appendChunk appends nested lists; p loses the elements written.
+// appendChunk appends nested lists and removes the elements written from p.
 func appendChunk(b array.Builder, shape tensor.Shape, p *[]byte, d tensor.DType) {
 	if len(shape) > 0 {
 		l := b.(*array.FixedSizeListBuilder)

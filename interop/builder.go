@@ -5,13 +5,13 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// builder makes one value of a type from a file's elements, which come in row-major order.
+// builder makes one value of a type from a file's elements, in row-major order.
 type builder struct {
-	typ   string // of an element
+	typ   string // type of an element
 	array bool
 	chunk bool
 	d     tensor.DType
-	buf   []byte // chunk: room for the longest header, then the elements
+	buf   []byte // of a chunk: room for the longest header, then the elements
 	flat  []any
 	dims  []int
 }
@@ -87,7 +87,7 @@ func (b *builder) add(v any, err error) error {
 	return err
 }
 
-// value gives what was built: a scalar where the dims are empty.
+// value returns the value; a scalar where the dims are empty.
 func (b *builder) value() (any, error) {
 	n := 1
 	for _, d := range b.dims {

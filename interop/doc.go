@@ -2,22 +2,22 @@
 //
 // # What
 //
-// A file is a relation. A Reader says which Columns it has and yields rows; a Sink takes rows. Files of arrays (npy,
-// npz, safetensors: array.go, arraysink.go) become relations by one convention: arrays of shape (n, …) are columns of
-// n rows, row i holding slice i; or, read whole, each array is one chunk of a single row. Arrow and Parquet
-// (arrow.go, arrowsink.go, parquet.go) are relations already; chunks are nested lists there, of fixed size where
-// relgrad writes them.
+// A file is read as a relation. A Reader has Columns and returns rows; a Sink takes rows. Files of arrays (npy, npz,
+// safetensors: array.go, arraysink.go) become relations by one convention: arrays of shape (n, …) are columns of n
+// rows, and row i holds slice i; or, read whole, each array is one chunk of a single row. Arrow and Parquet files
+// (arrow.go, arrowsink.go, parquet.go) are relations; their chunks are nested lists, of fixed size where relgrad writes
+// them.
 //
-// Values are nil (NULL), int64, float64, bool, string, nested []any of these for arrays of other than floats, and
-// []byte for a chunk, in the stored form of tensor.Encode: its bits go from file to store and back untouched.
+// Values are nil (NULL), int64, float64, bool, string, nested []any of these for arrays that are not of floats, and
+// []byte for a chunk, in the stored form of tensor.Encode: its bits do not change between file and store.
 //
 // # Invariants
 //
-// Nothing is changed without a word: a value is taken exactly or refused, but double precision is rounded where the
-// column is real, as INSERT does. A file may say anything about itself: each length is compared with the file's
-// size before memory is taken, and a panic of a library becomes an error. One row is in memory at a time when
-// reading npy, npz and safetensors (a column in Fortran order: all of it), one batch for Arrow, a column's page for
-// Parquet; when writing, columns of arrays wait in temporary files.
+// No value changes silently: it is taken exactly or refused, except that double precision is rounded for a column of
+// real, as INSERT does. A file may claim anything about itself, so each length is compared with the file's size before
+// memory is taken, and a panic of a library becomes an error. Reading holds in memory one row of npy, npz and
+// safetensors (of a column in Fortran order: all of it), one batch of Arrow, one page of a column of Parquet. When
+// writing, columns of arrays wait in temporary files.
 //
 // # Errors
 //

@@ -10,15 +10,15 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// elem is an element type of array files, named as NumPy does.
+// elem is an element type of array files, under NumPy's name.
 type elem struct {
 	name string
 	size int
 	kind byte   // 'b' boolean, 'i' signed, 'u' unsigned, 'f' float, 'U' text in UTF-32
-	typ  string // the Postgres type that holds it exactly, in a chunk or scalar
+	typ  string // the Postgres type that holds it exactly, in a chunk or as a scalar
 }
 
-// elems are the element types; tables in npy.go and safetensors.go give the formats' names for them.
+// elems are the element types. The tables in npy.go and safetensors.go map the formats' names to them.
 var elems = map[string]elem{
 	"bool": {"bool", 1, 'b', "boolean"},
 	"i1":   {"int8", 1, 'i', "smallint"}, "i2": {"int16", 2, 'i', "smallint"}, "i4": {"int32", 4, 'i', "integer"},
@@ -29,7 +29,7 @@ var elems = map[string]elem{
 	"f8": {"float64", 8, 'f', "double precision"},
 }
 
-// elemOf is the element type that a Postgres type is written as; false for types that travel as text.
+// elemOf is the element type in which a Postgres type is written; false for types written as text.
 func elemOf(typ string) (elem, bool) {
 	base, _ := baseType(typ)
 	name, ok := map[string]string{"boolean": "bool", "smallint": "i2", "integer": "i4", "bigint": "i8", "real": "f4",
@@ -78,7 +78,7 @@ func (e elem) integer(b []byte, big bool) (int64, error) {
 	return int64(u), nil
 }
 
-// float reads one element of a float type. The bits of float32 are its own, also of a NaN, if is32.
+// float reads one element of a float type. If is32, f32 has the bits of the float32, also of a NaN.
 func (e elem) float(b []byte, big bool) (x float64, f32 uint32, is32 bool) {
 	u := e.bits(b, big)
 	switch e.name {
@@ -94,7 +94,7 @@ func (e elem) float(b []byte, big bool) (x float64, f32 uint32, is32 bool) {
 	return float64(math.Float32frombits(f32)), f32, true
 }
 
-// halfBits widens an IEEE 754 binary16 to the bits of the float32 of equal value.
+// halfBits converts an IEEE 754 binary16 to the bits of the equal float32.
 func halfBits(h uint16) uint32 {
 	sign, exp, frac := uint32(h>>15)<<31, uint32(h>>10)&31, uint32(h)&1023
 	switch {
@@ -106,7 +106,7 @@ func halfBits(h uint16) uint32 {
 	return sign | math.Float32bits(float32(frac)/(1<<24)) // subnormal, exact
 }
 
-// inexact is a number that the column's type cannot hold.
+// inexact is the error of a number that the column's type cannot hold.
 func inexact(x any, typ string) error {
 	return sqlerr.New(sqlerr.NumericOutOfRange, "%v is not exactly representable as %s", x, typ)
 }
@@ -115,7 +115,7 @@ func outOfRange(x any, typ string) error {
 	return sqlerr.New(sqlerr.NumericOutOfRange, "%v is out of range for type %s", x, typ)
 }
 
-// chunk writes elements as those of a chunk of dtype d.
+// chunk converts elements to those of a chunk of dtype d.
 func (e elem) chunk(dst, src []byte, big bool, d tensor.DType) error {
 	same := e.kind == 'f' && e.size == d.Size() && e.size > 2
 	if same && !big {
@@ -142,7 +142,7 @@ func (e elem) chunk(dst, src []byte, big bool, d tensor.DType) error {
 	return nil
 }
 
-// putFloat writes one element; a double is rounded where the chunk is real.
+// putFloat writes one element; a double is rounded for a chunk of real.
 func putFloat(dst []byte, x float64, f32 uint32, is32 bool, d tensor.DType) error {
 	switch {
 	case d == tensor.Float64:
@@ -170,7 +170,7 @@ func putInt(dst []byte, n int64, d tensor.DType) error {
 	return putFloat(dst, x, 0, false, d)
 }
 
-// scalar reads one element as a value of a type. A string for types that the store parses itself.
+// scalar reads one element as a value of a type: as a string for types that the store parses itself.
 func (e elem) scalar(b []byte, big bool, typ string) (any, error) {
 	if e.kind == 'f' {
 		x, _, _ := e.float(b, big)
@@ -186,7 +186,7 @@ func (e elem) scalar(b []byte, big bool, typ string) (any, error) {
 	return intAs(n, typ)
 }
 
-// intAs assigns an integer to a type.
+// intAs converts an integer to a type.
 func intAs(n int64, typ string) (any, error) {
 	switch typ {
 	case "smallint", "integer", "bigint":
@@ -212,7 +212,7 @@ func intAs(n int64, typ string) (any, error) {
 
 var intBits = map[string]uint{"smallint": 16, "integer": 32, "bigint": 64}
 
-// floatAs assigns a float to a type; a double is rounded where it is real.
+// floatAs converts a float to a type; a double is rounded for real.
 func floatAs(x float64, typ string) (any, error) {
 	switch typ {
 	case "double precision":

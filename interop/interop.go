@@ -12,8 +12,8 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// Column is a column of a file or table. Type is a Postgres type name ("real[]"); Shape, where it is known, that of
-// each row's chunk. Refused says of a file's column that cannot be read, which has no Type, what it holds.
+// Column is a column of a file or table. Type is a Postgres type name ("real[]"); Shape is the shape of each row's
+// chunk, if known. A file's column that cannot be read has no Type, and Refused says what it holds.
 type Column struct {
 	Name    string
 	Type    string
@@ -21,8 +21,7 @@ type Column struct {
 	Refused string
 }
 
-// Readable returns an error for the first of a file's columns that cannot be read: who reads all columns must not go on
-// without it.
+// Readable returns an error for the first column of a file that cannot be read. Whoever reads all columns must call it.
 func Readable(file string, cols []Column) error {
 	for _, c := range cols {
 		if c.Refused != "" {
@@ -51,11 +50,11 @@ func (s *source) someReadable(cols []Column) error {
 	return nil
 }
 
-// Reader is an open file seen as a relation.
+// Reader is an open file, read as a relation.
 type Reader interface {
 	// Columns lists the file's columns with the types that hold their values exactly.
 	Columns() []Column
-	// Key names the columns that are the primary key of the table that was written; nil where the file does not say.
+	// Key names the primary key of the table that was written, nil where the file does not tell.
 	Key() []string
 	// Rows reads columns of the file, by name, as values of the given types.
 	Rows(want []Column) (Rows, error)
@@ -64,31 +63,32 @@ type Reader interface {
 
 // Rows are a file's rows, in its order.
 type Rows interface {
-	// Next puts the next row into dst, one value for each column wanted; io.EOF after the last. The values are valid
-	// until the next call.
+	// Next writes the next row to dst, one value for each wanted column; io.EOF after the last row. The values are
+	// valid until the next call.
 	Next(dst []any) error
 }
 
-// Sink writes a file. What it was given becomes a file only when Close returns nil.
+// Sink writes a file, which is complete only when Close returns nil.
 type Sink interface {
-	// Begin begins a relation: name is the table's, "" for a query's result; key its primary key's columns.
+	// Begin begins a relation. name is the table's, "" for the result of a query; key names the columns of its primary
+	// key.
 	Begin(name string, cols []Column, key []string) error
 	// Write adds a row of the relation.
 	Write(row []any) error
-	// Close ends the file, Abort gives it up.
+	// Close completes the file, Abort gives it up.
 	Close() error
 	Abort()
 }
 
 // Options of a file.
 type Options struct {
-	// Whole: each array is the chunk of a single row, rather than rows along its first dimension.
+	// Whole reads and writes each array as the chunk of a single row, instead of rows along its first dimension.
 	Whole bool
-	// Table: of a file with arrays named table.column, those of this table are read.
+	// Table chooses, in a file with arrays named table.column, the table to read.
 	Table string
 }
 
-// File is what a format is read from.
+// File is the data of a file.
 type File interface {
 	io.ReaderAt
 	io.Reader
@@ -104,8 +104,8 @@ type source struct {
 
 type format struct {
 	extensions []string
-	arrays     bool // a file of named arrays: Options have a meaning
-	many       bool // holds several relations
+	arrays     bool // a file of named arrays: Options apply
+	many       bool // a file may hold several relations
 	open       func(*source) (Reader, error)
 	create     func(*target) (Sink, error)
 }
@@ -117,7 +117,7 @@ type target struct {
 	opt  Options
 }
 
-// formats are the names that FORMAT takes.
+// formats are the formats by their names in COPY's option FORMAT.
 var formats map[string]*format
 
 func init() {
@@ -140,7 +140,7 @@ func Formats() []string {
 	return out
 }
 
-// FormatOf tells a file's format from its extension; "" for none of ours.
+// FormatOf returns a file's format by its extension, "" for other extensions.
 func FormatOf(path string) string {
 	ext := strings.ToLower(filepath.Ext(path))
 	for n, f := range formats {
@@ -154,10 +154,10 @@ func FormatOf(path string) string {
 // HoldsMany reports whether a file of the format holds several relations.
 func HoldsMany(name string) bool { return formats[name] != nil && formats[name].many }
 
-// Arrays reports whether a file of the format is a set of arrays, for which Whole has a meaning.
+// Arrays reports whether files of the format are sets of arrays, for which Whole has a meaning.
 func Arrays(name string) bool { return formats[name] != nil && formats[name].arrays }
 
-// Open reads the beginning of a file of size bytes. Errors call it name.
+// Open reads the beginning of a file of size bytes. name is for errors.
 func Open(format string, f File, size int64, name string, o Options) (r Reader, err error) {
 	x, err := find(format, o)
 	if err != nil {
@@ -167,7 +167,7 @@ func Open(format string, f File, size int64, name string, o Options) (r Reader, 
 	return x.open(&source{f, name, size, o})
 }
 
-// Create begins a file, written to w when the sink is closed.
+// Create begins a file, which is written to w when the sink is closed.
 func Create(format string, w io.Writer, name string, o Options) (Sink, error) {
 	x, err := find(format, o)
 	if err != nil {
@@ -189,12 +189,12 @@ func find(name string, o Options) (*format, error) {
 	return f, nil
 }
 
-// malformed is a file that is not what its format says.
+// malformed is the error of a file that violates its format.
 func (s *source) malformed(format string, args ...any) *sqlerr.Error {
 	return sqlerr.New(sqlerr.BadCopy, "file \"%s\": %s", s.name, fmt.Sprintf(format, args...))
 }
 
-// unsupported is a file that is well-formed but holds what relgrad does not read.
+// unsupported is the error of a well-formed file with content that relgrad does not read.
 func (s *source) unsupported(format string, args ...any) *sqlerr.Error {
 	return sqlerr.New(sqlerr.FeatureNotSupported, "file \"%s\": %s", s.name, fmt.Sprintf(format, args...))
 }
@@ -230,7 +230,7 @@ func firstLine(s string) string {
 	return strings.ToValidUTF8(s, "?")
 }
 
-// pick finds the wanted columns among the file's.
+// pick finds the wanted columns among those of the file.
 func (s *source) pick(have, want []Column) ([]int, error) {
 	out := make([]int, len(want))
 	for i, w := range want {
@@ -262,7 +262,7 @@ func list(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// maxChunk is the largest chunk in bytes: SQLite's limit of a value, less the chunk's header.
+// maxChunk is the largest chunk in bytes: SQLite's limit of a value minus the chunk's header.
 const maxChunk = 1_000_000_000 - 64
 
 // baseType splits "real[]" into "real" and whether it is an array.
@@ -286,7 +286,7 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// within puts where an error lies in front of its message.
+// within prefixes an error's message with its place.
 func within(err error, where string) error {
 	var e *sqlerr.Error
 	if !errors.As(err, &e) {

@@ -8,14 +8,14 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// Years that Postgres's types hold; 0 is 1 BC.
+// Years that Postgres's types can hold; year 0 is 1 BC.
 const (
 	firstYear         = -4712
 	lastTimestampYear = 294276
 	lastDateYear      = 5874897
 )
 
-// date adds a day, counted from 1970, as Postgres prints it.
+// date adds a day, counted from 1970, in Postgres's text form.
 func (b *builder) date(days int64) error {
 	day := time.Unix(days*86400, 0).UTC()
 	text := moment(day, false)
@@ -34,15 +34,15 @@ func (b *builder) date(days int64) error {
 	return b.text(text)
 }
 
-// timestamp adds a number of units since 1970; zone tells that it is an instant, and not a reading of some clock. What
-// the type cannot hold is refused: nanoseconds, a time of day, the zone.
+// timestamp adds a time, in units since 1970. zone: it is an instant, not the reading of a local clock. It refuses what
+// the type cannot hold: nanoseconds, a time of day, the zone.
 func (b *builder) timestamp(n int64, unit time.Duration, zone bool) error {
 	per := int64(time.Second / unit)
 	sec, frac := n/per, n%per
 	if frac < 0 {
 		sec, frac = sec-1, frac+per
 	}
-	if sec > 1e13 || sec < -1e13 { // beyond what package time counts right
+	if sec > 1e13 || sec < -1e13 { // package time is wrong beyond that
 		return outOfRange(fmt.Sprintf("a timestamp of %d seconds since 1970", sec), b.typ)
 	}
 	at := time.Unix(sec, frac*int64(unit)).UTC()
@@ -76,10 +76,10 @@ func (b *builder) timestamp(n int64, unit time.Duration, zone bool) error {
 	return b.text(text)
 }
 
-// texts reports whether elements are texts, which take a date in any form.
+// texts reports whether elements are texts, which can hold any date.
 func (b *builder) texts() bool { return b.typ == "text" || strings.HasPrefix(b.typ, "character") }
 
-// moment prints a day, with the time if clock.
+// moment prints a day, and with clock the time too.
 func moment(t time.Time, clock bool) string {
 	y, era := t.Year(), ""
 	if y <= 0 {

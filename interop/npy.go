@@ -30,7 +30,7 @@ func openNpy(s *source) (Reader, error) {
 	return &arrays{source: s, all: []*member{a}, anonymous: true}, nil
 }
 
-// npy reads the header of an array from r, which has size bytes; r then stands at the elements.
+// npy reads the header of an array of size bytes from r, which is then at the first element.
 func (s *source) npy(name string, r io.Reader, size int64) (*member, error) {
 	what := func(format string, args ...any) error {
 		return s.malformed("array \"%s\": "+format, append([]any{name}, args...)...)
@@ -92,8 +92,8 @@ func bytesText(k int64, size int, ok bool) string {
 	return strconv.FormatInt(k*int64(size), 10)
 }
 
-// parseNpyHeader reads {'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }. An element type that is not
-// readable leaves elem.name empty and elem.typ the description.
+// parseNpyHeader reads {'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }. For an element type that cannot be
+// read elem.name is empty and elem.typ describes the type.
 func parseNpyHeader(text string) (*member, error) {
 	p := &pyDict{text: strings.TrimRight(text, " \n")}
 	a, seen := &member{}, map[string]bool{}
@@ -135,7 +135,7 @@ func parseNpyHeader(text string) (*member, error) {
 	return a, p.err
 }
 
-// pyDict reads a literal of Python from the left; after an error it does nothing.
+// pyDict parses a Python literal from left to right; after an error it does nothing.
 type pyDict struct {
 	text string
 	err  error
@@ -198,7 +198,7 @@ func (p *pyDict) tuple() []int64 {
 	return out
 }
 
-// descr reads '<f8', '|b1', '<U12'; anything else, such as a list of fields, is not readable.
+// descr reads '<f8', '|b1' or '<U12'. Anything else, such as a list of fields, cannot be read.
 func (p *pyDict) descr(a *member) {
 	if p.is("[") {
 		end := strings.LastIndexByte(p.text, ']')
@@ -235,7 +235,7 @@ func npyHeader(code string, shape []int64) []byte {
 	return append(binary.LittleEndian.AppendUint16(b, uint16(len(text))), text...)
 }
 
-// npyCode is NumPy's name of an element type that is written.
+// npyCode is NumPy's code of an element type for writing.
 func npyCode(e elem) string {
 	switch e.kind {
 	case 'U':

@@ -24,7 +24,7 @@ func openNpz(s *source) (Reader, error) {
 		if !ok {
 			return nil, s.unsupported("member \"%.100s\" is no array: its name does not end in .npy", f.Name)
 		}
-		// deflate shrinks by at most 1032 to 1; what claims more lies about its size
+		// deflate compresses by at most 1032 to 1, so a larger claim is false
 		if f.CompressedSize64 > uint64(s.size) || f.UncompressedSize64 > 1032*f.CompressedSize64+64 ||
 			f.Method == zip.Store && f.UncompressedSize64 != f.CompressedSize64 {
 			return nil, s.malformed("array \"%s\": %d bytes from %d compressed ones in a file of %d", name, f.UncompressedSize64,

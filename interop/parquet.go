@@ -24,7 +24,7 @@ type parquetFile struct {
 	r     *file.Reader
 	mem   memory.Allocator
 	cols  []Column
-	leaf  []int // of each column
+	leaf  []int // the leaf of each column
 	about about
 }
 
@@ -50,7 +50,7 @@ func openParquet(s *source) (Reader, error) {
 	return f, s.someReadable(f.cols)
 }
 
-// columns finds the leaves that are columns by themselves or through lists.
+// columns finds the leaves that are columns: alone, or inside lists.
 func (f *parquetFile) columns() {
 	sc := f.r.MetaData().Schema
 	leaves, durations := map[string][]int{}, f.durations()
@@ -91,7 +91,7 @@ func (f *parquetFile) columns() {
 	}
 }
 
-// grouped reports whether a column is a struct, or a list of them: a group that is no list.
+// grouped reports whether a column is a struct, or a list of structs.
 func grouped(n schema.Node) bool {
 	for n.Type() == schema.Group {
 		g := n.(*schema.GroupNode)
@@ -104,8 +104,8 @@ func grouped(n schema.Node) bool {
 	return false
 }
 
-// durations names the columns that were durations where the file was written: Parquet has none, and keeps a number
-// without its unit; Arrow notes its own schema beside it.
+// durations names the columns that were durations when the file was written. Parquet stores a number without its unit;
+// the Arrow schema beside it has the type.
 func (f *parquetFile) durations() map[string]bool {
 	note := f.r.MetaData().KeyValueMetadata().FindValue("ARROW:schema")
 	if note == nil {
@@ -138,7 +138,7 @@ func (f *parquetFile) durations() map[string]bool {
 	return out
 }
 
-// parquetType gives the Postgres type that holds a leaf's values exactly; "" where there is none.
+// parquetType returns the Postgres type that holds a leaf's values exactly, "" where there is none.
 func parquetType(c *schema.Column) string {
 	switch l := c.LogicalType().(type) {
 	case schema.StringLogicalType, *schema.StringLogicalType, schema.JSONLogicalType, *schema.JSONLogicalType,
@@ -234,8 +234,8 @@ func (r *parquetRows) Next(dst []any) (err error) {
 	return nil
 }
 
-// parquetColumn reads one leaf, level by level. maxDef is the definition level of a value that is there, maxRep the
-// number of lists around it.
+// parquetColumn reads one leaf, level by level. A value that is present has definition level maxDef; maxRep lists
+// surround it.
 type parquetColumn struct {
 	name           string
 	leaf           int
@@ -245,10 +245,10 @@ type parquetColumn struct {
 	optional       bool
 
 	read       func() (levels int64, err error)
-	put        func(value int) error // adds a value of the batch to the builder
+	put        func(value int) error // adds value number value of the batch to the builder
 	def, rep   []int16
 	at, levels int
-	values     int // consumed of the batch
+	values     int // values of the batch that have been read
 	index      []int
 }
 
@@ -270,7 +270,7 @@ func batchOf[T any](c *parquetColumn, read func(int64, []T, []int16, []int16) (i
 	}
 }
 
-// begin goes to the column's part of a row group.
+// begin goes to the column's chunk in a row group.
 func (c *parquetColumn) begin(r file.ColumnChunkReader) error {
 	if c.maxRep >= 0 && c.def == nil {
 		c.def, c.rep = make([]int16, levelsRead), make([]int16, levelsRead)
@@ -330,7 +330,7 @@ func (c *parquetColumn) int64(v int64) error {
 	return c.b.int(v)
 }
 
-// peek makes the next level available; false at the end of the row group.
+// peek makes the next level available. It returns false at the end of the row group.
 func (c *parquetColumn) peek() (bool, error) {
 	if c.at < c.levels {
 		return true, nil
@@ -343,7 +343,7 @@ func (c *parquetColumn) peek() (bool, error) {
 	return n > 0, nil
 }
 
-// level consumes a level: how many lists go on, and whether there is a value.
+// level takes a level: how many lists go on, and whether there is a value.
 func (c *parquetColumn) level() (rep, def int16) {
 	rep, def = 0, c.maxDef
 	if c.maxRep > 0 {
@@ -402,7 +402,7 @@ func (c *parquetColumn) next() (any, error) {
 	return c.b.value()
 }
 
-// single checks that a NULL is all there is of its row.
+// single checks that a NULL is the only entry of its row.
 func (c *parquetColumn) single() error {
 	if c.maxRep == 0 {
 		return nil
@@ -414,8 +414,8 @@ func (c *parquetColumn) single() error {
 	return err
 }
 
-// advance begins the next element along an axis and ends the lists within it, whose lengths must be equal; axis -1
-// ends them all.
+// advance begins the next element along an axis and ends the lists inside it, whose lengths must be equal. Axis -1 ends
+// all lists.
 func (c *parquetColumn) advance(axis int) error {
 	for k := len(c.index) - 1; k > axis; k-- {
 		n := c.index[k] + 1

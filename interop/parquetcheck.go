@@ -9,7 +9,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// checkParquet compares what the footer claims with the file's size, before the library believes it.
+// checkParquet compares the claims of the footer with the file's size before the library uses them.
 // https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift
 func checkParquet(s *source) error {
 	tail := make([]byte, 8)
@@ -42,7 +42,7 @@ func checkParquet(s *source) error {
 			if chunk.has(8) || chunk.has(9) {
 				return s.unsupported("it is encrypted")
 			}
-			if rows == 0 { // nothing is read of it, and its columns may have no place in the file
+			if rows == 0 { // nothing of it is read, and its columns may lie nowhere
 				continue
 			}
 			if err := checkPages(s, chunk.get(3)); err != nil {
@@ -53,10 +53,10 @@ func checkParquet(s *source) error {
 	return nil
 }
 
-// checkSchema bounds the tree of columns: the children there are, and its depth.
+// checkSchema checks the numbers of children in the tree of columns, and its depth.
 func checkSchema(s *source, elements []any) error {
 	const deepest = 32
-	var open []int64 // children that are still to come, by depth
+	var open []int64 // children still to come, by depth
 	for _, e := range elements {
 		f, _ := e.(fields)
 		n := f.int(5)
@@ -79,7 +79,7 @@ func checkSchema(s *source, elements []any) error {
 	return nil
 }
 
-// Numbers of parquet.thrift.
+// Ids of fields in parquet.thrift.
 const (
 	codecNone, codecSnappy, codecGzip, codecZstd = 0, 1, 2, 6
 
@@ -88,7 +88,7 @@ const (
 	encodingPlain, encodingPlainDictionary, encodingRLE, encodingRLEDictionary = 0, 2, 3, 8
 )
 
-// checkPages walks the pages of a column chunk.
+// checkPages checks the pages of a column chunk.
 func checkPages(s *source, meta fields) error {
 	from, size := meta.int(9), meta.int(7)
 	if d := meta.int(11); d > 0 && d < from {
@@ -124,7 +124,7 @@ func checkPages(s *source, meta fields) error {
 	return nil
 }
 
-// checkPage compares a page's header with its first bytes, where the compression notes the size.
+// checkPage compares a page's header with its first bytes, in which some compressions record the size.
 func checkPage(s *source, page fields, codec int64, body *io.SectionReader) error {
 	full, packed, levels := page.int(2), page.int(3), int64(0)
 	encoding, n := int64(encodingPlain), int64(0)
@@ -163,7 +163,7 @@ func checkPage(s *source, page fields, codec int64, body *io.SectionReader) erro
 	return checkPacked(s, codec, first, packed-levels, full-levels)
 }
 
-// checkPacked: what is compressed into packed bytes, of which first are the first, is full bytes long.
+// checkPacked checks that packed bytes beginning with first decompress to full bytes, as far as they tell.
 func checkPacked(s *source, codec int64, first []byte, packed, full int64) error {
 	size, most := full, int64(1100)
 	switch {
@@ -202,7 +202,7 @@ func said(size int64) string {
 	return strconv.FormatInt(size, 10)
 }
 
-// zstdSize is the size that a frame of zstd decompresses to; -1 where it does not say.
+// zstdSize is the decompressed size that a zstd frame records, -1 where it records none.
 func zstdSize(first []byte) (int64, error) {
 	var h zstd.Header
 	if err := h.Decode(first); err != nil {

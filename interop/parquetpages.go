@@ -10,8 +10,8 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/schema"
 )
 
-// pages looks at each page before the library decodes it: with fewer levels or dictionary indices than the page says
-// it has, the library would wait for them forever.
+// pages checks each page before the library decodes it: with fewer levels or dictionary indices than the page claims,
+// the library would wait for them forever.
 type pages struct {
 	file.PageReader
 	desc *schema.Column
@@ -70,14 +70,14 @@ func (p *pages) check(page file.Page) error {
 		return nil // a dictionary
 	}
 	if maxDef > 0 {
-		return nil // a value that lacks is found by its level
+		return nil // missing values are found by their level
 	}
 	switch int(page.Encoding()) {
 	case encodingPlainDictionary, encodingRLEDictionary:
 		if n > 0 && (len(b) == 0 || b[0] > 32 || countRuns(b[1:], int(b[0]), n) < n) {
 			return errShortPage
 		}
-	case encodingRLE: // of booleans
+	case encodingRLE: // booleans
 		if n > 0 && (len(b) < 4 || countRuns(b[4:], 1, n) < n) {
 			return errShortPage
 		}

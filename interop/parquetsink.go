@@ -14,18 +14,18 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// parquetWriter writes row groups with the low-level writer: the one for Arrow's records would link an RPC system.
+// parquetWriter writes row groups with the low-level writer. The writer of Arrow records would link an RPC system.
 type parquetWriter struct {
 	w    *file.Writer
 	cols []*parquetOut
 }
 
-// parquetOut is a column of the row group being built. Its definition levels are 0 for NULL and maxDef for a value;
-// repetition levels say at which axis of a chunk an element begins.
+// parquetOut is a column of the row group being built. Definition levels are 0 for NULL and maxDef for a value; a
+// repetition level is the axis of a chunk along which an element begins.
 type parquetOut struct {
 	rank     int
 	maxDef   int16
-	pattern  []int16 // repetition levels of a chunk
+	pattern  []int16 // repetition levels of one chunk
 	def, rep []int16
 	bools    []bool
 	i32      []int32
@@ -41,7 +41,7 @@ func openParquetWriter(w io.Writer, cols []Column, note string) (rowWriter, erro
 	for _, c := range cols {
 		p := &parquetOut{}
 		if _, chunk := chunkType(c.Type); chunk {
-			p.rank = max(len(c.Shape), 1) // without a shape there are only NULLs
+			p.rank = max(len(c.Shape), 1) // without a shape all values are NULL
 			p.pattern = repetition(c.Shape)
 		}
 		p.maxDef = int16(1 + p.rank)
@@ -65,7 +65,7 @@ func openParquetWriter(w io.Writer, cols []Column, note string) (rowWriter, erro
 	return out, nil
 }
 
-// parquetNode is a column in the schema: optional, with rank lists of required elements around its leaf.
+// parquetNode is a column in the schema: optional, with rank nested lists of required elements.
 func parquetNode(c Column, rank int) (schema.Node, error) {
 	name, rep := c.Name, parquet.Repetitions.Optional
 	if rank > 0 {
@@ -102,8 +102,8 @@ func parquetNode(c Column, rank int) (schema.Node, error) {
 	return node, nil
 }
 
-// repetition gives the repetition levels of a chunk's elements: 0 for the first, the rank for one that follows its
-// neighbour along the last axis, k+1 where axis k moves on.
+// repetition returns the repetition levels of a chunk's elements: 0 for the first, the rank for an element that follows
+// its neighbour along the last axis, k+1 where axis k advances.
 func repetition(shape tensor.Shape) []int16 {
 	out := make([]int16, shape.Size())
 	for i := range out {
@@ -156,7 +156,7 @@ func (p *parquetOut) add(v any) (int, error) {
 	return 2 * len(x), nil
 }
 
-// scalar adds a value of the column's type; a real is told from double precision when the column is written.
+// scalar adds a value of the column's type. real is separated from double precision when the column is written.
 func (p *parquetOut) scalar(v any) int {
 	switch x := v.(type) {
 	case bool:
@@ -207,7 +207,7 @@ func (p *parquetOut) write(c file.ColumnChunkWriter) (err error) {
 	case *file.Int64ColumnChunkWriter:
 		_, err = x.WriteBatch(p.i64, p.def, rep)
 	case *file.Float32ColumnChunkWriter:
-		for _, v := range p.f64 { // of a scalar column
+		for _, v := range p.f64 { // of a column of scalars
 			p.f32 = append(p.f32, float32(v))
 		}
 		_, err = x.WriteBatch(p.f32, p.def, rep)

@@ -20,8 +20,8 @@ var safetensorsTypes = map[string]string{"BOOL": "bool", "I8": "i1", "I16": "i2"
 	"U16": "u2", "U32": "u4", "U64": "u8",
 	"F16": "f2", "BF16": "bf16", "F32": "f4", "F64": "f8"}
 
-// Metadata that relgrad adds, next to what others may have put there: "relgrad" holds, for each table, about; a column
-// of texts is the entry "relgrad.text." with the array's name, a list in JSON.
+// Entries that relgrad adds to the metadata: "relgrad" has an about for each table; "relgrad.text." and an array's name
+// has a column of texts, as a list in JSON. Entries of others are kept.
 const (
 	metaAbout = "relgrad"
 	metaText  = "relgrad.text."
@@ -61,7 +61,7 @@ func openSafetensors(s *source) (Reader, error) {
 	return newArrays(s, append(all, texts...), tables)
 }
 
-// safetensorsHeader reads the header's JSON; from is where the data begin.
+// safetensorsHeader reads the header's JSON. from is the position of the data.
 func (s *source) safetensorsHeader() (head []byte, from int64, err error) {
 	b := make([]byte, 8)
 	if n, err := s.ReadAt(b, 0); n < 8 {
@@ -85,7 +85,7 @@ type namedTensor struct {
 	safetensor
 }
 
-// parseSafetensors reads the header's JSON; encoding/json alone would let the last of two equal names win.
+// parseSafetensors reads the header's JSON. encoding/json alone would accept two equal names and keep the last one.
 func (s *source) parseSafetensors(head []byte) (out []namedTensor, meta map[string]string, err error) {
 	d := json.NewDecoder(bytes.NewReader(head))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -140,7 +140,7 @@ func (s *source) safetensor(name string, e safetensor, from int64) (*member, err
 	return a, nil
 }
 
-// covers checks that the arrays fill the data without gaps and overlaps, as the format demands.
+// covers checks that the arrays fill the data without gaps or overlaps, as the format demands.
 func (s *source) covers(entries []namedTensor, from int64) error {
 	entries = slices.Clone(entries)
 	slices.SortFunc(entries, func(a, b namedTensor) int {
@@ -159,7 +159,7 @@ func (s *source) covers(entries []namedTensor, from int64) error {
 	return nil
 }
 
-// metadata reads what relgrad has put there; anything else is left alone.
+// metadata reads relgrad's entries of the metadata.
 func (s *source) metadata(meta map[string]string) (texts []*member, tables map[string]about, err error) {
 	for _, k := range sortedKeys(meta) {
 		if k == metaAbout {

@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// A reader of Thrift's compact protocol, in which Parquet's metadata are written. It exists to look at them before
-// the library does, which takes memory for as many elements as a list claims to have.
+// thrift reads Thrift's compact protocol, in which Parquet's metadata are written. It checks them before the library
+// does, which takes memory for as many elements as a list claims to have.
 // https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
 type thrift struct {
 	b     []byte
@@ -16,7 +16,7 @@ type thrift struct {
 
 var errThrift = errors.New("metadata that end or nest where they must not")
 
-// fields are a struct's values by their ids: bool, int64, []byte, []any, fields; others are nil.
+// fields are the values of a struct by field id: bool, int64, []byte, []any or fields; nil for other types.
 type fields map[int]any
 
 func (f fields) int(id int) int64  { n, _ := f[id].(int64); return n }
@@ -90,7 +90,7 @@ func (t *thrift) structure() fields {
 	return f
 }
 
-// value reads a value of a compact type; a boolean is that of a list's element.
+// value reads a value of a compact type. A boolean is read as an element of a list.
 func (t *thrift) value(typ byte) any {
 	switch typ {
 	case 1, 2, 3:
@@ -123,7 +123,7 @@ func (t *thrift) value(typ byte) any {
 	case 12:
 		return t.structure()
 	default:
-		t.fail() // maps do not occur
+		t.fail() // Parquet has no maps
 	}
 	return nil
 }

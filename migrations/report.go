@@ -18,17 +18,17 @@ func Connect(ctx context.Context, dsn string) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// Gradient is a gradient that the command has compiled.
+// Gradient is a compiled gradient.
 type Gradient struct {
 	Loss  string // schema.name of a view, or a query
 	Param string // table or table.column
 	Owner string
 	At    time.Time
-	Stale string // what has changed since; "" where it holds
+	Stale string // what has changed since it was compiled; "": nothing
 }
 
-// Gradients lists the compiled gradients that the user runs, by loss, parameter and owner. It leaves out those of
-// others also where the user sees all rows: finding out whether they are stale runs their queries.
+// Gradients lists the user's compiled gradients, by loss, parameter and owner. It omits those of other users even where
+// the user sees all rows, since finding out whether they are stale runs their queries.
 func Gradients(ctx context.Context, conn *pgx.Conn) ([]Gradient, error) {
 	rows, err := conn.Query(ctx, `SELECT loss, param::text || CASE WHEN "column" = '' THEN '' ELSE '.' || `+
 		`quote_ident("column") END, owner::text, at,
@@ -42,7 +42,7 @@ func Gradients(ctx context.Context, conn *pgx.Conn) ([]Gradient, error) {
 	return list, serverError(err, "listing the compiled gradients")
 }
 
-// Run is a training run of the user's.
+// Run is a training run of the user.
 type Run struct {
 	Run    int64
 	Status string
@@ -50,7 +50,7 @@ type Run struct {
 	Loss   string
 }
 
-// Runs lists the user's training runs, of the extension's tables or the portable tier's.
+// Runs lists the user's training runs, from the tables of the extension or of the portable tier.
 func Runs(ctx context.Context, conn *pgx.Conn) ([]Run, error) {
 	rows, err := conn.Query(ctx, "SELECT run, status, step, loss FROM relgrad.run ORDER BY run")
 	if err != nil {

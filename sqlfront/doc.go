@@ -1,9 +1,9 @@
-// Package sqlfront holds the rooms through which SQL text becomes a query of the algebra.
+// Package sqlfront contains the packages through which SQL text becomes a query of the algebra.
 //
 // # What
 //
-// ast holds the trees, parse makes them of text, print makes text of them, plpgsql reads bodies of PL/pgSQL, and bind
-// turns a SELECT into a query of ra. Every other package works on trees; none sees pg_query.
+// ast holds the trees, parse makes them from text, print makes text from them, plpgsql parses bodies of PL/pgSQL, and
+// bind turns a SELECT into a query of ra. All other packages work on trees; none sees pg_query.
 //
 //	SQL text ─► parse ─► ast ─► bind ─► ra
 //	              ▲        │
@@ -19,5 +19,5 @@
 //
 // # Where to add
 //
-// Each room's own page says it.
+// See the page of each package.
 package sqlfront

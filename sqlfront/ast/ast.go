@@ -2,10 +2,9 @@ package ast
 
 import "github.com/relgrad/relgrad/internal/sqlerr"
 
-// The statement trees of relgrad. They are PostgreSQL's grammar reduced to what
-// relgrad gives a meaning to; convert.go builds them from pg_query's protobuf
-// trees, and nothing outside sqlfront sees pg_query. `store` prints them for
-// SQLite, `sqlfront/bind` turns a SELECT into an ra query.
+// The statement trees of relgrad. They are PostgreSQL's grammar, reduced to what relgrad gives a meaning to. Package
+// parse makes them from pg_query's protobuf trees; store/bind prints them for SQLite, and sqlfront/bind turns a SELECT
+// into an ra query.
 
 // Pos is a 0-based byte offset into the text that was parsed; -1 when unknown.
 type Pos int
@@ -48,10 +47,9 @@ type Literal struct {
 	Value string
 }
 
-// Bound is a value put in by relgrad itself (a PL/pgSQL variable, the result of
-// gradient() or backward()). Type is a Postgres type name ("integer",
-// "double precision", "real[]", "text", "boolean", …). Value is nil (NULL),
-// int64, float64, bool, string or *tensor.Tensor.
+// Bound is a value that relgrad itself puts in: a PL/pgSQL variable, or the result of gradient() or backward(). Type is
+// a Postgres type name ("integer", "double precision", "real[]", "text", "boolean", …). Value is nil (NULL), int64,
+// float64, bool, string or *tensor.Tensor.
 type Bound struct {
 	Node
 	Type  string
@@ -76,7 +74,7 @@ type Binary struct {
 	Schema string
 }
 
-// FuncCall is f(args); aggregates and windows are told apart by name later.
+// FuncCall is f(args). Whether it is an aggregate is decided later by its name.
 type FuncCall struct {
 	Node
 	Schema   string
@@ -136,8 +134,8 @@ type NullIf struct {
 	L, R Expr
 }
 
-// Cast is x::type or CAST(x AS type). Argument is the signature of the function whose argument x is, where it is one:
-// then only implicit conversions are allowed.
+// Cast is x::type or CAST(x AS type). If x is an argument of a function, Argument is the function's signature, and only
+// implicit conversions are allowed.
 type Cast struct {
 	Node
 	X        Expr
@@ -281,13 +279,12 @@ type Select struct {
 	Own        *OwnSQL
 }
 
-// OwnSQL is a sub-query that these trees cannot hold, as its text: a server may run it whole. The rest of its Select is
-// empty.
+// OwnSQL is the text of a sub-query that these trees cannot hold but a server can run. The rest of its Select is empty.
 type OwnSQL struct {
 	SQL    string
-	Why    *sqlerr.Error // what the trees cannot hold
-	Tables []*TableRef   // that it reads, WITH items of its own included
-	Calls  []*FuncCall   // that it makes, without their arguments
+	Why    *sqlerr.Error // the construct that the trees cannot hold
+	Tables []*TableRef   // that it reads, including its own WITH items
+	Calls  []*FuncCall   // that it makes, without arguments
 }
 
 // Target is one output column. Name is "" where none was given.

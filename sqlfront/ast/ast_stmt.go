@@ -19,12 +19,12 @@ type ColumnDef struct {
 // Identity are the options of an identity column.
 type Identity struct {
 	Always bool
-	Serial bool // of a serial type: a default like others
+	Serial bool // of a serial type: has an ordinary default
 	Start  int64
 	Inc    int64
 }
 
-// ObjectName names a table or another object; Schema is "" where none stands before it.
+// ObjectName names a table or another object. Schema is "" where the name is unqualified.
 type ObjectName struct{ Schema, Name string }
 
 // String prints the name as it was written.
@@ -55,7 +55,7 @@ type CreateTable struct {
 	Cols          []ColumnDef
 	Constraints   []TableConstraint
 	Like          ObjectName
-	LikeIncluding bool // INCLUDING ALL (defaults, identity, indexes, constraints)
+	LikeIncluding bool // INCLUDING ALL: defaults, identity, indexes, constraints
 }
 
 // CreateTableAs is CREATE [TEMP] TABLE … AS select, and SELECT … INTO table.
@@ -69,10 +69,10 @@ type CreateTableAs struct {
 	NoData       bool
 	Matview      bool
 	SQL          string // of a materialized view: the text of the query as written
-	SQLAt        Pos    // where SQL begins in the parsed text
+	SQLAt        Pos    // position of SQL in the parsed text
 }
 
-// Refresh is REFRESH MATERIALIZED VIEW; NoData leaves it without rows that can be read.
+// Refresh is REFRESH MATERIALIZED VIEW. With NoData the view cannot be read until the next one.
 type Refresh struct {
 	Node
 	Schema, Name string
@@ -88,7 +88,7 @@ type CreateView struct {
 	Replace      bool
 	Query        *Select
 	SQL          string // text of the query part as written
-	SQLAt        Pos    // where SQL begins in the parsed text
+	SQLAt        Pos    // position of SQL in the parsed text
 }
 
 // Insert is INSERT INTO.
@@ -166,14 +166,14 @@ type Copy struct {
 type CopyOptions struct {
 	Format    string // "text", "csv", or a name in FileFormats
 	Header    bool
-	Match     bool // the header must hold the columns' names
+	Match     bool // the header must have the columns' names
 	Delimiter string
 	Null      string
 	NullSet   bool
 	Quote     string
 	Escape    string
 	Whole     bool   // each array is one chunk
-	Index     string // the column that takes the row's position; "" for none
+	Index     string // the column that gets the row's position; "": none
 }
 
 // FileFormats lists the formats of COPY that are not text. Package interop reads and writes them.
@@ -223,7 +223,7 @@ type Drop struct {
 	Node
 	Kind     string
 	Names    []ObjectName
-	Args     [][]FuncParam // of each function that was named with its arguments, else nil
+	Args     [][]FuncParam // by function; nil: named without arguments
 	IfExists bool
 	Cascade  bool
 	Outside  bool // CONCURRENTLY
@@ -303,22 +303,21 @@ type CreateSchema struct {
 	IfNotExists bool
 }
 
-// Noop is a statement that Postgres needs and the embedded store does not
-// (ANALYZE, VACUUM, GRANT, COMMENT ON, CREATE EXTENSION IF NOT EXISTS relgrad …);
-// Tag is the command tag psql prints. What it is about must exist.
+// Noop is a statement that Postgres needs and the embedded store does not (ANALYZE, VACUUM, GRANT, COMMENT ON, CREATE
+// EXTENSION IF NOT EXISTS relgrad …). Tag is the command tag that psql prints. The objects that it names must exist.
 type Noop struct {
 	Node
 	Tag   string
-	Idle  bool // it says that it has no effect
+	Idle  bool // it reports that it has no effect
 	About []Mention
 }
 
-// Mention is an object that a statement names: a relation (any of table and view), table, view, materialized view,
-// index, sequence, function, procedure, routine (either) or schema, or a table's constraint. Parts are a relation's
-// columns, and the constraint.
+// Mention is an object that a statement names: a relation (table or view), table, view, materialized view, index,
+// sequence, function, procedure, routine (function or procedure) or schema, or a constraint of a table. Parts are
+// columns of a relation, or the constraint.
 type Mention struct {
 	Kind string
 	ObjectName
 	Parts []string
-	Args  []FuncParam // of a function that was named with its arguments, else nil
+	Args  []FuncParam // of a function named with arguments; else nil
 }

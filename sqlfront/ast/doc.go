@@ -2,9 +2,9 @@
 //
 // # What
 //
-// Statement, Select and Expr and their structs (ast.go, ast_stmt.go); walks and rewrites that find a struct's fields by
-// themselves (walk.go); what a tree tells by itself: a function's signature and arguments (function.go), conditions on
-// rows field by field (rows.go).
+// Statement, Select, Expr and their structs are in ast.go and ast_stmt.go. walk.go walks and rewrites trees; it finds
+// the fields of structs by reflection. function.go has a function's signature and arguments, rows.go splits conditions
+// on rows into conditions on their fields.
 //
 // # Invariants
 //
@@ -17,6 +17,6 @@
 //
 // # Where to add
 //
-// A form that the trees do not hold: a struct in ast.go (statements: ast_stmt.go), a case in parse and one in print.
-// Walks find its fields by themselves.
+// A construct that the trees do not hold: a struct in ast.go (statements: ast_stmt.go), a case in parse and one in
+// print. Walks need no change.
 package ast

@@ -25,8 +25,8 @@ func (fn *CreateFunction) Signature() string {
 	return fn.Name + "(" + strings.Join(ts, ",") + ")"
 }
 
-// Named reports whether arguments with which a statement names a function are its own: the types of its inputs, or of
-// all parameters of a procedure.
+// Named reports whether a statement means this function by these arguments: the types of its inputs, or for a procedure
+// of all its parameters.
 func (fn *CreateFunction) Named(args []FuncParam) bool {
 	types := func(list []FuncParam, outputs bool) (out []string) {
 		for _, p := range list {
@@ -45,7 +45,7 @@ func (fn *CreateFunction) Inputs() []FuncParam {
 	return slices.DeleteFunc(slices.Clone(fn.Params), func(p FuncParam) bool { return !fn.Procedure && p.Mode == "out" })
 }
 
-// Arrange assigns a call's arguments to the inputs; a nil entry takes the default.
+// Arrange orders a call's arguments by the inputs; nil stands for the default.
 func (fn *CreateFunction) Arrange(call *FuncCall, text *Text) ([]Expr, error) {
 	params := fn.Inputs()
 	kind := "function"
@@ -82,12 +82,12 @@ func (fn *CreateFunction) Arrange(call *FuncCall, text *Text) ([]Expr, error) {
 	return out, nil
 }
 
-// Inlining is the CONTEXT of errors in an inlined body.
+// Inlining is the CONTEXT line of errors in an inlined body.
 func (fn *CreateFunction) Inlining() string {
 	return "SQL function \"" + fn.Name + "\" during inlining"
 }
 
-// InContext says of an error in the body that is inlined at at, not in an argument, whose body it is.
+// InContext adds the function to an error in its body, which is inlined at at. Errors in arguments stay unchanged.
 func (fn *CreateFunction) InContext(err error, at Pos) error {
 	var e *sqlerr.Error
 	if !errors.As(err, &e) || e.Context != "" || e.Pos != int(at) {
@@ -98,7 +98,7 @@ func (fn *CreateFunction) InContext(err error, at Pos) error {
 	return &c
 }
 
-// Outputs lists the parameters that give results.
+// Outputs lists the parameters that return results.
 func (fn *CreateFunction) Outputs() []FuncParam {
 	return slices.DeleteFunc(slices.Clone(fn.Params), func(p FuncParam) bool { return p.Mode == "in" })
 }

@@ -5,11 +5,11 @@ import "github.com/relgrad/relgrad/internal/sqlerr"
 // Rows in comparisons mean comparisons of their fields:
 // https://www.postgresql.org/docs/15/functions-comparisons.html#ROW-WISE-COMPARISON
 
-// Negations are the comparisons that are false where another is true, and NULL where it is NULL.
+// Negations map each comparison to its negation: false where it is true, and NULL where it is NULL.
 var Negations = map[string]string{"=": "<>", "<>": "=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
-// FieldWise is a condition on rows, such as (a, b) < (c, d) or ROW(a, b) IS NULL, as conditions on their fields; nil
-// where e is something else. Rows of different numbers of fields, and of none, are errors.
+// FieldWise turns a condition on rows, such as (a, b) < (c, d) or ROW(a, b) IS NULL, into conditions on their fields;
+// nil where e is something else. Rows without fields, or of different numbers of fields, are errors.
 func FieldWise(e Expr) (Expr, error) {
 	switch e := e.(type) {
 	case *Binary:
@@ -25,7 +25,7 @@ func FieldWise(e Expr) (Expr, error) {
 		if row, ok := e.X.(*RowExpr); ok {
 			return e.fields(row)
 		}
-	case *IsNull: // NOT NULL is no negation: all fields are NULL, or none is
+	case *IsNull: // both IS NULL and IS NOT NULL hold only if they hold for all fields
 		if row, ok := e.X.(*RowExpr); ok && len(row.Fields) > 0 {
 			return joined("and", row.Fields, func(i int) Expr { return &IsNull{e.Node, row.Fields[i], e.Not} }), nil
 		}
@@ -40,7 +40,7 @@ func FieldWise(e Expr) (Expr, error) {
 	return nil, nil
 }
 
-// twoRows are two rows of as many fields; nil where one side is no row.
+// twoRows returns two rows of the same number of fields, nil where one side is not a row.
 func twoRows(l, r Expr) (x, y *RowExpr, err error) {
 	x, lok := l.(*RowExpr)
 	y, rok := r.(*RowExpr)
@@ -55,7 +55,7 @@ func twoRows(l, r Expr) (x, y *RowExpr, err error) {
 	return x, y, nil
 }
 
-// joined are conditions on fields, joined by and or or.
+// joined joins conditions on fields by AND or OR.
 func joined(op string, fields []Expr, condition func(i int) Expr) Expr {
 	out := condition(0)
 	for i := range fields[1:] {
@@ -64,7 +64,7 @@ func joined(op string, fields []Expr, condition func(i int) Expr) Expr {
 	return out
 }
 
-// fields compares two rows: from left to right, up to the first pair that differs or has a NULL.
+// fields compares two rows from left to right, up to the first fields that differ or are NULL.
 func (b *Binary) fields(l, r []Expr) Expr {
 	pair := func(op string, i int) Expr { return &Binary{Node: b.Node, Op: op, L: l[i], R: r[i], Schema: b.Schema} }
 	switch b.Op {

@@ -166,7 +166,7 @@ func isNil(n Tree) bool {
 
 var treeFieldCache sync.Map // reflect.Type → []int
 
-// treeFields lists the fields of a struct type of this package that can hold nodes.
+// treeFields lists the fields of a struct type of this package that may hold nodes.
 func treeFields(t reflect.Type) []int {
 	if c, ok := treeFieldCache.Load(t); ok {
 		return c.([]int)
@@ -291,8 +291,8 @@ func subSelectName(q *Select) (string, int) {
 	return figureName(q.Targets[0].X)
 }
 
-// Relocate returns a copy of n in which every node has the position at: a tree of another text, put
-// into the place of a call, blames the call.
+// Relocate returns a copy of n in which every node has the position at. A tree of another text that replaces a call
+// then reports errors at the call.
 func Relocate[T Tree](n T, at Pos) T {
 	if isNil(n) {
 		return n

@@ -47,7 +47,7 @@ func alterAction(c *stmtConv, a *pg.AlterTableCmd, at ast.Pos) ast.AlterAction {
 		if m := a.Def.GetString_().GetSval(); a.Subtype == pg.AlterTableType_AT_SetCompression {
 			refuseCompression(c.Converter, at, m)
 		}
-		out.Kind = "noop" // these change how a server stores the column, nothing else
+		out.Kind = "noop" // it changes only how a server stores the column
 	default:
 		name := strings.TrimPrefix(a.Subtype.String(), "AT_")
 		c.refuse(at, "this action of ALTER TABLE ("+name+")",
@@ -104,7 +104,7 @@ func dropStmt(c *stmtConv, s *pg.DropStmt) ast.Statement {
 	return out
 }
 
-// routineArgs reads the arguments with which a function is named, nil where it is named without.
+// routineArgs reads the arguments with which a function is named; nil: none are given.
 func routineArgs(c *Converter, n *pg.Node) []ast.FuncParam {
 	f := n.GetObjectWithArgs()
 	if f == nil || f.ArgsUnspecified {
@@ -122,7 +122,7 @@ func routineArgs(c *Converter, n *pg.Node) []ast.FuncParam {
 	return out
 }
 
-// objectName reads the name of an object as DROP, COMMENT and GRANT hold it.
+// objectName reads the name of an object in DROP, COMMENT or GRANT.
 func objectName(c *stmtConv, n *pg.Node) ast.ObjectName {
 	var parts []string
 	switch x := n.GetNode().(type) {

@@ -89,7 +89,7 @@ func ParseExprAt(t *ast.Text, from, to int) (ast.Expr, error) {
 	return s.Targets[0].X, nil
 }
 
-// ParseAt parses t.SQL[from:to], in which the bytes of the blank ranges read as spaces.
+// ParseAt parses t.SQL[from:to]. The blank ranges are read as spaces.
 func ParseAt(t *ast.Text, from, to int, blank ...[2]int) ([]Parsed, error) {
 	src := []byte(t.SQL[from:to])
 	for _, r := range blank {
@@ -106,7 +106,7 @@ type Converter struct {
 	Text  *ast.Text
 	Src   string
 	Shift int
-	own   bool // keep sub-queries that the trees cannot hold as text
+	own   bool // keep sub-queries as text where the trees cannot hold them
 }
 
 // pos maps a location of pg_query (-1 when unknown).
@@ -119,7 +119,7 @@ func (c *Converter) pos(loc int32) ast.Pos {
 
 func (c *Converter) node(loc int32) ast.Node { return ast.Node{At: c.pos(loc)} }
 
-// bug raises a refusal; statements() catches it. Panics stay inside this package.
+// Refusal is panicked with by refuse; the parser's entry points recover it.
 type Refusal struct{ Err *sqlerr.Error }
 
 func (c *Converter) fail(at ast.Pos, code, hint, format string, args ...any) {
@@ -161,7 +161,7 @@ func (c *Converter) Statements() (out []Parsed, err error) {
 	return out, nil
 }
 
-// trimEnd drops the blanks and comments behind the last token of src[from:to].
+// trimEnd removes blanks and comments at the end of src[from:to].
 func trimEnd(src string, from, to int) int {
 	end := from
 	for at := from; ; {
@@ -209,7 +209,7 @@ func byteOffset(s string, chars int) int {
 	return at
 }
 
-// stmtConv converts one statement, src[from:to] of its conv.
+// stmtConv converts one statement: src[from:to] of its converter.
 type stmtConv struct {
 	*Converter
 	from, to int

@@ -82,7 +82,7 @@ func createTable(c *stmtConv, s *pg.CreateStmt) ast.Statement {
 	return out
 }
 
-// refuseStorage refuses how a server would store a table, but for what changes nothing else.
+// refuseStorage refuses options of how a server stores a table, except those that change nothing else.
 func refuseStorage(c *Converter, at ast.Pos, method, tablespace string, options []*pg.Node) {
 	if method != "" && method != "heap" {
 		c.refuse(at, "the table access method "+method, "Leave it out.")
@@ -146,7 +146,7 @@ func columnDef(c *Converter, d *pg.ColumnDef) ast.ColumnDef {
 	return out
 }
 
-// storedAs checks how a server stores a column, which changes nothing else.
+// storedAs checks options of how a server stores a column. They have no other effect.
 func storedAs(c *Converter, at ast.Pos, d *pg.ColumnDef) {
 	refuseCompression(c, at, d.Compression)
 	if d.Compression != "" || d.Storage != "" || d.StorageName != "" {
@@ -373,7 +373,7 @@ func createView(c *stmtConv, s *pg.ViewStmt) ast.Statement {
 	return out
 }
 
-// viewQueryStart finds the first token behind CREATE … VIEW name [(cols)] AS.
+// viewQueryStart finds the first token after CREATE … VIEW name [(cols)] AS.
 func viewQueryStart(c *stmtConv, at ast.Pos) int {
 	depth := 0
 	for i := c.from; i < c.to; {

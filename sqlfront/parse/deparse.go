@@ -10,10 +10,10 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// pg_query prints a tree, but not every tree as a text that means the same: (ARRAY[1, 2])[1] loses its parentheses. So
-// a text is taken only where parsing it gives the tree again, and the user's own text is looked for where it does not.
+// pg_query does not print every tree as a text that means the same: (ARRAY[1, 2])[1] loses its parentheses. So its text
+// is used only if parsing it gives the same tree; otherwise the user's own text is searched for.
 
-// textOf prints a statement of pg_query, part of src; "" where that cannot be done.
+// textOf prints a statement of pg_query that is part of src, "" where that cannot be done.
 func textOf(src string, n *pg.Node) string {
 	want := placeless(n)
 	if sql, err := pg.Deparse(&pg.ParseResult{Stmts: []*pg.RawStmt{{Stmt: n}}}); err == nil && means(sql, want) {
@@ -27,13 +27,13 @@ func textOf(src string, n *pg.Node) string {
 	return ""
 }
 
-// means reports whether a text is one statement, of a tree without positions.
+// means reports whether a text parses as one statement with this tree, which has no positions.
 func means(sql string, want proto.Message) bool {
 	r, err := pg.Parse(sql)
 	return err == nil && len(r.Stmts) == 1 && proto.Equal(placeless(r.Stmts[0].Stmt), want)
 }
 
-// groups are the texts in parentheses that n may be, inner ones first, and the whole text.
+// groups are the texts in parentheses that may be n, inner ones first, and at last the whole text.
 func groups(src string, n *pg.Node) []string {
 	first := -1
 	locations(n.ProtoReflect(), func(m protoreflect.Message, f protoreflect.FieldDescriptor) {

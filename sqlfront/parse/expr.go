@@ -80,7 +80,7 @@ func (c *Converter) expr(n *pg.Node) ast.Expr {
 	return nil
 }
 
-// collate converts COLLATE, which only queries of a loss may have: the store compares byte by byte.
+// collate converts COLLATE. Only queries of a loss may have it: the store compares byte by byte.
 func (c *Converter) collate(x *pg.CollateClause) ast.Expr {
 	names := Strings(x.Collname)
 	if !c.own || len(names) > 2 {
@@ -164,14 +164,13 @@ func (c *Converter) opName(names []*pg.Node, at ast.Pos) string {
 	return ns[0]
 }
 
-// ownOp is opName with the schema that is written: the operator may be one of the schema relgrad, which has some for
-// chunks.
+// ownOp is opName with the operator's schema: the schema relgrad has operators on chunks.
 func (c *Converter) ownOp(e *pg.A_Expr, at ast.Pos) (schema, op string) {
 	if ns := Strings(e.Name); e.Kind == pg.A_Expr_Kind_AEXPR_OP && len(ns) == 2 && ns[0] == "relgrad" && len(ns[1]) == 1 &&
 		strings.Contains("+-*/^", ns[1]) {
 		return ns[0], ns[1]
 	} else if e.Kind == pg.A_Expr_Kind_AEXPR_OP && len(ns) == 2 && ns[0] == "pg_catalog" {
-		schema = ns[0] // kept: no operator of the user's is meant, nor found where it is printed
+		schema = ns[0] // kept, so that no operator of the user is found when it is printed
 	}
 	return schema, c.opName(e.Name, at)
 }
@@ -291,7 +290,7 @@ func (c *Converter) funcCall(f *pg.FuncCall) *ast.FuncCall {
 	return out
 }
 
-// valueFunction turns CURRENT_DATE and its like into calls without arguments.
+// valueFunction converts CURRENT_DATE and similar words to calls without arguments.
 func (c *Converter) valueFunction(f *pg.SQLValueFunction) ast.Expr {
 	names := map[pg.SQLValueFunctionOp]string{
 		pg.SQLValueFunctionOp_SVFOP_CURRENT_DATE: "current_date", pg.SQLValueFunctionOp_SVFOP_CURRENT_TIME: "current_time",

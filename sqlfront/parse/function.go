@@ -52,7 +52,7 @@ func createFunction(c *stmtConv, s *pg.CreateFunctionStmt) ast.Statement {
 	return out
 }
 
-// invalidFunction is the SQLSTATE of a function that cannot be defined so.
+// invalidFunction is the SQLSTATE of an invalid function definition.
 const invalidFunction = "42P13"
 
 func hasOption(options []*pg.Node, names ...string) bool {
@@ -86,8 +86,8 @@ func checkParameters(c *Converter, fn *ast.CreateFunction) {
 	refusePolymorphic(c, fn)
 }
 
-// families are the types that stand for any type of an argument. A result of one of them is found from arguments of its
-// kind.
+// families are pseudo-types, which stand for the type of an argument. A result of such a type needs an argument of the
+// same family.
 var families = map[string]string{
 	"anyelement":              "any",
 	"anyarray":                "any",
@@ -102,7 +102,7 @@ var families = map[string]string{
 	"anycompatiblemultirange": "compatible range",
 }
 
-// refusePolymorphic refuses outputs whose type no argument tells.
+// refusePolymorphic refuses outputs whose type no argument determines.
 func refusePolymorphic(c *Converter, fn *ast.CreateFunction) {
 	for _, p := range append(fn.Outputs(), fn.Table...) {
 		resultDetermined(c, fn, p.Type)
@@ -123,7 +123,7 @@ func resultDetermined(c *Converter, fn *ast.CreateFunction, t ast.TypeName) {
 		"cannot determine result data type: a result of type %s needs an argument of its kind", t)
 }
 
-// resultType checks RETURNS beside the parameters.
+// resultType checks RETURNS against the parameters.
 func resultType(c *Converter, fn *ast.CreateFunction, t ast.TypeName) {
 	outs := fn.Outputs()
 	switch {
@@ -151,7 +151,7 @@ func funcParam(c *stmtConv, out *ast.CreateFunction, p *pg.FunctionParameter) {
 	out.Params = append(out.Params, fp)
 }
 
-// parameterOf reads a parameter. Modifiers of its type mean nothing: a numeric(3, 0) takes any numeric.
+// parameterOf reads a parameter. Modifiers of its type have no effect: a numeric(3, 0) takes any numeric.
 func parameterOf(c *Converter, p *pg.FunctionParameter) ast.FuncParam {
 	fp := ast.FuncParam{Name: p.Name, Type: c.typeName(p.ArgType), Default: c.optExpr(p.Defexpr), Mode: "in"}
 	fp.Type.Mods = nil
@@ -184,13 +184,13 @@ func funcOption(c *stmtConv, out *ast.CreateFunction, d *pg.DefElem) {
 		out.Volatility = d.Arg.GetString_().GetSval()
 	case "strict":
 		out.Strict = d.Arg.GetBoolean().GetBoolval()
-	case "cost", "rows", "parallel", "leakproof", "security": // planning and permissions of a server
+	case "cost", "rows", "parallel", "leakproof", "security": // only a server plans with them, or checks them
 	default:
 		c.refuse(at, "the function option "+strings.ToUpper(d.Defname), "Leave it out.")
 	}
 }
 
-// bodyAt returns where the text of the string literal at or after at begins.
+// bodyAt returns the position of the text of the first string literal from at on.
 func bodyAt(c *stmtConv, at int) ast.Pos {
 	t := Lex(c.Src, at)
 	if t.Kind == TokDollar {

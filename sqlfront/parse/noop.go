@@ -9,7 +9,7 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// objectKinds are the objects of COMMENT ON and GRANT that a store holds.
+// objectKinds are the kinds of objects of COMMENT ON and GRANT that a store has.
 var objectKinds = map[pg.ObjectType]string{
 	pg.ObjectType_OBJECT_TABLE: "table", pg.ObjectType_OBJECT_VIEW: "view",
 	pg.ObjectType_OBJECT_MATVIEW: "materialized view", pg.ObjectType_OBJECT_INDEX: "index",
@@ -20,11 +20,11 @@ var objectKinds = map[pg.ObjectType]string{
 	pg.ObjectType_OBJECT_SCHEMA:  "schema", pg.ObjectType_OBJECT_EXTENSION: "extension",
 }
 
-// serverKinds are those that only a server has: whatever is said of them is accepted.
+// serverKinds are kinds that only a server has; statements about them are accepted.
 var serverKinds = []pg.ObjectType{pg.ObjectType_OBJECT_DATABASE, pg.ObjectType_OBJECT_ROLE,
 	pg.ObjectType_OBJECT_TABLESPACE, pg.ObjectType_OBJECT_LANGUAGE}
 
-// privileges are those of GRANT by the kind of object.
+// privileges are the privileges of GRANT by kind of object.
 var privileges = map[string][]string{
 	"relation": {"select", "insert", "update", "delete", "truncate", "references", "trigger"},
 	"sequence": {"usage", "select", "update"},
@@ -32,7 +32,7 @@ var privileges = map[string][]string{
 	"database": {"create", "connect", "temporary", "temp"}, "tablespace": {"create"}, "language": {"usage"},
 }
 
-// noopStmt accepts statements that matter to a server only. The objects that they name must be there all the same.
+// noopStmt accepts statements that only matter on a server. The objects that they name must exist.
 func noopStmt(c *stmtConv, n *pg.Node) ast.Statement {
 	out := &ast.Noop{Node: c.here()}
 	switch x := n.GetNode().(type) {
@@ -74,7 +74,7 @@ func refuseExtension(c *stmtConv, name string) {
 	}
 }
 
-// kindOf names an object's kind; "" for one of a server.
+// kindOf names an object's kind; "" for kinds that only a server has.
 func kindOf(c *stmtConv, o pg.ObjectType, verb string) string {
 	kind := objectKinds[o]
 	if kind == "" && !slices.Contains(serverKinds, o) {
@@ -137,7 +137,7 @@ func grantStmt(c *stmtConv, out *ast.Noop, s *pg.GrantStmt) {
 	}
 }
 
-// checkPrivilege refuses one that no object, or none of this kind, has; ALL has no name.
+// checkPrivilege refuses a privilege that no object has, or none of this kind. ALL has no name.
 func checkPrivilege(c *stmtConv, name, kind string, o pg.ObjectType) {
 	if kind == "" {
 		kind = strings.ToLower(strings.TrimPrefix(o.String(), "OBJECT_"))

@@ -7,8 +7,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// ParseQuery is ParseSelect for a database that may run sub-queries whole: where the trees cannot hold one, its Own is
-// set.
+// ParseQuery is ParseSelect for a database that can run sub-queries as text: Own is set where the trees cannot hold
+// one.
 func ParseQuery(t *ast.Text) (*ast.Select, error) {
 	if err := CheckSize(t); err != nil {
 		return nil, err
@@ -21,7 +21,7 @@ func ParseQuery(t *ast.Text) (*ast.Select, error) {
 	return OnlySelect(t, 0, ps)
 }
 
-// subSelect converts a SELECT inside of another.
+// subSelect converts a SELECT inside another one.
 func subSelect(c *Converter, s *pg.SelectStmt) (out *ast.Select) {
 	if !c.own {
 		return selectStmt(c, s)
@@ -38,7 +38,7 @@ func subSelect(c *Converter, s *pg.SelectStmt) (out *ast.Select) {
 	return selectStmt(c, s)
 }
 
-// ownSQL keeps a SELECT as text; why says what the trees cannot hold.
+// ownSQL keeps a SELECT as text. why is the construct that the trees cannot hold.
 func ownSQL(c *Converter, s *pg.SelectStmt, why Refusal) *ast.Select {
 	sql := textOf(c.Src, &pg.Node{Node: &pg.Node_SelectStmt{SelectStmt: s}})
 	if sql == "" {
@@ -91,8 +91,7 @@ func noteReads(c *Converter, m protoreflect.Message, own *ast.OwnSQL) {
 	})
 }
 
-// ParseDefinition is Parse for what a server prints of a function: its body may be one of the SQL standard, without
-// quotes.
+// ParseDefinition is Parse for a server's text of a function, whose body may be unquoted SQL (SQL standard).
 func ParseDefinition(t *ast.Text) ([]Parsed, error) {
 	if err := CheckSize(t); err != nil {
 		return nil, err
@@ -101,7 +100,7 @@ func ParseDefinition(t *ast.Text) ([]Parsed, error) {
 	return c.Statements()
 }
 
-// sqlBody gives a body of the SQL standard, RETURN x or BEGIN ATOMIC … END, as the text of a quoted one.
+// sqlBody converts an unquoted body, RETURN x or BEGIN ATOMIC … END, to the text of a quoted one.
 func sqlBody(c *Converter, n *pg.Node) string {
 	if r := n.GetReturnStmt(); r != nil {
 		target := &pg.Node{Node: &pg.Node_ResTarget{ResTarget: &pg.ResTarget{Val: r.Returnval}}}

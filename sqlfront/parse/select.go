@@ -54,7 +54,7 @@ func selectStmt(c *Converter, s *pg.SelectStmt) *ast.Select {
 	return out
 }
 
-// selectPosition takes the first position known: pg_query gives a SELECT none of its own.
+// selectPosition takes the first known position inside: pg_query gives a SELECT none of its own.
 func selectPosition(c *Converter, out *ast.Select, s *pg.SelectStmt) {
 	switch {
 	case s.WithClause != nil:
@@ -180,7 +180,7 @@ func fromItem(c *Converter, n *pg.Node) ast.FromItem {
 	return nil
 }
 
-// tableSample refuses TABLESAMPLE and names the view that samples in its place, by a draw that a loss can repeat.
+// tableSample refuses TABLESAMPLE and suggests a view that draws a sample, which a loss can repeat.
 func tableSample(c *Converter, x *pg.RangeTableSample) {
 	table, percent := "TABLE", "PERCENT"
 	if r := x.Relation.GetRangeVar(); r != nil {
@@ -236,7 +236,7 @@ func joinExpr(c *Converter, j *pg.JoinExpr) ast.FromItem {
 func windowDef(c *Converter, w *pg.WindowDef) ast.Window {
 	out := ast.Window{Node: c.node(w.Location), Name: w.Name, PartitionBy: c.exprs(w.PartitionClause),
 		OrderBy: c.sortKeys(w.OrderClause)}
-	if w.Refname != "" { // OVER (w …) would extend the definition; grammar gives OVER w as Name
+	if w.Refname != "" { // OVER (w …) extends window w; OVER w has the name elsewhere
 		c.refuse(out.At, "a window that extends another window", "Write the whole window out.")
 	}
 	out.Frame = frameClause(c, w, out.At)
@@ -364,7 +364,7 @@ func insertStmt(c *Converter, s *pg.InsertStmt) *ast.Insert {
 	case !recursive:
 		out.With = with
 	case out.Query != nil && !out.Query.Recursive && len(out.Query.With) == 0:
-		out.Query.With, out.Query.Recursive = with, true // the same meaning
+		out.Query.With, out.Query.Recursive = with, true // INSERT's WITH moves to its query: the meaning is the same
 	default:
 		c.refuse(out.At, "WITH RECURSIVE in front of this INSERT",
 			"Put the WITH inside: INSERT INTO t WITH RECURSIVE … SELECT ….")

@@ -21,8 +21,8 @@ const (
 	costParen = 6 // Node + SubLink + Node + SelectStmt + Node + ResTarget, the worst case
 )
 
-// nesting keywords build a tree without parentheses; AND and OR are counted because relgrad's own
-// trees nest there.
+// nestingWords are keywords that nest trees without parentheses. AND and OR are among them because relgrad's own trees
+// nest there.
 var nestingWords = map[string]bool{
 	"and": true, "or": true, "not": true, "is": true, "isnull": true, "notnull": true, "in": true,
 	"like": true, "ilike": true, "similar": true, "between": true, "collate": true, "at": true,
@@ -55,7 +55,7 @@ func CheckSize(t *ast.Text) error {
 	for at := 0; ; {
 		tok := Lex(sql, at)
 		if tok.Kind == TokEOF || tok.Kind == TokUnfinished {
-			return nil // an unfinished string is the parser's error to report
+			return nil // the parser reports an unfinished string
 		}
 		d.add(tok)
 		if d.tokens > MaxTokens {
@@ -81,7 +81,7 @@ func badByte(s string) int {
 	return 0
 }
 
-// depth estimates from above how deep the tree of the statement read so far is.
+// depth bounds the depth of the tree of the statement read so far.
 type depth struct {
 	tokens int
 	frames []parenGroup

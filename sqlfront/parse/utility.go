@@ -9,7 +9,7 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// utilityStmt converts COPY, SET, DO, CALL, transactions and their like; nil for anything else.
+// utilityStmt converts COPY, SET, DO, CALL, transaction control and the like; nil for anything else.
 func utilityStmt(c *stmtConv, n *pg.Node) ast.Statement {
 	switch x := n.GetNode().(type) {
 	case *pg.Node_CopyStmt:
@@ -64,7 +64,7 @@ func copyStmt(c *stmtConv, s *pg.CopyStmt) ast.Statement {
 	return out
 }
 
-// copyOptionsFit refuses options that have no meaning for the format.
+// copyOptionsFit refuses options that the format does not have.
 func copyOptionsFit(c *stmtConv, out *ast.Copy, s *pg.CopyStmt) {
 	file := out.Options.IsFile()
 	for _, n := range s.Options {
@@ -118,7 +118,7 @@ func copyOption(c *stmtConv, o *ast.CopyOptions, d *pg.DefElem) {
 	}
 }
 
-// copyFlag takes an option that is true or false; false: it is another one.
+// copyFlag reads an option that is true or false. It returns false for other options.
 func copyFlag(c *stmtConv, o *ast.CopyOptions, d *pg.DefElem, at ast.Pos, text string) bool {
 	on, ok := defBool(d)
 	switch d.Defname {
@@ -200,7 +200,7 @@ func transactionStmt(c *stmtConv, s *pg.TransactionStmt) ast.Statement {
 	if s.Chain {
 		c.refuse(out.At, "AND CHAIN", "Write COMMIT; BEGIN;.")
 	}
-	for _, n := range s.Options { // isolation levels: the embedded store is serialisable anyway
+	for _, n := range s.Options { // isolation levels: the embedded store is always serializable
 		if d := n.GetDefElem(); d.Defname != "transaction_isolation" {
 			c.refuse(out.At, "a transaction mode other than the isolation level", "Leave it out.")
 		}

@@ -2,9 +2,9 @@ package plpgsql
 
 import "github.com/relgrad/relgrad/sqlfront/ast"
 
-// The tree of a PL/pgSQL body. pg_query's own PL/pgSQL tree has only line numbers, cannot be told
-// of variables and is JSON; this one is read by plpgsql.go from the body itself, so every node has
-// its exact byte position, and every SQL text inside is a tree of ast.go.
+// The tree of a PL/pgSQL body. pg_query's own PL/pgSQL tree is JSON, has line numbers only, and needs the variables
+// declared. This one is read from the body itself (plpgsql.go): every node has its byte position, and every SQL text in
+// it is a tree of package ast.
 
 // PLNode is embedded by every PL/pgSQL node: position and 1-based line in the body's text.
 type PLNode struct {
@@ -33,7 +33,7 @@ type Block struct {
 	Exceptions []Handler // nil: no EXCEPTION part
 }
 
-// Decl declares a variable. Exactly one of Type, Record, RowOf, TypeOf and Alias says what it is.
+// Decl declares a variable. Exactly one of Type, Record, RowOf, TypeOf and Alias is set.
 type Decl struct {
 	PLNode
 	Name     string
@@ -226,7 +226,7 @@ type PLAssert struct {
 	Cond, Message ast.Expr
 }
 
-// PLBodies lists the lists of statements inside a statement, but for a block's.
+// PLBodies lists the lists of statements inside a statement, except for a block's.
 func PLBodies(s PLStmt) [][]PLStmt {
 	var out [][]PLStmt
 	switch x := s.(type) {

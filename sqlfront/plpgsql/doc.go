@@ -2,8 +2,8 @@
 //
 // # What
 //
-// ParsePLpgSQL makes a Block of a body: declarations, statements (ast.go, stmt.go) and the SQL in them, parsed by
-// parse.
+// ParsePLpgSQL makes a Block from a body: its declarations and statements (ast.go, stmt.go), with the SQL in them
+// parsed by package parse.
 //
 // # Invariants
 //
@@ -15,5 +15,5 @@
 //
 // # Where to add
 //
-// A statement: a struct in ast.go, a case in stmt.go; then a case in the interpreter (script).
+// A statement: a struct in ast.go, a case in stmt.go; then a case in the interpreter (script/plpgsql).
 package plpgsql

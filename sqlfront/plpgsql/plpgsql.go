@@ -11,8 +11,8 @@ import (
 // maxPLDepth bounds nested blocks, IFs and loops of one body.
 const maxPLDepth = 500
 
-// BodyText is the text of a function's or DO's body that begins at byte at of t, for ParsePLpgSQL:
-// its lines count on from the file's.
+// BodyText is the text of the body of a function or DO, which begins at byte at of t. Its lines are numbered as in the
+// file.
 func BodyText(t *ast.Text, body string, at ast.Pos) *ast.Text {
 	line := max(t.Line, 1)
 	if at >= 0 && int(at) <= len(t.SQL) {
@@ -52,7 +52,7 @@ type plParser struct {
 	src     string
 	tok     parse.Token // the current token
 	depth   int
-	line    int // line of lineAt, counted on from there
+	line    int // the line that contains byte lineAt
 	lineAt  int
 	prevEnd int // end of the token before tok
 }
@@ -177,7 +177,7 @@ func (p *plParser) exprAt(from, to int) ast.Expr {
 	return x
 }
 
-// raise passes an error of the SQL parser on.
+// raise fails with an error of the SQL parser.
 func (p *plParser) raise(err error) {
 	e, ok := err.(*sqlerr.Error)
 	if !ok {

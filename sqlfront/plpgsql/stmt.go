@@ -44,10 +44,10 @@ func (p *plParser) nestedBlock(label string) PLStmt {
 	return b
 }
 
-// statements are those that a word of their own begins and that are read in one way.
+// statements are the statements that begin with a keyword and have only one form.
 var statements map[string]func(p *plParser) PLStmt
 
-func init() { // not in place: statements hold statements
+func init() { // the parsers of statements refer to this table
 	statements = map[string]func(p *plParser) PLStmt{"if": ifStmt, "case": caseStmt, "exit": exitStmt,
 		"continue": exitStmt, "return": returnStmt, "raise": raiseStmt, "perform": performStmt, "get": diagnosticsStmt,
 		"assert": assertStmt}
@@ -178,7 +178,7 @@ func ifStmt(p *plParser) PLStmt {
 	s := &PLIf{PLNode: p.node()}
 	for {
 		arm := PLArm{PLNode: p.node()}
-		p.next() // IF, ELSIF
+		p.next() // skip IF or ELSIF
 		arm.Cond = p.exprUntil("then")
 		p.expect("then")
 		arm.Body = p.body("elsif", "elseif", "else", "end")
@@ -291,7 +291,7 @@ func queryLoop(p *plParser, at PLNode, label string, targets []PLTarget, from, t
 	return &PLForQuery{PLNode: at, Label: label, Targets: targets, Query: ps.Stmt, Body: p.loopBody(label, true)}
 }
 
-// loopBody reads [LOOP] statements END LOOP [label];
+// loopBody reads [LOOP] statements END LOOP [label];.
 func (p *plParser) loopBody(label string, loop bool) []PLStmt {
 	if loop {
 		p.expect("loop")
@@ -418,7 +418,7 @@ func performStmt(p *plParser) PLStmt {
 	return s
 }
 
-// executeStmt reads EXECUTE expr [INTO …] [USING …] up to the end word, which stays.
+// executeStmt reads EXECUTE expr [INTO …] [USING …] up to the end word, which becomes the current token.
 func executeStmt(p *plParser, into bool, end string) *PLExecute {
 	s := &PLExecute{PLNode: p.node()}
 	p.next()

@@ -1,12 +1,12 @@
-// Package print gives queries, expressions and types as SQL text again, for a server.
+// Package print prints queries, expressions and types as SQL text for a server.
 //
 // # What
 //
-// Print and PrintStatement print trees of ast, PrintType a type; names are quoted where they must be (name.go).
+// Print and PrintStatement print trees of ast, PrintType prints a type. Names are quoted where necessary (name.go).
 //
 // # Invariants
 //
-// What is printed means what was parsed: the tests parse it again and compare the trees. Operators and functions keep
+// The printed text means what was parsed: the tests parse it again and compare the trees. Operators and functions keep
 // their schemas.
 //
 // # Errors

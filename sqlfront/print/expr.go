@@ -9,8 +9,8 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// level is how tightly an operator binds: PostgreSQL's table of precedence (manual, 4.1.6), from the loosest. An
-// operand that binds less tightly than its place asks for gets parentheses; places ask for more than the grammar does
+// level is how tightly an operator binds, by PostgreSQL's table of precedence (manual, 4.1.6), from the loosest. An
+// operand that binds less tightly than its place demands gets parentheses. Places demand more than the grammar does
 // where a reader would have to know the table.
 type level int
 
@@ -35,7 +35,7 @@ var opLevels = map[string]level{"or": levelOr, "and": levelAnd, "=": levelCompar
 	">": levelCompare, ">=": levelCompare, "~~": levelLike, "!~~": levelLike, "~~*": levelLike, "!~~*": levelLike,
 	"+": levelAdd, "-": levelAdd, "*": levelMul, "/": levelMul, "%": levelMul, "^": levelPow}
 
-// binaryLevel is that of x's operator; one with a schema has the same as an unknown one.
+// binaryLevel is the level of x's operator. An operator with a schema has the level of an unknown one.
 func binaryLevel(x *ast.Binary) level {
 	if l, ok := opLevels[x.Op]; ok && x.Schema == "" {
 		return l
@@ -50,7 +50,7 @@ func operatorName(schema, op string) string {
 	return "OPERATOR(" + quoteName(schema) + "." + op + ")"
 }
 
-// opWords are operators that have words.
+// opWords are operators that are printed as words.
 var opWords = map[string]string{"or": "OR", "and": "AND", "~~": "LIKE", "!~~": "NOT LIKE",
 	"~~*": "ILIKE", "!~~*": "NOT ILIKE"}
 
@@ -140,7 +140,7 @@ func (p *printer) expr(e ast.Expr, least level) {
 	}
 }
 
-// operator prints what binds less tightly than a primary expression.
+// operator prints an expression that binds less tightly than a primary one.
 func (p *printer) operator(e ast.Expr) {
 	switch x := e.(type) {
 	case *ast.Unary:
@@ -229,12 +229,12 @@ func (p *printer) binary(x *ast.Binary) {
 	l := binaryLevel(x)
 	left, right := l, l+1
 	switch l {
-	case levelCompare, levelLike: // do not associate
+	case levelCompare, levelLike: // not associative
 		left, right = levelOp, levelOp
-	case levelPow: // associates to the left, which not everyone expects
+	case levelPow: // associates to the left, which may surprise
 		left, right = levelPrimary, levelPrimary
 	}
-	if x.Schema != "" { // binds as any operator, whatever its name
+	if x.Schema != "" { // binds as an unknown operator
 		left, right = levelPrimary, levelPrimary
 	}
 	p.expr(x.L, left)
@@ -246,7 +246,8 @@ func (p *printer) binary(x *ast.Binary) {
 	p.expr(x.R, right)
 }
 
-// notSubquery prints an operand that is one value, where a sub-query in parentheses would be a set of rows.
+// notSubquery prints an operand that is one value. A sub-query is wrapped in COALESCE, for (SELECT …) would be a set of
+// rows there.
 func (p *printer) notSubquery(x ast.Expr) {
 	if s, ok := x.(*ast.SubLink); ok && s.Kind == ast.SubScalar {
 		p.list("COALESCE(", []ast.Expr{x}, ")")
@@ -286,7 +287,7 @@ func (p *printer) caseExpr(x *ast.Case) {
 	p.text(" END")
 }
 
-// row prints (a, b), which GROUP BY takes apart as it did where it was read; one field needs the word.
+// row prints (a, b), or ROW(a) for one field. GROUP BY reads (a, b) as it was written.
 func (p *printer) row(x *ast.RowExpr) {
 	open := "("
 	if len(x.Fields) < 2 {
@@ -325,8 +326,8 @@ func (p *printer) indices(list []ast.Index) {
 var valueFunctions = []string{"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp",
 	"current_role", "current_user", "user", "session_user", "current_catalog", "current_schema"}
 
-// call prints f(args). Functions whose arguments the grammar lets words stand between, such as POSITION(x IN y), are
-// also called with commas, by their name in quotes.
+// call prints f(args). Functions for which the grammar has words between the arguments, such as POSITION(x IN y), are
+// called with commas under their quoted name.
 func (p *printer) call(x *ast.FuncCall) {
 	if x.Schema == "" && len(x.Args) == 0 && !x.Star && slices.Contains(valueFunctions, x.Name) {
 		p.text(x.Name)

@@ -14,11 +14,11 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// name prints an identifier, in quotes where PostgreSQL's quote_identifier puts them: around all but lower-case words
-// that are no keyword, or one that is a name everywhere.
+// name prints an identifier. It is quoted where PostgreSQL's quote_identifier quotes: unless it is a lower-case word
+// that is no keyword or an unreserved one.
 func (p *printer) name(s string) { p.text(quoteName(s)) }
 
-// QualifiedName prints a name for a text of SQL, in quotes where it needs them; schema may be empty.
+// QualifiedName prints a name with its schema, which may be empty, quoted where necessary.
 func QualifiedName(schema, name string) string {
 	if schema == "" {
 		return quoteName(name)
@@ -38,7 +38,7 @@ func quoteName(s string) string {
 	return sqltext.Ident(s)
 }
 
-// isKeyword asks the parser's own scanner, so that no list of keywords has to follow it.
+// isKeyword asks the parser's scanner, so that no list of keywords has to be kept up to date.
 func isKeyword(s string) bool {
 	r, err := pg.Scan(s)
 	if err != nil || len(r.Tokens) != 1 {
@@ -58,8 +58,8 @@ func (p *printer) qualified(schema, name string) {
 	p.name(name)
 }
 
-// grammarTypes are the names of types that are several words, or keywords that quotes would make look odd; true for
-// those that take one modifier.
+// grammarTypes are types whose names have several words, or are keywords that would look odd in quotes; true for those
+// that take one modifier.
 var grammarTypes = map[string]bool{
 	"smallint": false, "integer": false, "bigint": false, "real": false, "double precision": false,
 	"numeric": false, "boolean": false,
@@ -68,7 +68,7 @@ var grammarTypes = map[string]bool{
 	"time":                        true, "time with time zone": true, "time without time zone": true,
 }
 
-// typeName prints a type. With modifiers that the grammar does not let stand behind its words it has its internal name.
+// typeName prints a type. With modifiers that the grammar does not allow after its words, it prints the internal name.
 func (p *printer) typeName(t ast.TypeName) {
 	mods := ""
 	for i, m := range t.Mods {
@@ -101,8 +101,8 @@ func (p *printer) typeName(t ast.TypeName) {
 	p.text(strings.Repeat("[]", t.Dims))
 }
 
-// bound prints a value with its type, so that it is never taken for a position of ORDER BY or GROUP BY, nor for a value
-// of another type.
+// bound prints a value with a cast to its type, so that it is neither a position of ORDER BY or GROUP BY nor a value of
+// another type.
 func (p *printer) bound(e *ast.Bound) {
 	if e.Type == "" || e.Type == "unknown" {
 		switch v := e.Value.(type) {
@@ -141,7 +141,7 @@ func (p *printer) bound(e *ast.Bound) {
 	}
 }
 
-// boundText is what Postgres's input functions read as the value v of the type typ, or of an array of it.
+// boundText is the text from which Postgres's input functions read the value v of the type typ, or of an array of it.
 func boundText(v any, typ string) string {
 	switch x := v.(type) {
 	case string:
@@ -177,7 +177,7 @@ func elementText(v any, typ string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
-// PrintType gives a type's name as PostgreSQL text.
+// PrintType prints a type's name.
 func PrintType(t ast.TypeName) string {
 	p := &printer{}
 	p.typeName(t)

@@ -7,15 +7,15 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// Print gives a query as PostgreSQL text, on one line. Parsed again it is the same tree but for positions, except that
-// a Bound becomes a cast of a constant, and a Cast with an Argument an ordinary cast.
+// Print prints a query on one line. Parsing the text gives the same tree except for positions, and that a Bound becomes
+// the cast of a constant and a Cast with an Argument an ordinary cast.
 func Print(s *ast.Select) string {
 	p := &printer{}
 	p.query(s)
 	return p.b.String()
 }
 
-// PrintStatement is Print for SELECT, INSERT, UPDATE and DELETE. Any other statement is a 0A000.
+// PrintStatement is Print for SELECT, INSERT, UPDATE and DELETE; other statements give 0A000.
 func PrintStatement(s ast.Statement) (string, error) {
 	p := &printer{}
 	if !p.statement(s) {
@@ -80,7 +80,7 @@ func (p *printer) query(s *ast.Select) {
 	p.clause(" OFFSET ", s.Offset)
 }
 
-// operand prints a side of a set operation; tight is set where another set operation needs parentheses.
+// operand prints a side of a set operation. tight: a nested set operation needs parentheses.
 func (p *printer) operand(s *ast.Select, tight bool) {
 	if s.Own != nil || s.With != nil || s.OrderBy != nil || s.Limit != nil || s.Offset != nil || tight && s.SetOp != "" {
 		p.subquery(s)
@@ -124,7 +124,7 @@ func (p *printer) plainSelect(s *ast.Select) {
 	}
 }
 
-// clause prints an expression behind its keyword, nothing where there is none.
+// clause prints a keyword and an expression; nothing where x is nil.
 func (p *printer) clause(keyword string, x ast.Expr) {
 	if x != nil {
 		p.text(keyword)
@@ -136,7 +136,7 @@ func (p *printer) targets(list []ast.Target) {
 	commas(p, list, func(t ast.Target) {
 		p.expr(t.X, levelAny)
 		name := t.Name
-		if _, ok := t.X.(*ast.Bound); ok && name == "" { // its cast would name the column
+		if _, ok := t.X.(*ast.Bound); ok && name == "" { // else the cast would name the column
 			name = ast.ColumnName(t.X)
 		}
 		if name != "" {

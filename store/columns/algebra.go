@@ -9,7 +9,7 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// named are the store's types whose values stand in the algebra as texts that are no texts.
+// named are the store's types whose values are texts in the algebra without being of type text, such as dates.
 var named = map[string]*kernels.Named{
 	catalog.Date.Name: {Name: catalog.Date.String()}, catalog.Timestamp.Name: {Name: catalog.Timestamp.String()},
 	catalog.TimestampTZ.Name: {Name: catalog.TimestampTZ.String()},
@@ -17,13 +17,13 @@ var named = map[string]*kernels.Named{
 	catalog.UUID.Name: {Name: catalog.UUID.Name},
 }
 
-// carried is a type whose values a loss can only carry along.
+// carried is a type whose values a loss may only pass on, not compute with.
 func carried(name string) *kernels.Named {
 	why := "values of type " + name + " cannot be compared in a loss"
 	return &kernels.Named{Name: name, Equal: why, Order: why}
 }
 
-// namedOf is the type of a column's texts; nil where they are texts, or the column holds none.
+// namedOf is the named type of a column, nil where it holds texts or no texts at all.
 func namedOf(t catalog.Type) *kernels.Named {
 	if t.Array {
 		return carried(t.Declared())
@@ -31,7 +31,7 @@ func namedOf(t catalog.Type) *kernels.Named {
 	return named[t.Name]
 }
 
-// NamedType is the type of a cast whose values are kept as texts that are no texts, nil for any other.
+// NamedType is the named type to which a cast leads, nil for any other type.
 func NamedType(t ast.TypeName) *kernels.Named {
 	if t.Schema != "" || t.Dims > 0 {
 		return nil
@@ -42,8 +42,8 @@ func NamedType(t ast.TypeName) *kernels.Named {
 	return nil
 }
 
-// KernelType is the type in the algebra of a column whose chunks have a shape, nil where none is known; why says why it
-// has none.
+// KernelType is the algebra's type of a column whose chunks have a shape (nil: not known). A type without one is
+// refused; why gives the reason.
 func KernelType(of catalog.Type, shape tensor.Shape) (t kernels.Type, why string) {
 	switch {
 	case of.IsChunk():

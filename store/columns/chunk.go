@@ -23,7 +23,7 @@ func HeadShape(b []byte) tensor.Shape {
 	return s
 }
 
-// Slot is a chunk column that the running statement writes.
+// Slot collects the shapes that the running statement writes to a chunk column.
 type Slot struct {
 	Table string
 	Col   string
@@ -33,7 +33,7 @@ type Slot struct {
 	Mixed tensor.Shape // a different shape that was also written
 }
 
-// Note checks one chunk on its way into the column.
+// Note checks a chunk that is written to the column.
 func (s *Slot) Note(b []byte) error {
 	if s.Head != nil && len(b) > len(s.Head) && bytes.Equal(b[:len(s.Head)], s.Head) {
 		return nil

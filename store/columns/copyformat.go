@@ -28,9 +28,9 @@ type CopyReader struct {
 	escape byte
 	null   []byte
 	header bool
-	Names  []string // that the header must hold; nil: any
+	Names  []string // names that the header must have; nil: any
 	Line   int      // of the current record, from 1
-	lines  int      // read so far
+	lines  int      // lines read so far
 	Raw    []byte
 	buf    []byte // unescaped fields
 	Fields []Field
@@ -39,7 +39,7 @@ type CopyReader struct {
 	longest int
 }
 
-// NewCopyReader reads records of cols fields, none of which is longer than longest bytes.
+// NewCopyReader reads records of cols fields. None may be longer than longest bytes.
 func NewCopyReader(r io.Reader, o ast.CopyOptions, cols, longest int) *CopyReader {
 	p := &CopyReader{r: bufio.NewReaderSize(r, 1<<18), csv: o.Format == "csv", delim: '\t', quote: '"', null: []byte(`\N`),
 		header: o.Header, cols: cols, longest: longest}
@@ -82,7 +82,7 @@ func (p *CopyReader) readLine() error {
 			err = nil
 		}
 		var e *sqlerr.Error
-		if errors.As(err, &e) { // a program that failed
+		if errors.As(err, &e) { // the program that writes the data has failed
 			return e
 		}
 		if err != nil && err != io.EOF {
@@ -151,7 +151,7 @@ func (p *CopyReader) matchHeader() error {
 	return nil
 }
 
-// restOfRecord reads on while a csv quote is open.
+// restOfRecord reads more lines while a csv quote is open.
 func (p *CopyReader) restOfRecord() error {
 	if !p.csv {
 		return nil
@@ -170,7 +170,7 @@ func (p *CopyReader) restOfRecord() error {
 	}
 }
 
-// scan tells whether a quote is open at the end of raw.
+// scan reports whether a quote is open at the end of raw.
 func (p *CopyReader) scan(from int, open bool) bool {
 	b := p.Raw[from:]
 	if p.escape == p.quote { // pairs inside quotes cancel out
@@ -197,7 +197,7 @@ func (p *CopyReader) split() ([]Field, error) {
 	}
 	p.Fields, p.buf = p.Fields[:0], p.buf[:0]
 	if cap(p.buf) < len(line) {
-		p.buf = make([]byte, 0, 2*len(line)) // fields point into it: it must not move
+		p.buf = make([]byte, 0, 2*len(line)) // fields point into buf, so it must not move
 	}
 	if p.cols == 0 && len(line) == 0 {
 		return p.Fields, nil
@@ -215,7 +215,7 @@ func (p *CopyReader) splitCSV(line []byte) error {
 		if end < 0 {
 			end = len(line) - i
 		}
-		if f := line[i : i+end]; bytes.IndexByte(f, p.quote) < 0 { // a plain field
+		if f := line[i : i+end]; bytes.IndexByte(f, p.quote) < 0 { // a field without quotes
 			p.Fields = append(p.Fields, Field{f, bytes.Equal(f, p.null)})
 			i += end
 		} else {
@@ -336,7 +336,7 @@ func NewCopyWriter(w io.Writer, o ast.CopyOptions) *copyWriter {
 	return out
 }
 
-// Row prints one line; types nil means that all values are texts.
+// Row prints one line. types nil: all values are texts.
 func (o *copyWriter) Row(vals []any, types []catalog.Type) error {
 	for i, v := range vals {
 		if i > 0 {

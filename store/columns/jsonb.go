@@ -17,8 +17,8 @@ import (
 var surrogates = regexp.MustCompile(`\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}` +
 	`\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}`)
 
-// jsonIn reads a text as json, which keeps it as it is, or as jsonb, which has one form for each value but for the
-// scales of numbers: keys once each, by length and then by bytes.
+// jsonIn reads a text as json, which is stored unchanged, or as jsonb, which is brought into one form for each value
+// except for the scales of numbers: each key once, sorted by length and then by bytes.
 func jsonIn(s string, t catalog.Type) (any, error) {
 	if !json.Valid([]byte(s)) {
 		return nil, badInput(t, s)
@@ -43,7 +43,7 @@ func jsonIn(s string, t catalog.Type) (any, error) {
 // jsonValue is a value of jsonb.
 type jsonValue struct {
 	kind jsonKind
-	text string // of a string; the digits of a number; "true" or "false"
+	text string // of a string; digits of a number; "true" or "false"
 	keys []string
 	list []*jsonValue // elements, or the values of the keys
 }
@@ -203,7 +203,7 @@ func quoteJSON(b *strings.Builder, s string) {
 func CompareJSONB(a, b []byte) int {
 	x, errX := parseJSONB(string(a))
 	y, errY := parseJSONB(string(b))
-	if errX != nil || errY != nil { // no value of the type: a total order all the same
+	if errX != nil || errY != nil { // not jsonb; the order must be total all the same
 		return bytes.Compare(a, b)
 	}
 	if (x.kind == jsonObject) != (y.kind == jsonObject) {
@@ -247,8 +247,8 @@ func (v *jsonValue) compare(w *jsonValue) int {
 	return 0
 }
 
-// CompareNumericArrays orders stored arrays of numerics, equal ones as Postgres finds them equal: 1.0 is 1.00, NULL is
-// NULL.
+// CompareNumericArrays orders stored arrays of numerics, so that Postgres's equal arrays are equal: 1.0 equals 1.00,
+// and NULL equals NULL.
 func CompareNumericArrays(a, b []byte) int {
 	x, errX := ReadArray(a, catalog.ArrayOf(catalog.Numeric))
 	y, errY := ReadArray(b, catalog.ArrayOf(catalog.Numeric))

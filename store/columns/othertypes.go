@@ -2,8 +2,8 @@ package columns
 
 import "strings"
 
-// OtherTypes are names of Postgres's types that the store has no values of. A function may name them: it fails when it
-// is called.
+// OtherTypes are names of Postgres's types of which the store has no values. A function may use them in its signature,
+// and fails when it is called.
 var OtherTypes = func() map[string]bool {
 	out := map[string]bool{}
 	for _, name := range strings.Split(`void,record,trigger,event_trigger,any,anyelement,anyarray,anynonarray,anyenum,`+

@@ -16,17 +16,17 @@ type Reader struct {
 	heads [][]byte
 	nulls [][]int // rows that are NULL, by column
 	n     int
-	rows  int // how many there will be, 0: not known
+	rows  int // expected number; 0: unknown
 	room  ra.Room
-	Blobs []*lite.Reader // of columns whose cells are the ids of their rows: chunks so large are read where they will lie
-	since int            // bytes since tensor.Trim
+	Blobs []*lite.Reader // of columns whose cells are row ids: large chunks, which are read into the vector
+	since int            // bytes read since the last tensor.Trim
 }
 
-// trimBytes is after how many bytes pages of files that are too many go.
+// trimBytes is how many bytes are read between two calls of tensor.Trim, which releases pages of files.
 const trimBytes = 1 << 20
 
-// NewReader collects rows of these types. rows is how many there will be, 0 where that is not known; room, where it is
-// not nil, is asked for the memory of each column.
+// NewReader collects rows of these types. rows is their expected number, 0 if unknown. room, unless nil, provides the
+// memory of columns.
 func NewReader(types []catalog.Type, rows int, room ra.Room) *Reader {
 	r := &Reader{types: types, heads: make([][]byte, len(types)), Blobs: make([]*lite.Reader, len(types)),
 		nulls: make([][]int, len(types)), rows: rows, room: room}
@@ -50,13 +50,13 @@ func NewReader(types []catalog.Type, rows int, room ra.Room) *Reader {
 	return r
 }
 
-// given takes the memory of column i from who reads, where he has some.
+// given uses memory of the caller for column i, where he provides some.
 func (r *Reader) given(i int, v *ra.Vector) bool {
 	if r.room == nil || v.Type.Kind == kernels.Text {
 		return false
 	}
 	x := r.room(i, v.Type, r.rows)
-	if x == nil || x.F64 == nil && x.F32 == nil && x.Ints == nil { // room for no rows: there may be some by now
+	if x == nil || x.F64 == nil && x.F32 == nil && x.Ints == nil { // for no rows, but there may be some now
 		return false
 	}
 	v.F64, v.F32, v.Ints = x.F64, x.F32, x.Ints
@@ -132,7 +132,7 @@ func (r *Reader) chunk(i int, c *lite.Cell) error {
 		v.Type.Shape = shape
 		r.heads[i] = append([]byte(nil), b[:4+4*len(shape)]...)
 		r.reserve(i, v)
-		r.zeros(i, r.n) // the rows before were NULL
+		r.zeros(i, r.n) // the rows before it were NULL
 	}
 	h := r.heads[i]
 	if len(b) < len(h) || string(b[:len(h)]) != string(h) {
@@ -153,7 +153,7 @@ func (r *Reader) chunk(i int, c *lite.Cell) error {
 	return numbersOf(r.Blobs[i], v.F64[at:], b, len(h))
 }
 
-// begin returns a chunk, or what a chunk's header takes of it where it is read from where it lies, and its size.
+// begin returns a chunk and its size. Of a chunk that is read later from a blob it returns the header only.
 func (r *Reader) begin(i int, c *lite.Cell) (b []byte, size int, err error) {
 	if r.Blobs[i] == nil {
 		b = c.Bytes()
@@ -166,7 +166,7 @@ func (r *Reader) begin(i int, c *lite.Cell) (b []byte, size int, err error) {
 	return b, size, r.Blobs[i].Read(b, 0)
 }
 
-// numbersOf reads the numbers of a chunk from byte off on; b is all of it, or its header where there is a blob.
+// numbersOf reads the numbers of a chunk from byte off on. b is the whole chunk, or with a blob its header.
 func numbersOf[T float32 | float64](blob *lite.Reader, to []T, b []byte, off int) error {
 	if blob == nil {
 		tensor.GetFloats(to, b[off:])
@@ -177,7 +177,7 @@ func numbersOf[T float32 | float64](blob *lite.Reader, to []T, b []byte, off int
 	return err
 }
 
-// reserve takes the memory of a column of chunks, now that their shape is known: to grow it would take twice as much.
+// reserve allocates a column of chunks once their shape is known, because growing it would take twice the memory.
 func (r *Reader) reserve(i int, v *ra.Vector) {
 	if r.given(i, v) {
 		return
@@ -210,7 +210,7 @@ func (r *Reader) zeros(i, rows int) {
 	}
 }
 
-// Vectors are the columns of the rows that were added.
+// Vectors are the columns of all rows added.
 func (r *Reader) Vectors() []*ra.Vector {
 	for i, v := range r.cols {
 		v.N = r.n

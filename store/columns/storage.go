@@ -10,7 +10,7 @@ var Storage = map[string]string{
 	"json": "TEXT", "jsonb": "TEXT", "regclass": "TEXT", "uuid": "TEXT", "name": "TEXT", "regtype": "TEXT",
 }
 
-// Collation is that by which values of the type compare; "" where SQLite compares them as Postgres does.
+// Collation is the collation of a type; "" where SQLite compares its values as Postgres does.
 func Collation(t catalog.Type) string {
 	switch {
 	case t.Is(catalog.Numeric):
@@ -23,7 +23,7 @@ func Collation(t catalog.Type) string {
 	return ""
 }
 
-// Collated prints what a column or an expression of the type compares by.
+// Collated prints an expression of the type with its collation.
 func Collated(t catalog.Type, sql string) string {
 	if c := Collation(t); c != "" {
 		return sql + " COLLATE " + c

@@ -47,7 +47,7 @@ func TextIn(s string, t catalog.Type) (any, error) {
 	return nil, sqlerr.New(sqlerr.CannotCoerce, "cannot cast type text to %s", t)
 }
 
-// regtypeIn gives the name by which format_type prints a type.
+// regtypeIn returns the name under which format_type prints a type.
 func regtypeIn(s string) (any, error) {
 	name := strings.TrimSpace(s)
 	t := catalog.TypeOf(strings.ToLower(name))
@@ -57,7 +57,7 @@ func regtypeIn(s string) (any, error) {
 	return t.String(), nil
 }
 
-// Literal gives the text of a literal the form in which a column of the type keeps it.
+// Literal converts the text of a literal to the form in which a column stores it.
 func Literal(of *kernels.Named, text string) (string, error) {
 	v, err := TextIn(text, catalog.Type{Name: strings.TrimSuffix(of.Name, " without time zone")})
 	s, _ := v.(string)
@@ -120,11 +120,11 @@ func boolIn(s string) (any, error) {
 	return nil, badInput(catalog.Bool, s)
 }
 
-// timeLayouts are the ISO forms that are read; Postgres knows more.
+// timeLayouts are the ISO formats that are read; Postgres reads more.
 var timeLayouts = []string{"2006-01-02 15:04:05.999999Z07:00", "2006-01-02 15:04:05.999999-07",
 	"2006-01-02 15:04:05.999999", "2006-01-02 15:04", "2006-01-02", "20060102", "2006/01/02"}
 
-// timeIn reads a date or time and prints it in the form that is stored, which sorts as text.
+// timeIn reads a date or time and prints it in the stored form, which sorts as text.
 func timeIn(s string, t catalog.Type) (any, error) {
 	p := strings.Replace(strings.Trim(s, blanks), "T", " ", 1)
 	for _, l := range timeLayouts {
@@ -145,7 +145,7 @@ func timeIn(s string, t catalog.Type) (any, error) {
 	return nil, e
 }
 
-// TimeOut prints a time as a value of type t is stored.
+// TimeOut prints a time in the stored form of type t.
 func TimeOut(x time.Time, t catalog.Type) string {
 	if t.Is(catalog.Date) {
 		return x.Format("2006-01-02")
@@ -298,7 +298,7 @@ func ErrDate() error {
 	return sqlerr.New("22008", "date out of range").WithHint("The embedded store keeps the years 1 to 9999.")
 }
 
-// InYears refuses what would not sort as text.
+// InYears refuses years whose stored form would not sort as text.
 func InYears(t time.Time) error {
 	if y := t.Year(); y < 1 || y > 9999 {
 		return ErrDate()

@@ -7,8 +7,8 @@ import (
 	"github.com/relgrad/relgrad/catalog"
 )
 
-// uuidIn reads a uuid as Postgres does, 32 hexadecimal digits with a hyphen behind any four of them, in braces or not,
-// and gives its one form, which orders as text.
+// uuidIn reads a uuid as Postgres does: 32 hexadecimal digits with optional hyphens after each fourth digit and
+// optional braces. It returns the canonical form, which sorts as text.
 func uuidIn(s string) (any, error) {
 	p, braces := strings.CutPrefix(s, "{")
 	if q, ok := strings.CutSuffix(p, "}"); ok != braces {
@@ -37,7 +37,7 @@ func uuidIn(s string) (any, error) {
 	return UUIDText(id), nil
 }
 
-// UUIDText prints a uuid in its one form.
+// UUIDText prints a uuid in canonical form.
 func UUIDText(id [16]byte) string {
 	h := hex.EncodeToString(id[:])
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]

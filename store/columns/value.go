@@ -21,7 +21,7 @@ import (
 // double precision[]; []any, nested, for other arrays. Stored, a bool is an INTEGER, a chunk a BLOB
 // (tensor.Encode), any other array a JSON text, everything else itself.
 
-// MaxState is what a list or a document may hold in memory, in bytes; an element of a list takes boxed of them.
+// MaxState bounds the memory in bytes that a list or document may take; an element counts as ElementBytes.
 const (
 	MaxState     = 256 << 20
 	ElementBytes = 32
@@ -88,7 +88,7 @@ func storedFloat(v float64, t catalog.Type) (any, error) {
 	return v, nil
 }
 
-// toChunk gives x the type's dtype; nested lists become tensors.
+// toChunk converts x to the type's dtype; nested lists become tensors.
 func toChunk(x any, t catalog.Type) (*tensor.Tensor, error) {
 	switch v := x.(type) {
 	case *tensor.Tensor:
@@ -108,7 +108,7 @@ func toChunk(x any, t catalog.Type) (*tensor.Tensor, error) {
 	return nil, sqlerr.New(sqlerr.Internal, "internal error: %T is no chunk", x)
 }
 
-// WriteArray prints an array of other than floats as it is stored.
+// WriteArray prints an array as JSON text, as arrays other than chunks are stored.
 func WriteArray(v []any) (string, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -148,7 +148,7 @@ func FromCell(c *lite.Cell, t catalog.Type) (any, error) {
 	return c.String(), nil
 }
 
-// ReadArray reads a stored array of other than floats.
+// ReadArray reads an array stored as JSON text.
 func ReadArray(b []byte, t catalog.Type) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
@@ -193,7 +193,7 @@ func EmptyArray(t catalog.Type) any {
 	return []any{}
 }
 
-// MakeArray builds an array from elements, which may be arrays of equal shape.
+// MakeArray makes an array of elements, or of arrays of equal shape.
 func MakeArray(list []any, elem catalog.Type) (any, error) {
 	if !elem.IsFloat() {
 		if err := sameShape(list); err != nil {
@@ -252,7 +252,7 @@ func errNullElement() error {
 		WithHint("A chunk is dense: use 0, or leave the row out.")
 }
 
-// sameShape refuses nested lists that are no array of equal lengths in each dimension.
+// sameShape refuses nested lists whose lengths differ within a dimension.
 func sameShape(list []any) error {
 	if _, ok := listShape(list); !ok {
 		return sqlerr.New(sqlerr.ArraySubscript,
@@ -280,7 +280,7 @@ func listShape(list []any) (tensor.Shape, bool) {
 	return shape, true
 }
 
-// Convert turns a Go value of one type into another, as an explicit cast does.
+// Convert converts a Go value of one type to another, as an explicit cast does.
 func Convert(x any, f, t catalog.Type) (any, error) {
 	if x == nil || f.Is(t) && !f.Is(catalog.Text) {
 		return x, nil
@@ -325,7 +325,7 @@ func Convert(x any, f, t catalog.Type) (any, error) {
 	return nil, sqlerr.New(sqlerr.CannotCoerce, "cannot cast type %s to %s", f, t)
 }
 
-// CheckRange refuses an integer that type t does not hold.
+// CheckRange refuses an integer that is out of the range of type t.
 func CheckRange(v int64, t catalog.Type) error {
 	bits := uint(t.Size()*8 - 1)
 	if bits < 63 && (v >= 1<<bits || v < -1<<bits) {
@@ -419,7 +419,7 @@ func convertList(list []any, f, t catalog.Type) ([]any, error) {
 	return out, nil
 }
 
-// Nest turns a tensor into nested lists of float64.
+// Nest converts a tensor to nested lists of float64.
 func Nest(c *tensor.Tensor, axis int, at *int) []any {
 	out := make([]any, c.Shape[axis])
 	for i := range out {
@@ -507,7 +507,7 @@ func quoteElement(b *strings.Builder, s string) {
 	b.WriteByte('"')
 }
 
-// Format prints a value of Result as Postgres does in a query's output: a boolean is t or f.
+// Format prints a value of Result as psql does: a boolean is t or f.
 func Format(x any, typ string) string {
 	if v, ok := x.(bool); ok {
 		return "ft"[Bit(v) : Bit(v)+1]
@@ -526,7 +526,7 @@ func badInput(t catalog.Type, s string) error {
 	return sqlerr.New(sqlerr.InvalidText, "invalid input syntax for type %s: \"%s\"", t, s)
 }
 
-// NumericOf reads a number that SQLite holds in any of its forms.
+// NumericOf reads a number in any form that SQLite stores.
 func NumericOf(c *lite.Cell) (numeric.Num, error) {
 	switch c.Kind() {
 	case lite.Integer:

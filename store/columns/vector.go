@@ -9,7 +9,7 @@ import (
 	"github.com/relgrad/relgrad/store/lite"
 )
 
-// SetVector puts row k of a vector into parameter p of a statement, in the form of type t.
+// SetVector sets parameter p of a statement to row k of a vector, stored as type t.
 func SetVector(s *lite.Stmt, p int, v *ra.Vector, k int, t catalog.Type, sl *Slot) error {
 	switch {
 	case v.IsNull(k):
@@ -55,7 +55,7 @@ func SetVector(s *lite.Stmt, p int, v *ra.Vector, k int, t catalog.Type, sl *Slo
 	return nil
 }
 
-// SetValue puts a Go value of type t into parameter p of a statement.
+// SetValue sets parameter p of a statement to a Go value of type t.
 func SetValue(s *lite.Stmt, p int, x any, t catalog.Type) error {
 	y, err := ToStored(x, t)
 	if err != nil {

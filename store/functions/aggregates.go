@@ -19,7 +19,7 @@ type aggregateDef struct {
 	state func() lite.State
 }
 
-// noInverse is embedded by aggregates that cannot forget a row.
+// noInverse is embedded by aggregates that cannot remove a row.
 type noInverse struct{}
 
 // Inverse refuses moving frames.
@@ -46,13 +46,13 @@ var aggregateStates = map[string]aggregateDef{
 	"chunk_min":      {1, func() lite.State { return &fold{op: "min_agg"} }},
 }
 
-// numSum is sum and avg with exact results. Integers add up in a machine word while they fit.
+// numSum is sum and avg with exact results. Integers are added in a machine word while they fit.
 type numSum struct {
 	avg    bool
 	n      int64
 	fast   int64
 	big    numeric.Num
-	scales map[int]int64 // how many values have how many digits behind the point: the sum has those of the longest
+	scales map[int]int64 // values by their number of decimals; the sum has the largest
 }
 
 func (s *numSum) add(a []lite.Cell, sign int64) error {
@@ -112,7 +112,7 @@ func (s *numSum) Value(r lite.Result) error {
 type spread struct {
 	noInverse
 	n, sum, sq float64
-	infinite   bool // an infinite or undefined value was among them
+	infinite   bool // some value was infinite or NaN
 	kind       string
 }
 
@@ -137,7 +137,7 @@ func (s *spread) Step(a []lite.Cell) error {
 
 func finite(x float64) bool { return !math.IsInf(x, 0) && !math.IsNaN(x) }
 
-// overflowed is the error of a sum that is infinite where no value is.
+// overflowed is the error of a sum that is infinite although no value is.
 func overflowed(infinite bool, sums ...float64) error {
 	for _, x := range sums {
 		if !infinite && !finite(x) {
@@ -147,7 +147,7 @@ func overflowed(infinite bool, sums ...float64) error {
 	return nil
 }
 
-// giveStatistic gives a statistic, which is not a number where a value was not finite.
+// giveStatistic returns a statistic, NaN if some value was not finite.
 func giveStatistic(r lite.Result, x float64, infinite bool) error {
 	if infinite || math.IsNaN(x) {
 		return sqlerr.New(sqlerr.NumericOutOfRange, "the result is NaN, which a scalar of the embedded store cannot be").
@@ -208,7 +208,7 @@ func (s *numSpread) Value(r lite.Result) error {
 type corr struct {
 	noInverse
 	n, sx, sy, sxx, syy, sxy float64
-	infX, infY               bool // an infinite value was among them
+	infX, infY               bool // some value was infinite
 	kind                     string
 }
 
@@ -330,7 +330,8 @@ func (s *collect) Value(r lite.Result) error {
 	return giveArray(r, s.list, s.typ)
 }
 
-// scatter is vector_agg(index, value, size, real): value at index (from 0), 0 elsewhere; values at one index add up.
+// scatter is vector_agg(index, value, size, real): a vector with value at index (from 0) and 0 elsewhere. Values at the
+// same index are added.
 type scatter struct {
 	dtype tensor.DType
 	rows  int
@@ -339,10 +340,10 @@ type scatter struct {
 
 const maxVector = 1 << 28 // elements
 
-// Step puts a value; rows with a NULL index or value are skipped.
+// Step adds a value; rows with a NULL index or value are skipped.
 func (s *scatter) Step(a []lite.Cell) error { return s.add(a, 1) }
 
-// Inverse takes a value away.
+// Inverse removes a value.
 func (s *scatter) Inverse(a []lite.Cell) error { return s.add(a, -1) }
 
 func (s *scatter) add(a []lite.Cell, sign int) error {
@@ -436,7 +437,7 @@ func (s *fold) add(a []lite.Cell, sign float64) error {
 	return nil
 }
 
-// combiner merges element i of a chunk into a maximum or minimum.
+// combiner merges element i of a chunk into the maximum or minimum.
 func (s *fold) combiner() func(i int, y float64) {
 	x, first := s.x, s.n == 1
 	switch {

@@ -14,8 +14,8 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// arrayFuncs take arrays in stored form: chunks as BLOB, others as JSON text. Where the element type
-// matters the first argument is the array type's name.
+// arrayFuncs take arrays in stored form: chunks as BLOB, others as JSON text. Where the element type matters, the first
+// argument is the name of the array's type.
 var arrayFuncs = map[string]function{
 	"array":           {-1, true, arrayCall},
 	"slice":           {-1, true, strict(sliceCall)},
@@ -110,7 +110,7 @@ func giveArray(r lite.Result, list []any, t catalog.Type) error {
 	return giveValue(r, x, catalog.ArrayOf(t.Elem()))
 }
 
-// arrayCall is rg_array(type, elements…); the type of an array of arrays has one more pair of brackets.
+// arrayCall is rg_array(type, elements…). The type of an array of arrays has one more pair of brackets.
 func arrayCall(a []lite.Cell, r lite.Result) error {
 	name := a[0].String()
 	t := catalog.TypeOf(name)
@@ -129,7 +129,7 @@ func arrayCall(a []lite.Cell, r lite.Result) error {
 	return giveArray(r, list, t)
 }
 
-// eachEqual walks the elements of the array a[1] and says of each whether it is a[2]; it ends where each says so.
+// eachEqual calls each for every element of array a[1], telling whether it equals a[2], until each returns true.
 func eachEqual(a []lite.Cell, doing string, each func(i int, y any, equal bool) (end bool)) error {
 	list, x, err := listAndItem(a)
 	if err != nil {
@@ -176,7 +176,7 @@ func arrayRemove(a []lite.Cell, r lite.Result) error {
 	return giveArray(r, out, catalog.TypeOf(a[0].String()))
 }
 
-// sameElement tells whether two elements of an array, or NULLs, are equal as values of their type.
+// sameElement compares two elements of an array, or NULLs, as values of their type.
 func sameElement(t catalog.Type) func(x, y any) bool {
 	equal := func(x, y any) bool { return x == y }
 	switch {
@@ -220,7 +220,7 @@ func listOf(c *lite.Cell, t catalog.Type) ([]any, error) {
 	return nil, nil
 }
 
-// sliceCall is rg_slice(type, array, lo, hi, …): bounds are cut to the array, an empty result is '{}'.
+// sliceCall is rg_slice(type, array, lo, hi, …). Bounds are limited to the array; an empty slice is '{}'.
 func sliceCall(a []lite.Cell, r lite.Result) error {
 	t := catalog.TypeOf(a[0].String())
 	list, err := listOf(&a[1], t)
@@ -259,7 +259,7 @@ func cutList(list []any, lo, hi []int) []any {
 	return out
 }
 
-// itemCall is rg_item(array, i, …) for arrays in JSON form.
+// itemCall is rg_item(array, i, …) for arrays stored as JSON.
 func itemCall(a []lite.Cell, r lite.Result) error {
 	x, err := columns.ReadArray(a[0].Bytes(), catalog.ArrayOf(catalog.Text))
 	if err != nil {
@@ -285,11 +285,11 @@ func itemCall(a []lite.Cell, r lite.Result) error {
 	return nil
 }
 
-// isNumberList tells a list of integers, whose items parseJSON gave as digits, from a list of texts.
+// isNumberList distinguishes a list of integers, whose items parseJSON returns as digits, from a list of texts.
 func isNumberList(b []byte) bool { return bytes.IndexByte(b, '"') < 0 }
 
-// arrayCat is rg_array_cat(type, kinds, x, y): kinds says which of x and y are arrays ('a') and which elements
-// ('e'). NULL arrays count as empty.
+// arrayCat is rg_array_cat(type, kinds, x, y): kinds says whether x and y are arrays ('a') or elements ('e'). NULL
+// arrays count as empty.
 func arrayCat(a []lite.Cell, r lite.Result) error {
 	t, kinds := catalog.TypeOf(a[0].String()), a[1].Bytes()
 	if n := len(a[2].Bytes()) + len(a[3].Bytes()); n > columns.MaxState {
@@ -371,7 +371,7 @@ func depth(list []any) int {
 	return 1
 }
 
-// flatCall makes an array of any dimensions one-dimensional, for unnest.
+// flatCall flattens an array to one dimension, for unnest.
 func flatCall(a []lite.Cell, r lite.Result) error {
 	b := a[0].Bytes()
 	if bytes.IndexByte(b[min(1, len(b)):], '[') < 0 {
@@ -418,7 +418,7 @@ func chunkEq(a []lite.Cell, r lite.Result) error {
 	return nil
 }
 
-// chunkKey gives a chunk in one form for all that are equal to it: 0 for -0, and one NaN.
+// chunkKey returns the same form for all equal chunks: 0 for -0, and one NaN.
 func chunkKey(a []lite.Cell, r lite.Result) error {
 	key, err := oneForm(&a[0])
 	if err == nil {
@@ -427,7 +427,7 @@ func chunkKey(a []lite.Cell, r lite.Result) error {
 	return err
 }
 
-// chunkMember gives a chunk as it is, where that is its only form.
+// chunkMember returns a chunk if it is in that form already; other equal chunks are refused.
 func chunkMember(a []lite.Cell, r lite.Result) error {
 	key, err := oneForm(&a[0])
 	if err == nil && !bytes.Equal(key, a[0].Bytes()) {
@@ -505,7 +505,7 @@ func arrayToString(a []lite.Cell, r lite.Result) error {
 	return nil
 }
 
-// arrayFill is rg_array_fill(type, x, lengths). What is too large is refused before there is memory for it.
+// arrayFill is rg_array_fill(type, x, lengths). It checks the size before it takes memory.
 func arrayFill(a []lite.Cell, r lite.Result) error {
 	t := catalog.TypeOf(a[0].String())
 	if a[2].IsNull() {

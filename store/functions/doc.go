@@ -1,16 +1,15 @@
-// Package functions holds the functions of Postgres that the embedded store knows.
+// Package functions holds the functions of Postgres that the embedded store has.
 //
 // # What
 //
-// Signatures and Aggregates list their overloads, with a template of SQLite's SQL where that is all it takes; the
-// tables of numbers.go, texts.go, times.go, arrays.go and aggregates.go hold those that are written in Go, whose name
-// in SQL is "rg_" and their own. kernels.go makes each kernel of the registry one, "rg_k_" and its name. Register
-// installs them all.
+// Signatures and Aggregates list the functions' overloads, with a template where SQLite's SQL is enough. Functions
+// written in Go are in the tables of numbers.go, texts.go, times.go, arrays.go and aggregates.go; their names in SQL
+// begin with "rg_". kernels.go makes a function "rg_k_…" of each kernel in the registry. Register installs all of them.
 //
 // # Invariants
 //
-// A function is pure and knows nothing of a session: those that do are store's. One that may take long is called apart
-// from the connection (lite.Conn.Long), so that an interrupt ends the wait for it.
+// Functions are pure and know no session; those that do are in package store. A function that may take long runs apart
+// from the connection (lite.Conn.Long), so that an interrupt ends the statement at once.
 //
 // # Errors
 //
@@ -18,6 +17,6 @@
 //
 // # Where to add
 //
-// A function is a line in signatures.go and, unless SQLite has it, an entry in the table of its kind; with a statement
-// in store/testdata, whose answers Postgres itself writes (-golden).
+// A function: a line in signatures.go and, unless SQLite has it, an entry in the table of its kind; with a statement in
+// store/testdata, whose answers Postgres itself writes (-golden).
 package functions

@@ -13,8 +13,8 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// registerKernels makes every kernel of the registry a SQL function rg_k_<name>(signature, args…); see
-// tryKernel of package bind for the signature.
+// registerKernels makes every kernel of the registry a SQL function rg_k_<name>(signature, args…). For signatures see
+// tryKernel of package bind.
 func registerKernels(c *lite.Conn) error {
 	for _, d := range kernels.All() {
 		call := func() lite.Scalar {
@@ -40,11 +40,11 @@ func registerKernels(c *lite.Conn) error {
 	return nil
 }
 
-// kernelCall is one kernel's function on one connection. It keeps the call bound for the last shapes: rows of
-// one column have one shape, so binding happens once.
+// kernelCall is one kernel's function on one connection. It keeps the call bound to the last shapes: the rows of a
+// column have one shape, so binding happens once.
 type kernelCall struct {
 	d    *kernels.Def
-	key  []byte // signature, headers of chunks and, where the kernel binds static arguments, all other values
+	key  []byte // signature, headers of chunks and, for kernels with static arguments, all other values
 	next []byte
 	expr *kernels.Expr
 	args []kernels.Value
@@ -114,7 +114,7 @@ func (k *kernelCall) load(a []lite.Cell, sig []byte) (null bool, err error) {
 	return null, nil
 }
 
-// appendCell writes a value so that different values differ.
+// appendCell encodes a value so that different values have different encodings.
 func appendCell(b []byte, c *lite.Cell) []byte {
 	switch c.Kind() {
 	case lite.Integer:
@@ -126,8 +126,8 @@ func appendCell(b []byte, c *lite.Cell) []byte {
 	return append(b, c.Bytes()...)
 }
 
-// bind makes expr fit the arguments. Chunks are columns of it; other arguments are constants where the kernel
-// may need them to be (shapes, axes).
+// bind binds the call to the arguments. Chunks are columns; other arguments are constants where the kernel may need
+// constants (shapes, axes).
 func (k *kernelCall) bind(sig []byte) error {
 	if k.expr != nil && bytes.Equal(k.key, k.next) {
 		return nil
@@ -165,8 +165,8 @@ func (o *operand) at(i int) float64 {
 	return math.Float64frombits(binary.LittleEndian.Uint64(o.p[8*i:]))
 }
 
-// elementwise applies a kernel's scalar code to chunks of one shape and scalars, straight from SQLite's bytes to
-// the result's. It returns false where that is not the case (other shapes, no chunk), having done nothing.
+// elementwise applies a kernel's scalar code to scalars and chunks of one shape, from SQLite's bytes to the result's
+// bytes. In other cases it does nothing and returns false.
 func elementwise(d *kernels.Def, a []lite.Cell, r lite.Result) bool {
 	sig := a[0].Bytes()
 	want, n := sig[len(sig)-1], len(sig)-2
@@ -179,7 +179,7 @@ func elementwise(d *kernels.Def, a []lite.Cell, r lite.Result) bool {
 		c := &a[i+1]
 		switch {
 		case c.IsNull():
-			return true // strict
+			return true // a NULL argument: the result is NULL
 		case sig[i] == 'i' || sig[i] == 'f' || sig[i] == 'd':
 			ops[i].x = c.Float()
 		case c.Kind() != lite.Blob:
@@ -204,7 +204,7 @@ func elementwise(d *kernels.Def, a []lite.Cell, r lite.Result) bool {
 	return true
 }
 
-// eachElement fills the result; head is a chunk argument's header.
+// eachElement fills the result; head is the header of a chunk argument.
 func eachElement(f func([]float64) float64, ops []operand, head []byte, want byte, r lite.Result) {
 	size := 0
 	for i := range ops {
@@ -234,7 +234,7 @@ func eachElement(f func([]float64) float64, ops []operand, head []byte, want byt
 	}
 }
 
-// kernelValue reads an argument that the signature describes.
+// kernelValue reads an argument as the signature's code says.
 func kernelValue(c *lite.Cell, code byte) (kernels.Value, error) {
 	var v kernels.Value
 	switch code {
@@ -276,7 +276,7 @@ func kernelValue(c *lite.Cell, code byte) (kernels.Value, error) {
 	return v, nil
 }
 
-// chunkValue decodes a stored chunk, into buf where it is large enough.
+// chunkValue decodes a stored chunk, into buf if it is large enough.
 func chunkValue(b []byte, buf []float64) (kernels.Value, error) {
 	d, shape, p, err := tensor.Header(b)
 	if err != nil {
@@ -327,7 +327,7 @@ func ints(b []byte) ([]int64, error) {
 	return list, nil
 }
 
-// giveKernel returns a kernel's value.
+// giveKernel returns a kernel's value to SQLite.
 func giveKernel(v kernels.Value, r lite.Result) error {
 	switch {
 	case v.Type.Kind == kernels.Text:

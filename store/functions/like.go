@@ -7,13 +7,13 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// like matches a text with a pattern of LIKE: where the two part, the last % takes one more character.
+// like matches a text with a LIKE pattern. On a mismatch, the last % takes one more character.
 func like(s, p string) (bool, error) {
 	if escapes := len(p) - len(strings.TrimRight(p, `\`)); escapes%2 == 1 {
 		return false, sqlerr.New("22025", "LIKE pattern must not end with escape character")
 	}
-	i, j := 0, 0          // what is left of s and of p
-	lastS, lastP := 0, -1 // where the last % began to match, and what follows it
+	i, j := 0, 0          // positions in s and p
+	lastS, lastP := 0, -1 // where the last % began to match in s, and what follows it in p
 	for i < len(s) || j < len(p) {
 		if j < len(p) && p[j] == '%' {
 			j++
@@ -37,7 +37,7 @@ func like(s, p string) (bool, error) {
 	return true, nil
 }
 
-// one matches one character of each: how many bytes they take, 0 where they differ.
+// one matches one character of each: it returns how many bytes they have, 0 where they differ.
 func one(s, p string, i, j int) (n, m int) {
 	if p[j] == '_' {
 		_, n = utf8.DecodeRuneInString(s[i:])

@@ -291,7 +291,7 @@ var floatFuncs = map[string]function{
 
 func gcd(a, b int64) int64 {
 	for b != 0 {
-		if b == -1 { // math.MinInt64 % -1 is no number of its own on some machines
+		if b == -1 { // the result of math.MinInt64 % -1 depends on the machine
 			return 1
 		}
 		a, b = b, a%b
@@ -299,7 +299,7 @@ func gcd(a, b int64) int64 {
 	return max(a, -a)
 }
 
-// wholeNumber gives an integer of a type's size.
+// wholeNumber returns an integer if type t holds it.
 func wholeNumber(r lite.Result, x int64, t catalog.Type) error {
 	if err := columns.CheckRange(x, t); err != nil {
 		return err
@@ -312,7 +312,7 @@ func wholeNumber(r lite.Result, x int64, t catalog.Type) error {
 func gcdCall(t catalog.Type) function {
 	return function{2, true, strict(func(a []lite.Cell, r lite.Result) error {
 		x := gcd(a[0].Int(), a[1].Int())
-		if x < 0 { // that of -2^63 and 0 is 2^63
+		if x < 0 { // gcd(-2^63, 0) is 2^63
 			return sqlerr.New(sqlerr.NumericOutOfRange, "bigint out of range")
 		}
 		return wholeNumber(r, x, t)
@@ -338,7 +338,7 @@ func lcmCall(t catalog.Type) function {
 	})}
 }
 
-// rowCount checks a computed number of LIMIT or OFFSET; NULL is no bound.
+// rowCount checks a computed number of LIMIT or OFFSET. NULL sets no bound.
 func rowCount(a []lite.Cell, r lite.Result) error {
 	what, state, none := a[1].String(), "2201W", int64(-1)
 	if what == "OFFSET" {
@@ -355,9 +355,9 @@ func rowCount(a []lite.Cell, r lite.Result) error {
 	return nil
 }
 
-// checkSum gives a sum or an average of floats, the first argument, as Postgres does: it is an error where it is
-// infinite and the least and the greatest value, the other arguments, are not. SQLite gives NULL for what is not a
-// number.
+// checkSum returns a sum or average of floats, the first argument, as Postgres does: it fails if the result is infinite
+// although the least and the greatest value, the other arguments, are finite. SQLite's sum is NULL where Postgres's is
+// NaN.
 func checkSum(a []lite.Cell, r lite.Result) error {
 	if a[1].IsNull() {
 		return nil
@@ -373,7 +373,7 @@ func checkSum(a []lite.Cell, r lite.Result) error {
 	return nil
 }
 
-// windowCount checks the argument of ntile or nth_value, which is not constant.
+// windowCount checks an argument of ntile or nth_value that is not constant.
 func windowCount(a []lite.Cell, r lite.Result) error {
 	name := a[1].String()
 	if a[0].IsNull() {

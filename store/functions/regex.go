@@ -13,10 +13,10 @@ import (
 	"github.com/relgrad/relgrad/store/lite"
 )
 
-// pattern is a regular expression of Postgres's that RE2 runs and that means the same in both.
+// pattern is a regular expression that means the same in Postgres and in RE2.
 type pattern struct {
 	*regexp.Regexp
-	open bool // its groups may match in several ways, of which RE2 may choose another
+	open bool // groups can match in several ways, and RE2 may choose differently from Postgres
 }
 
 // patterns caches compiled ones.
@@ -32,7 +32,7 @@ func compiled(key string, compile func() (*pattern, error)) (*pattern, error) {
 	if p != nil {
 		return p, nil
 	}
-	p, err := compile() // which may take long
+	p, err := compile() // compiling may take long
 	if err != nil || len(key) > longBytes {
 		return p, err
 	}
@@ -54,7 +54,7 @@ func noRegex(what string) error {
 		what).WithHint("The embedded store reads the expressions that mean the same to RE2.")
 }
 
-// regex compiles a regular expression; fold ignores case.
+// regex compiles a regular expression. fold: ignore case.
 func regex(p string, fold bool) (*pattern, error) {
 	return compiled(strconv.FormatBool(fold)+" "+p, func() (*pattern, error) { return newPattern(p, fold) })
 }
@@ -79,8 +79,8 @@ func newPattern(p string, fold bool) (*pattern, error) {
 	if err != nil {
 		return nil, badRegex("%v", err)
 	}
-	// Postgres takes the longest match, or the shortest where its quantifiers are lazy; which where both stand there RE2
-	// cannot tell.
+	// Postgres takes the longest match, or the shortest where the quantifiers are lazy. Where an expression has both
+	// kinds, RE2 cannot follow it.
 	greedy, lazy := quantifiers(tree)
 	switch {
 	case lazy && greedy:
@@ -108,8 +108,8 @@ func quantifiers(re *syntax.Regexp) (greedy, lazy bool) {
 	return greedy, lazy
 }
 
-// distinct reports whether the alternatives of every choice begin with different characters, so that a match goes one
-// way only.
+// distinct reports whether the alternatives of every choice begin with different characters, so that there is only one
+// way to match.
 func distinct(re *syntax.Regexp) bool {
 	if re.Op == syntax.OpAlternate {
 		var seen [][]rune
@@ -134,7 +134,8 @@ func distinct(re *syntax.Regexp) bool {
 	return true
 }
 
-// leading gives ranges of the characters with which an expression begins, nil where it may be empty or is not known.
+// leading returns ranges of the characters with which an expression can begin, nil where it may be empty or they are
+// unknown.
 func leading(re *syntax.Regexp) []rune {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -163,8 +164,8 @@ func overlap(a, b []rune) bool {
 	return false
 }
 
-// translator writes an advanced regular expression of Postgres's as one of RE2's. What means something else there is
-// refused.
+// translator translates an advanced regular expression of Postgres to RE2. It refuses what RE2 would understand
+// differently.
 type translator struct {
 	s            string
 	out          strings.Builder
@@ -207,7 +208,7 @@ func (t *translator) run() error {
 	return nil
 }
 
-// take moves over n bytes and writes what they mean.
+// take skips n bytes and writes their translation.
 func (t *translator) take(n int, as string) {
 	t.s = t.s[n:]
 	t.out.WriteString(as)
@@ -227,7 +228,7 @@ func (t *translator) repeat() error {
 	return nil
 }
 
-// escape translates \ and what follows; within brackets some escapes are sets of characters only.
+// escape translates a backslash and what follows. Inside brackets only sets of characters are allowed.
 func (t *translator) escape(inside bool) error {
 	if len(t.s) < 2 {
 		return badRegex("invalid escape \\ sequence")
@@ -302,7 +303,7 @@ func (p *pattern) groups(s string) ([]any, error) {
 	return out, nil
 }
 
-// firstMatch gives the groups of the expression a[1] where it first matches in the text a[0], nil where it does not.
+// firstMatch returns the groups of the first match of a[1] in the text a[0], nil where there is none.
 func firstMatch(a []lite.Cell) ([]any, error) {
 	p, err := regex(a[1].String(), false)
 	if err != nil {
@@ -392,7 +393,7 @@ func regexpReplace(a []lite.Cell) (string, error) {
 	return b.String() + s[last:], nil
 }
 
-// expand writes a replacement: \1 to \9 and \& are Postgres's references, \\ is a backslash.
+// expand writes a replacement: \1 to \9 and \& refer to groups, \\ is a backslash.
 func (p *pattern) expand(b *strings.Builder, with, s string, at []int) error {
 	for i := 0; i < len(with); i++ {
 		c := with[i]

@@ -18,18 +18,18 @@ type function struct {
 	f    lite.Scalar
 }
 
-// longBytes are the bytes of arguments from which a function may take long: a short text can hold a pattern that works
-// for seconds. What kernels do grows with the square of their elements at most, where two are put against each other.
+// Bytes of arguments from which a function may take long. A short text can be a pattern that runs for seconds; the work
+// of a kernel grows at most with the square of its elements; powerBytes is for powers.
 const (
 	longBytes   = 4 << 10
 	kernelBytes = 16 << 10
 	powerBytes  = 200
 )
 
-// powers are functions of numerics whose work grows with a power of their digits.
+// powers are functions of numerics whose work grows with a power of the digits.
 var powers = names("npow nexp nln nlog nsqrt")
 
-// growing are functions whose work does not follow from the length of their arguments.
+// growing are functions whose work does not depend on the length of the arguments.
 var growing = names("repeat lpad rpad array_fill factorial nseries " +
 	"einsum expand_to full zeros one_hot random_int random_uniform random_normal drop_mask dropout int_array diag put pad")
 
@@ -41,7 +41,7 @@ func names(list string) map[string]bool {
 	return out
 }
 
-// Register installs what printed statements call and what no session has a part in.
+// Register installs the functions of printed statements that do not depend on a session.
 func Register(c *lite.Conn) error {
 	errs := []error{c.Collation("rg_numeric", numeric.Compare),
 		c.Collation("rg_numeric_array", columns.CompareNumericArrays), c.Collation("rg_jsonb", columns.CompareJSONB)}
@@ -65,11 +65,11 @@ func Register(c *lite.Conn) error {
 			errs = append(errs, c.Aggregate("rg_array_agg "+t.String(), 1, func() lite.State { return &collect{typ: t} }))
 		}
 	}
-	errs = append(errs, registerKernels(c), kernelfunc.Register(c)) // the second for generated SQL
+	errs = append(errs, registerKernels(c), kernelfunc.Register(c)) // the second registers those of generated SQL
 	return errors.Join(errs...)
 }
 
-// strict gives NULL for any NULL argument.
+// strict makes a function NULL for any NULL argument.
 func strict(f lite.Scalar) lite.Scalar {
 	return func(a []lite.Cell, r lite.Result) error {
 		for i := range a {

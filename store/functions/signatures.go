@@ -6,12 +6,12 @@ import (
 	"github.com/relgrad/relgrad/catalog"
 )
 
-// Signature is one overload of a function: its arguments, result, and how it is printed. $1, $2 … stand for
-// the arguments, $* for all; without a template the Go function rg_<name> is called.
+// Signature is one overload of a function: its arguments, its result and how it is printed. In a template $1, $2 … are
+// the arguments and $* all of them. Without a template the Go function rg_<name> is called.
 type Signature struct {
 	Name     string
 	args     []catalog.Type
-	min      int // arguments from here on may be left out
+	min      int // the number of arguments that cannot be left out
 	Variadic bool
 	Ret      catalog.Type
 	SQL      string
@@ -28,8 +28,8 @@ var (
 // Signatures by name, built from the table below.
 var Signatures = map[string][]*Signature{}
 
-// functionTable lists the functions of Postgres that the store knows: name(args) result [= template]. An
-// argument in brackets is optional, "any..." takes any number of any type.
+// functionTable lists the functions of Postgres that the store has: name(args) result [= template]. An argument in
+// brackets is optional. "any..." takes any number of arguments of any type.
 const functionTable = `
 abs(int2) int2 = rg_int(abs($1), 2)
 abs(int4) int4 = rg_int(abs($1), 4)
@@ -197,8 +197,8 @@ first_value(anyarray) anyarray window
 last_value(anyarray) anyarray window
 `
 
-// aggregateTable lists aggregates, f(int2|int4) for several types; @ marks where FILTER and OVER go. A template with
-// ORDER BY keys has them behind $*.
+// aggregateTable lists aggregates; f(int2|int4) stands for several overloads. In a template @ marks the place of FILTER
+// and OVER. Keys of ORDER BY follow $*.
 const aggregateTable = `
 count(any) int8 = count($1)@
 sum(int2) int8 = sum($1)@
@@ -280,7 +280,7 @@ func init() {
 	}
 }
 
-// alternatives writes f(int2|int4) out as two lines.
+// alternatives expands f(int2|int4) to two lines.
 func alternatives(line string) []string {
 	open, end := strings.IndexByte(line, '('), strings.IndexByte(line, ')')
 	if !strings.Contains(line[open:end], "|") {
@@ -293,7 +293,7 @@ func alternatives(line string) []string {
 	return out
 }
 
-// parseSignature reads one line of the tables; they are ours, so a mistake panics at start.
+// parseSignature parses a line of the tables. A mistake in them panics when the program starts.
 func parseSignature(line string) *Signature {
 	head, tmpl, _ := strings.Cut(line, " = ")
 	open, end := strings.IndexByte(head, '('), strings.IndexByte(head, ')')
@@ -318,7 +318,7 @@ func parseSignature(line string) *Signature {
 	}
 	if s.min < 0 {
 		s.min = len(s.args)
-		if s.Variadic && s.Name == "format" { // the others want one argument at least behind the fixed ones
+		if s.Variadic && s.Name == "format" { // other variadic functions need at least one argument more
 			s.min--
 		}
 	}
@@ -365,11 +365,11 @@ func IsAggregate(name string) bool {
 	return Aggregates[name] != nil || name == "array_agg" || ChunkAggregates[name] != ""
 }
 
-// SetReturning are the functions that give rows.
+// SetReturning are the functions that return rows.
 var SetReturning = map[string]bool{"generate_series": true, "unnest": true, "string_to_table": true,
 	"regexp_split_to_table": true, "generate_subscripts": true}
 
-// IsSetReturning reports whether a function gives rows.
+// IsSetReturning reports whether a function returns rows.
 func IsSetReturning(name string) bool { return SetReturning[name] }
 
 // Resolve chooses an overload as Postgres does (manual, section 10.3): exact matches first, then preferred

@@ -18,7 +18,7 @@ import (
 	"github.com/relgrad/relgrad/store/lite"
 )
 
-// text makes a strict function of texts (and integers, read by the function) that returns a text.
+// text makes a strict function of n arguments that returns a text.
 func text(n int, f func(a []lite.Cell) (string, error)) function {
 	return function{n, true, strict(func(a []lite.Cell, r lite.Result) error {
 		s, err := f(a)
@@ -73,7 +73,7 @@ var textFuncs = map[string]function{
 		}
 		return strings.Repeat(s, int(n)), nil
 	}),
-	"replace": text(3, func(a []lite.Cell) (string, error) { // SQLite's works for hours on long texts
+	"replace": text(3, func(a []lite.Cell) (string, error) { // SQLite's own takes hours for long texts
 		s, from, to := a[0].String(), a[1].String(), a[2].String()
 		if from == "" {
 			return s, nil

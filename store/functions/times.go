@@ -14,7 +14,7 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// maxDays are more than lie between any two dates of the store, whose years are 1 to 9999.
+// maxDays is more than the days between any two dates of the store, whose years are 1 to 9999.
 const maxDays = 4e6
 
 var timeFuncs = map[string]function{
@@ -36,7 +36,7 @@ var timeFuncs = map[string]function{
 			return err
 		}
 		y, err := columns.ParseTime(a[1].String())
-		r.Int((x.Unix() - y.Unix()) / 86400) // a Duration would end after 292 years
+		r.Int((x.Unix() - y.Unix()) / 86400) // a Duration overflows after 292 years
 		return err
 	})},
 	"date_part": text(2, datePart),
@@ -80,7 +80,7 @@ var timeFuncs = map[string]function{
 	}),
 }
 
-// atPrecision rounds to so many digits behind the second, halves away from the year 2000 (AdjustTimestampForTypmod).
+// atPrecision rounds to so many decimals of a second, halves away from the year 2000 (AdjustTimestampForTypmod).
 func atPrecision(x time.Time, digits int) time.Time {
 	scale := int64(math.Pow10(6 - digits))
 	us := x.UnixMicro() - y2000
@@ -92,7 +92,7 @@ func atPrecision(x time.Time, digits int) time.Time {
 	return time.UnixMicro(us + y2000).UTC()
 }
 
-// y2000 is the microsecond from which Postgres counts.
+// y2000 is the microsecond from which Postgres counts times.
 const y2000 = 946684800 * 1000000
 
 func datePart(a []lite.Cell) (string, error) {

@@ -13,17 +13,17 @@ import (
 	"github.com/relgrad/relgrad/store/lite"
 )
 
-// moment is what the patterns of to_char are filled with.
+// moment is the time that fills the patterns of to_char.
 type moment struct {
 	time.Time
-	zone bool // of a timestamp with time zone, which is UTC
+	zone bool // it is a timestamp with time zone, in UTC
 }
 
-// charField fills one pattern; fill is false behind FM, which leaves padding out.
+// charField fills one pattern. fill is false after FM, which omits padding.
 type charField func(m moment, fill bool) string
 
-// numberFields and wordFields are the patterns of to_char, numbers first: only these take TH behind them. Where a
-// pattern has a lower case of its own, it stands as a second entry.
+// numberFields and wordFields are the patterns of to_char. Only those of numbers may be followed by TH. A pattern whose
+// lower-case form differs has a second entry.
 var numberFields, wordFields = map[string]charField{
 	"HH": number(2, hour12), "HH12": number(2, hour12), "HH24": number(2, func(m moment) int { return m.Hour() }),
 	"MI": number(2, func(m moment) int { return m.Minute() }), "SS": number(2, func(m moment) int { return m.Second() }),
@@ -74,7 +74,7 @@ func number(width int, f func(moment) int) charField {
 	}
 }
 
-// fraction gives the first digits behind the point of a second, FM or not.
+// fraction returns the first decimals of a second, with or without FM.
 func fraction(digits int) charField {
 	return func(m moment, _ bool) string { return fmt.Sprintf("%06d", m.Nanosecond()/1000)[:digits] }
 }
@@ -105,21 +105,21 @@ func isoYear(m moment) int     { y, _ := m.ISOWeek(); return y }
 func isoWeek(m moment) int     { _, w := m.ISOWeek(); return w }
 func isoDay(m moment) int      { return (int(m.Weekday())+6)%7 + 1 }
 
-// julianDay counts days as Postgres does, from noon or not.
+// julianDay counts days as Postgres does: from midnight, not from noon.
 func julianDay(m moment) int {
 	y, mo, d := m.Date()
 	return 2440588 + int(time.Date(y, mo, d, 0, 0, 0, 0, time.UTC).Unix()/86400)
 }
 
-// charPattern is a pattern as it is written, with how it is filled.
+// charPattern is the text of a pattern and the function that fills it.
 type charPattern struct {
 	text   string
 	f      charField
 	number bool
 }
 
-// charPatterns are all patterns, long ones first. Postgres knows each in upper and in lower case, names also with one
-// capital.
+// charPatterns are all patterns, long ones first. Postgres accepts each in upper and in lower case, and names also with
+// an initial capital.
 var charPatterns = func() []charPattern {
 	var out []charPattern
 	add := func(text string, f charField, number bool, change func(string) string) {
@@ -147,7 +147,7 @@ var charPatterns = func() []charPattern {
 // toChar is to_char of a time.
 func toChar(a []lite.Cell, r lite.Result) error {
 	x, err := columns.ParseTime(a[0].String())
-	if err != nil || a[1].String() == "" { // the last is NULL in Postgres
+	if err != nil || a[1].String() == "" { // an empty pattern gives NULL in Postgres
 		return err
 	}
 	m := moment{x, strings.HasSuffix(a[0].String(), "+00")}
@@ -161,7 +161,7 @@ func toChar(a []lite.Cell, r lite.Result) error {
 	return nil
 }
 
-// next fills the pattern, or copies the text, with which s begins, and gives the rest of s.
+// next fills the pattern with which s begins, or copies text, and returns the rest of s.
 func (m moment) next(b *strings.Builder, s string) (string, error) {
 	rest, noFill := s, false
 	if strings.HasPrefix(s, "FM") || strings.HasPrefix(s, "fm") {
@@ -197,7 +197,7 @@ func noCharPattern(p string) error {
 		p).WithHint("Put text that is no pattern into double quotes.")
 }
 
-// ordinal is the ending of a number.
+// ordinal is the English suffix of a number: st, nd, rd or th.
 func ordinal(n string) string {
 	if len(n) < 2 || n[len(n)-2] != '1' {
 		switch n[len(n)-1] {
@@ -212,7 +212,7 @@ func ordinal(n string) string {
 	return "th"
 }
 
-// literalText copies a character, or what stands in quotes.
+// literalText copies a character, or the content of quotes.
 func literalText(b *strings.Builder, s string) string {
 	switch {
 	case s == "":

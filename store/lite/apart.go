@@ -17,26 +17,26 @@ import (
 )
 
 // A call that may take long runs apart: on another goroutine and on copies of its arguments. An interrupt ends the
-// statement at once; what the call still computes goes nowhere, and its memory is freed when it is done. The next such
-// call waits for that, so that no more than one is left behind.
+// statement at once. The abandoned call goes on; its result is dropped and its memory freed when it ends. The next such
+// call waits for that, so that at most one is abandoned.
 
-// look is how often a call that runs apart looks for an interrupt.
+// look is how often a call that runs apart checks for an interrupt.
 const look = 5 * time.Millisecond
 
-// piece is how much is copied between two looks.
+// piece is how many bytes are copied between two checks.
 const piece = 16 << 20
 
 // stepBytes are the bytes of an aggregate's arguments from which one step runs apart.
 const stepBytes = 8 << 20
 
-// interruption is the message of a call that was interrupted: its SQLSTATE stands in front, so that nothing is left for
-// another statement to find.
+// interruption is the message of an interrupted call. It begins with its SQLSTATE, so that nothing has to be
+// remembered, which another statement might find.
 const interruption = sqlerr.QueryCanceled + " canceling statement due to user request"
 
 // Heavy is a State whose Value may take long.
 type Heavy interface{ Heavy() bool }
 
-// gone is a state that a call still uses which nobody waits for.
+// gone is the state of a group that an abandoned call still uses.
 type gone struct{}
 
 func (gone) Step([]Cell) error    { return errGone }
@@ -45,7 +45,7 @@ func (gone) Value(Result) error   { return errGone }
 
 var errGone = sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request")
 
-// interrupted reports whether an Interrupt waits for its Resume.
+// interrupted reports whether there has been an Interrupt without its Resume.
 func (c *Conn) interrupted() bool {
 	return atomic.LoadInt32((*int32)(unsafe.Pointer(&c.wait.interrupts))) != 0
 }
@@ -57,7 +57,7 @@ func bytesOf(args []Cell) (n int) {
 	return n
 }
 
-// copied copies arguments into Go's memory; nil after an interrupt.
+// copied copies arguments into Go's memory. It returns nil after an interrupt.
 func (c *Conn) copied(args []Cell) []Cell {
 	own := make([]Cell, len(args))
 	copy(own, args)
@@ -78,7 +78,7 @@ func (c *Conn) copied(args []Cell) []Cell {
 	return own
 }
 
-// apart runs f; done is false where an interrupt came first.
+// apart runs f. done is false if an interrupt came first.
 func (c *Conn) apart(args []Cell, r Result, f func([]Cell, Result) error) (done bool, err error) {
 	for c.behind.Load() {
 		if c.interrupted() {
@@ -92,7 +92,7 @@ func (c *Conn) apart(args []Cell, r Result, f func([]Cell, Result) error) (done 
 	}
 	res := Result{new(C.rg_cell), (*C.rg_arena)(C.calloc(1, C.sizeof_rg_arena))}
 	res.cell.kind = C.int32_t(Null)
-	var second atomic.Bool // set by who comes first, the end of the call or the interrupt
+	var second atomic.Bool // set by the first of the two: the end of the call, or the interrupt
 	end, behind := make(chan error, 1), c.behind
 	go func() {
 		err := rescued(func() error { return f(own, res) })

@@ -1,11 +1,10 @@
-// Package lite is a thin, fast door to the SQLite that github.com/mattn/go-sqlite3 compiles.
+// Package lite is a thin, fast interface to the SQLite that github.com/mattn/go-sqlite3 compiles.
 //
 // # What
 //
-// A Conn runs statements; a row crosses the border between C and Go in one call. Go functions,
-// aggregates (also as window functions) and collations are registered without reflection, arguments are
-// seen without a copy. native.c holds the scalar functions that stand in every printed expression,
-// tables.c the table functions rg_series and rg_unnest.
+// A Conn runs statements; a row crosses from C to Go in one call. Go functions, aggregates (also as window functions)
+// and collations are registered without reflection and see their arguments without a copy. native.c holds the scalar
+// functions that every printed expression may use, tables.c the table functions rg_series and rg_unnest.
 //
 // # Invariants
 //
@@ -19,5 +18,5 @@
 //
 // # Where to add
 //
-// A function in C: native.c and its table. A function in Go: package store.
+// A function in C: native.c and its table. A function in Go: package store/functions.
 package lite

@@ -14,7 +14,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// Result is where a function puts its value; untouched it is NULL.
+// Result receives a function's value; NULL until it is set.
 type Result struct {
 	cell  *C.rg_cell
 	arena *C.rg_arena
@@ -52,8 +52,8 @@ func (r Result) fail(msg string) {
 // Scalar is a function of SQL values.
 type Scalar func(args []Cell, res Result) error
 
-// State is one group of an aggregate. Value may be called several times (windows); Inverse removes the
-// oldest row, or returns an error where the aggregate cannot.
+// State is one group of an aggregate. Value may be called several times (windows). Inverse removes the oldest row, or
+// returns an error if the aggregate cannot.
 type State interface {
 	Step(args []Cell) error
 	Inverse(args []Cell) error
@@ -64,8 +64,8 @@ type function struct {
 	c       *Conn
 	name    string
 	scalar  Scalar
-	renew   func() Scalar // of one that may run apart
-	from    int           // bytes of arguments from which it does
+	renew   func() Scalar // makes another function; of one that may run apart
+	from    int           // bytes of arguments from which it runs apart
 	state   func() State
 	compare func(a, b []byte) int
 }
@@ -107,9 +107,9 @@ func (c *Conn) Func(name string, nargs int, pure bool, f Scalar) error {
 	return c.register(&function{name: name, scalar: f}, nargs, pure, 0)
 }
 
-// Long registers a scalar function that may take long: from so many bytes of arguments on it runs apart, so that an
-// interrupt ends its statement at once. It must use nothing but its arguments and what renew has made for it; renew
-// makes another where a call is left behind.
+// Long registers a scalar function that may take long. From so many bytes of arguments on it runs apart, so that an
+// interrupt ends its statement at once. It may use only its arguments and what renew has made for it; after a call has
+// been abandoned, renew makes another one.
 func (c *Conn) Long(name string, nargs int, pure bool, from int, renew func() Scalar) error {
 	return c.register(&function{name: name, scalar: renew(), renew: renew, from: from}, nargs, pure, 0)
 }
@@ -119,7 +119,7 @@ func (c *Conn) Aggregate(name string, nargs int, state func() State) error {
 	return c.register(&function{name: name, state: state}, nargs, true, 1)
 }
 
-// Collation registers an order of texts.
+// Collation registers an order of texts. It cannot fail: after a panic in it the statement fails at its next step.
 func (c *Conn) Collation(name string, compare func(a, b []byte) int) error {
 	return c.register(&function{name: name, compare: compare}, 0, true, 2)
 }
@@ -179,14 +179,14 @@ func rgStep(id C.int64_t, h *C.int64_t, n C.int, args *C.rg_cell, res *C.rg_cell
 	})
 }
 
-// leave forgets the state of a group: a call uses it that nobody waits for.
+// leave drops the state of a group that an abandoned call still uses.
 func (fn *function) leave(h *C.int64_t) {
 	handles.Lock()
 	defer handles.Unlock()
 	handles.state[int64(*h)] = gone{}
 }
 
-// group returns the state of a group, which its first row makes.
+// group returns the state of a group and makes it at the first row.
 func (fn *function) group(h *C.int64_t) State {
 	if *h != 0 {
 		handles.RLock()
@@ -244,7 +244,7 @@ func rgValue(id C.int64_t, h *C.int64_t, last C.int, res *C.rg_cell, a *C.rg_are
 func rgCollate(id C.int64_t, n C.int, a unsafe.Pointer, m C.int, b unsafe.Pointer) C.int {
 	fn := lookup(id)
 	defer func() {
-		if p := recover(); p != nil { // an order has no error: the statement fails at its next step
+		if p := recover(); p != nil { // an order cannot fail: the statement fails at its next step
 			fn.c.err = sqlerr.FromPanic(p)
 			C.sqlite3_interrupt(fn.c.db)
 		}

@@ -26,13 +26,13 @@ type Conn struct {
 	db      *C.sqlite3
 	arena   *C.rg_arena
 	held    *C.rg_held
-	free    []int // numbers of held that are free again
-	numbers int   // in use or free
+	free    []int // freed numbers of held bytes
+	numbers int   // how many numbers there are, used or freed
 	wait    *C.rg_wait
 	stmts   map[string]*Stmt
 	funcs   []int64      // registered handles, freed by Close
 	err     error        // the error a Go function returned during the current step
-	behind  *atomic.Bool // a call that an interrupt has left behind is at work
+	behind  *atomic.Bool // an abandoned call is still running
 }
 
 // Error is an error of SQLite.
@@ -130,7 +130,7 @@ func (c *Conn) failure(rc C.int) error {
 	if c.db == nil {
 		return &Error{Code: int(rc), Msg: C.GoString(C.sqlite3_errstr(rc))}
 	}
-	if rc&0xff == C.SQLITE_BUSY && C.rg_cancelled(unsafe.Pointer(c.wait)) != 0 { // which has ended the waiting
+	if rc&0xff == C.SQLITE_BUSY && C.rg_cancelled(unsafe.Pointer(c.wait)) != 0 { // an interrupt ended the wait
 		rc = CodeInterrupt
 	}
 	return &Error{Code: int(rc), Msg: C.GoString(C.sqlite3_errmsg(c.db))}
@@ -139,8 +139,8 @@ func (c *Conn) failure(rc C.int) error {
 // BusyTimeout sets how long a lock is waited for, in milliseconds.
 func (c *Conn) BusyTimeout(ms int) { c.wait.ms = C.int(ms) }
 
-// Hold gives a number by which statements read bytes that do not lie in Go's memory: rg_held(number). They must stay as
-// they are until Drop, and until no statement runs that has read them.
+// Hold gives bytes outside of Go's memory a number, by which statements read them: rg_held(number). They must stay
+// unchanged until Drop, and until no statement runs that has read them.
 func (c *Conn) Hold(b []byte) (number int, err error) {
 	if n := len(c.free); n > 0 {
 		number, c.free = c.free[n-1], c.free[:n-1]
@@ -162,14 +162,14 @@ func (c *Conn) Drop(number int) {
 	c.free = append(c.free, number)
 }
 
-// Interrupt makes the running statement, and others until Resume that take long, fail with CodeInterrupt; any goroutine
-// may call it.
+// Interrupt makes the running statement fail with CodeInterrupt, and so all others until Resume that take long. Any
+// goroutine may call it.
 func (c *Conn) Interrupt() {
 	C.rg_cancel(c.wait, 1)
 	C.sqlite3_interrupt(c.db)
 }
 
-// Resume takes back one Interrupt.
+// Resume undoes one Interrupt.
 func (c *Conn) Resume() { C.rg_cancel(c.wait, -1) }
 
 // InTransaction reports whether a transaction is open.
@@ -191,7 +191,7 @@ func (c *Conn) Exec(sql string) error {
 	return nil
 }
 
-// Shrink gives the memory that no page of the cache and no statement needs back to the system.
+// Shrink gives unused memory of the cache back to the system.
 func (c *Conn) Shrink() {
 	C.sqlite3_db_release_memory(c.db)
 	C.rg_trim()
@@ -206,14 +206,14 @@ type Stmt struct {
 	params int
 	in     []Cell
 	out    []Cell
-	used   int64 // bytes of the arena that bindings occupy
+	used   int64 // bytes of the arena in use for parameters
 	busy   bool
 	cached bool
 }
 
 const maxCached = 256
 
-// Prepare compiles one statement; the same text gives the same statement again while it is not in use.
+// Prepare compiles a statement. It reuses a statement of the same text that is not in use.
 func (c *Conn) Prepare(sql string) (*Stmt, error) {
 	if s := c.stmts[sql]; s != nil && !s.busy {
 		s.busy = true
@@ -314,12 +314,12 @@ func (s *Stmt) SetFloat(i int, x float64) { s.in[i].kind, s.in[i].d = C.int32_t(
 // SetBytes puts a TEXT or BLOB; the bytes are copied.
 func (s *Stmt) SetBytes(i int, kind int32, b []byte) { copy(s.Room(i, kind, len(b)), b) }
 
-// Room puts a TEXT or BLOB of n bytes and returns the place to fill, valid until the next Set of bytes.
-// A fresh row begins with the first parameter that holds bytes after a Run or Bind.
+// Room makes a parameter a TEXT or BLOB of n bytes and returns its memory, valid until bytes are set again. After a Run
+// or Bind, the first parameter with bytes begins a new row.
 func (s *Stmt) Room(i int, kind int32, n int) []byte {
 	a := s.c.arena
 	if C.rg_grow(a, C.int64_t(s.used+int64(n))) != C.SQLITE_OK {
-		// caught at the package border of store
+		// package store catches it at its border
 		panic(sqlerr.New(sqlerr.OutOfMemory, "out of memory").WithDetail("A value of %d bytes found no room.", n))
 	}
 	s.in[i].kind, s.in[i].i, s.in[i].n = C.int32_t(kind), C.int64_t(s.used), C.int64_t(n)
@@ -418,8 +418,7 @@ func (c *Conn) Query(sql string, args []any, row func([]Cell) error) error {
 // scanRows is how many rows Scan fetches at once.
 const scanRows = 64
 
-// Scan is Query without parameters, of which rows of numbers are fetched some at a time: what row does must not change
-// what sql reads.
+// Scan is Query without parameters. It fetches rows of numbers ahead, so row must not change what sql reads.
 func (c *Conn) Scan(sql string, row func([]Cell) error) error {
 	s, err := c.Prepare(sql)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"unsafe"
 )
 
-// Reader reads values of one column from where they lie: SQLite makes no copy of them
+// Reader reads values of one column where they are stored, without a copy in SQLite
 // (https://sqlite.org/c3ref/blob_open.html).
 type Reader struct {
 	c                 *Conn
@@ -19,12 +19,12 @@ type Reader struct {
 	db, table, column string
 }
 
-// Reader returns one for a column of a table of database db ("main" or "temp"), whose values are BLOBs.
+// Reader makes a Reader of a column of BLOBs, in a table of database db ("main" or "temp").
 func (c *Conn) Reader(db, table, column string) *Reader {
 	return &Reader{c: c, db: db, table: table, column: column}
 }
 
-// Row goes to the row with an id and returns the size of its value in bytes. A value that is no BLOB is an error.
+// Row goes to the row with an id and returns the bytes of its value, which must be a BLOB.
 func (b *Reader) Row(id int64) (int, error) {
 	if b.p != nil {
 		if rc := C.sqlite3_blob_reopen(b.p, C.sqlite3_int64(id)); rc != C.SQLITE_OK {
@@ -42,7 +42,7 @@ func (b *Reader) Row(id int64) (int, error) {
 	return int(C.sqlite3_blob_bytes(b.p)), nil
 }
 
-// Read fills p with the row's bytes from off on.
+// Read fills p with the value's bytes from off on.
 func (b *Reader) Read(p []byte, off int) error {
 	if len(p) == 0 {
 		return nil

@@ -177,7 +177,7 @@ func (a Num) Log(b Num) (Num, error) {
 	}
 	da, db := lnDigits(a), lnDigits(b)
 	scale := min(max(minSigDigits-(db-da), a.scale, b.scale, 0), maxDisplayScale)
-	before := max(0, -da, -db) + max(0, db-da) // what precedes the leading digits of the logarithms, and the result's own
+	before := max(0, -da, -db) + max(0, db-da) // digits before the leading digits of the logarithms, and of the result
 	prec := uint(float64(scale+before+40)/log10of2) + 128
 	x := lnBig(b.bigf(prec), prec)
 	return fromBig(x.Quo(x, lnBig(a.bigf(prec), prec)), scale), nil
@@ -220,7 +220,7 @@ func (a Num) Pow(b Num) (Num, error) {
 
 // logAbs is the natural logarithm of |a| to double precision. Near 1 it may be too small for a double.
 func (a Num) logAbs() *big.Float {
-	d := a.Abs().Sub(Int(1)).bigf(64) // what a double near 1 has lost
+	d := a.Abs().Sub(Int(1)).bigf(64) // computed exactly: a double near 1 has lost these digits
 	switch x, _ := d.Float64(); {
 	case math.Abs(x) < 1e-9:
 		half := new(big.Float).Mul(d, d)
@@ -234,7 +234,7 @@ func (a Num) logAbs() *big.Float {
 	return big.NewFloat(math.Log(f) + float64(e)*math.Ln2 - float64(a.scale)*math.Ln10)
 }
 
-// powInt is power_var_int: multiplications by the bits of n, each to the digits that the result needs.
+// powInt is power_var_int: square and multiply, keeping the digits that the result needs.
 func (a Num) powInt(n int64) (Num, error) {
 	scale := min(max(minSigDigits, a.scale), maxDisplayScale)
 	switch n {
@@ -282,7 +282,7 @@ func (a Num) powInt(n int64) (Num, error) {
 	return result.Round(scale), nil
 }
 
-// times multiplies to so many significant digits, and no fewer decimals than 0.
+// times multiplies and rounds to so many significant digits, but to no fewer than 0 decimals.
 func (a Num) times(b Num, digits int) Num {
 	x := Num{new(big.Int).Mul(a.c(), b.c()), a.scale + b.scale}
 	if scale := max(digits-x.magnitude(), 0); scale < x.scale {
@@ -291,13 +291,13 @@ func (a Num) times(b Num, digits int) Num {
 	return x
 }
 
-// magnitude is about the number of digits in front of the decimal point, less for numbers below 1.
+// magnitude estimates the digits before the decimal point; it is negative below 0.1.
 func (a Num) magnitude() int { return int(float64(a.c().BitLen())*log10of2) - a.scale }
 
-// tooLarge reports whether a has more digits in front of its point than a numeric holds.
+// tooLarge reports whether a has more digits before its point than a numeric can hold.
 func (a Num) tooLarge() bool { return a.magnitude() > maxDigits }
 
-// Check refuses a result that is no numeric: one of too many digits.
+// Check refuses a result that has too many digits for a numeric.
 func (a Num) Check() (Num, error) {
 	if a.magnitude() >= maxDigits-1 && a.Digits() > maxDigits {
 		return Num{}, errOverflow()

@@ -160,7 +160,7 @@ func (a Num) Int64() (int64, bool) {
 	return c.Int64(), c.IsInt64()
 }
 
-// Sign returns −1, 0 or 1. Scale returns the display scale.
+// Sign returns −1, 0 or 1.
 func (a Num) Sign() int { return a.c().Sign() }
 
 // Scale returns the number of decimals printed.
@@ -182,7 +182,7 @@ func (a Num) Within(precision, scale int) bool {
 	return a.Sign() == 0 || len(new(big.Int).Abs(a.c()).String()) <= precision
 }
 
-// rescale returns the coefficient at a scale that is not smaller than a's.
+// at returns the coefficient at a scale not smaller than a's.
 func (a Num) at(scale int) *big.Int {
 	if scale == a.scale {
 		return a.c()
@@ -196,7 +196,7 @@ func (a Num) Cmp(b Num) int {
 	return a.at(s).Cmp(b.at(s))
 }
 
-// Neg returns −a. Abs returns |a|.
+// Neg returns −a.
 func (a Num) Neg() Num { return Num{new(big.Int).Neg(a.c()), a.scale} }
 
 // Abs returns |a|.
@@ -223,7 +223,7 @@ func (a Num) Mul(b Num) Num {
 // Round rounds to n decimals, halves away from zero; n may be negative. The scale becomes max(n, 0).
 func (a Num) Round(n int) Num { return a.cut(n, true) }
 
-// Trunc cuts to n decimals.
+// Trunc truncates to n decimals.
 func (a Num) Trunc(n int) Num { return a.cut(n, false) }
 
 func (a Num) cut(n int, round bool) Num {
@@ -254,7 +254,7 @@ func quo(a, b *big.Int, round bool) *big.Int {
 	return q
 }
 
-// Floor returns the largest integer that is not above a; Ceil the smallest not below.
+// Floor returns the largest integer not above a.
 func (a Num) Floor() Num {
 	t := a.Trunc(0)
 	if t.Cmp(a) > 0 {
@@ -263,7 +263,7 @@ func (a Num) Floor() Num {
 	return t
 }
 
-// Ceil returns the smallest integer that is not below a.
+// Ceil returns the smallest integer not below a.
 func (a Num) Ceil() Num { return a.Neg().Floor().Neg() }
 
 // group returns the weight of the first non-zero base-10000 digit and that digit, Postgres's internal form.
@@ -330,7 +330,7 @@ func (a Num) Mod(b Num) (Num, error) {
 	return Num{new(big.Int).Rem(a.at(s), b.at(s)), s}, nil
 }
 
-// Compare orders two texts that String printed, without parsing them.
+// Compare orders two texts made by String, without parsing them.
 func Compare(a, b []byte) int {
 	na, nb := len(a) > 0 && a[0] == '-', len(b) > 0 && b[0] == '-'
 	switch {
@@ -374,7 +374,7 @@ func magnitude(a, b []byte) int {
 	return strings.Compare(string(fa), string(fb))
 }
 
-// split cuts leading zeros of the integer part and trailing ones of the fraction.
+// split removes leading zeros of the integer part and trailing zeros of the fraction.
 func split(s []byte) (i, f []byte) {
 	for len(s) > 0 && s[0] == '0' {
 		s = s[1:]

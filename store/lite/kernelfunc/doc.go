@@ -2,17 +2,16 @@
 //
 // # What
 //
-// Register adds relgrad_<kernel> for every kernel that stands in expressions, the constructors relgrad_full,
-// relgrad_zeros and relgrad_chunk, and the aggregate relgrad_sum of scalars and chunks. The arguments of a
-// kernel's function are its run-time arguments; then, where the kernel draws, the seed and the step; then,
-// where it has static arguments (kernels.Def.Static), their text (kernels.Attr.Encode).
+// Register adds relgrad_<kernel> for every kernel of expressions, the constructors relgrad_full, relgrad_zeros and
+// relgrad_chunk, and the aggregate relgrad_sum of scalars and chunks. The arguments of a kernel's function are its
+// run-time arguments; then, if the kernel draws, the seed and the step; then, if it has static arguments
+// (kernels.Def.Static), their text (kernels.Attr.Encode).
 //
 // # Invariants
 //
-// Values carry their own types: INTEGER is bigint or boolean, REAL double precision, TEXT text, BLOB a chunk
-// (tensor.Encode); a bigint[] is a text "[1,2]" at the places where a kernel takes one. A scalar of type real
-// is a REAL, which no kernel but the cast to text tells from double precision; that cast is relgrad_real_text.
-// The functions depend on their arguments alone.
+// Values carry their types: INTEGER is bigint or boolean, REAL double precision, TEXT text, BLOB a chunk
+// (tensor.Encode). Where a kernel takes a bigint[], it is a text "[1,2]". A scalar of type real is a REAL; only the
+// cast to text must know that, which is relgrad_real_text. The functions depend on their arguments alone.
 //
 // # Errors
 //

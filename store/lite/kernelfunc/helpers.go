@@ -13,8 +13,8 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// helpers are the functions beside the kernels; each is strict in its first argument. The last argument of
-// the constructors is the attributes' text with shape and kind.
+// helpers are functions beside the kernels. They return NULL if the first argument is NULL. The last argument of a
+// constructor is the text of the attributes shape and kind.
 var helpers = map[string]lite.Scalar{
 	// relgrad_full(x, attributes): a chunk with x everywhere.
 	"full": func(a []lite.Cell, res lite.Result) error {
@@ -100,8 +100,8 @@ func chunk(a []lite.Cell, res lite.Result) error {
 	return nil
 }
 
-// fold combines numbers or chunks of one shape, element by element, in double precision; the result has the dtype of
-// the arguments. NULL is skipped; the fold of nothing is NULL.
+// fold combines numbers, or chunks of one shape element by element, in double precision. The result has the dtype of
+// the arguments. NULLs are skipped; without values the result is NULL.
 type fold struct {
 	name string
 	add  func(x, y float64) float64

@@ -76,7 +76,7 @@ func kernel(d *kernels.Def) lite.Scalar {
 	}
 }
 
-// Value decodes an argument by its own type; array says that a text is a bigint[].
+// Value decodes an argument by its own type. array: a text is a bigint[].
 func Value(c *lite.Cell, array bool) (kernels.Value, error) {
 	switch c.Kind() {
 	case lite.Integer:
@@ -102,7 +102,7 @@ func Value(c *lite.Cell, array bool) (kernels.Value, error) {
 	return kernels.NullOf(kernels.Type{Kind: kernels.Float64}), nil
 }
 
-// Give returns a value; what names the function for the error that refuses a scalar NaN.
+// Give returns a value. If it is a scalar NaN, it fails with an error that names the function what.
 func Give(res lite.Result, v kernels.Value, what string) error {
 	switch t := v.Type; {
 	case v.Null:
