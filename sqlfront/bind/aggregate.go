@@ -33,7 +33,7 @@ var (
 	})
 )
 
-// single is an aggregate that the algebra has itself.
+// single is a SQL aggregate that is one aggregate of the algebra.
 func single(fn ra.AggFn) aggregate {
 	return aggregate{
 		parts:  func(x *kernels.Expr) []aggPart { return []aggPart{{fn, x}} },
@@ -41,7 +41,7 @@ func single(fn ra.AggFn) aggregate {
 	}
 }
 
-// ofNumbers is an extreme of numbers and texts, ofChunks one of chunks, element by element.
+// ofNumbers is MIN or MAX of numbers and texts; ofChunks takes chunks, element by element.
 func ofNumbers(fn ra.AggFn) aggregate {
 	a := single(fn)
 	a.takes = func(t kernels.Type) error {
@@ -66,7 +66,7 @@ func ofChunks(fn ra.AggFn) aggregate {
 	return a
 }
 
-// knownAggregates are those that only a parameter-free query may use so far.
+// knownAggregates are aggregates that only a query without parameters may use.
 var knownAggregates = []string{"string_agg", "bool_and", "bool_or", "every", "percentile_cont",
 	"json_agg", "corr", "mode"}
 
@@ -98,17 +98,18 @@ func hasAggregate(targets []starTarget) bool {
 	return false
 }
 
-// grouped is the view from above a GROUP BY: what the group columns and the aggregate calls have become.
+// grouped is what a scope above a GROUP BY sees: the columns to which group expressions and aggregate calls have been
+// bound.
 type grouped struct {
 	pre    *scope
 	keys   []*kernels.Expr // over pre's inputs
 	keyIDs []ra.ColumnID   // columns of the Aggregate
 	calls  map[*ast.FuncCall]*kernels.Expr
-	back   []*rejoined                   // relations below pre whose values stand ungrouped, determined by the group
+	back   []*rejoined                   // relations below pre with ungrouped columns that the group determines
 	values map[kernels.Col]*kernels.Expr // their columns above the grouping
 }
 
-// groupRows builds Σ over the scope's join and returns the scope above it.
+// groupRows aggregates the scope's join and returns the scope above it.
 func groupRows(s *scope, sel *ast.Select, targets []starTarget) (*scope, error) {
 	g := &grouped{pre: s, calls: map[*ast.FuncCall]*kernels.Expr{}, values: map[kernels.Col]*kernels.Expr{}}
 	for _, e := range sel.GroupBy {
@@ -128,7 +129,7 @@ func groupRows(s *scope, sel *ast.Select, targets []starTarget) (*scope, error) 
 		if err := checkGroupable(s, x, e); err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(g.keys, x.Same) { // written twice it would be twice in the identity by which draws are keyed
+		if !slices.ContainsFunc(g.keys, x.Same) { // a repeated key would count twice in the identity of draws
 			g.keys = append(g.keys, x)
 		}
 	}
@@ -160,9 +161,9 @@ func groupRows(s *scope, sel *ast.Select, targets []starTarget) (*scope, error) 
 	return post, nil
 }
 
-// impliedKeys adds columns that stand ungrouped in the targets or HAVING but are determined by the group, because
-// the group holds their relation's identity. Those that depend on a parameter, and chunks, cannot be keys: their
-// relation is joined back (see above).
+// impliedKeys adds as keys the ungrouped columns of targets and HAVING that the group determines, because it contains
+// their relation's identity. Columns that depend on a parameter, and chunks, cannot be keys: their relation is joined
+// to the groups again (joinBack).
 func impliedKeys(s *scope, g *grouped, sel *ast.Select, targets []starTarget) {
 	var add func(t ast.Tree) bool
 	add = func(t ast.Tree) bool {
@@ -194,13 +195,13 @@ func (g *grouped) has(x *kernels.Expr) bool {
 	return slices.ContainsFunc(g.keys, func(k *kernels.Expr) bool { return k.Same(x) })
 }
 
-// callParts is where an aggregate call's parts are among the Aggregate's aggregates.
+// callParts lists the Aggregate's aggregates that make up one aggregate call.
 type callParts struct {
 	call     *ast.FuncCall
 	from, to int
 }
 
-// aggregateNode joins, projects groups and arguments, aggregates, and opens the scope above.
+// aggregateNode joins the inputs, projects keys and arguments, aggregates, and opens the scope above.
 func aggregateNode(s *scope, g *grouped, calls []*ast.FuncCall, args []*kernels.Expr) (*scope, error) {
 	var out []ra.OutCol
 	for _, k := range g.keys {
@@ -227,7 +228,7 @@ func aggregateNode(s *scope, g *grouped, calls []*ast.FuncCall, args []*kernels.
 	if mask != nil && len(g.keys) > 0 {
 		present = add(aggPart{ra.Count, countable(maskedBy(mask, kernels.Const(kernels.IntValue(1))))}, "present")
 	}
-	tells := map[int]int{} // where an aggregate is NULL: where the count of its values is 0
+	tells := map[int]int{} // by aggregate: the count of its values; it is NULL where that is 0
 	for i := range fns {
 		x := out[len(g.keys)+i].X
 		if q := s.b.nulls.toldOf(s.nodes(), fns[i], x, len(g.keys) == 0); q != nil {
@@ -262,7 +263,7 @@ func nameOf(s *scope, x *kernels.Expr) string {
 	return "group"
 }
 
-// countable makes an argument of count: chunks and floats count by their validity.
+// countable makes an argument of count. A chunk or float is replaced by whether it is NULL.
 func countable(x *kernels.Expr) *kernels.Expr {
 	if !x.Type.Nullable {
 		return kernels.Const(kernels.IntValue(1))
@@ -276,8 +277,8 @@ func maskedBy(mask, x *kernels.Expr) *kernels.Expr {
 	return kernels.Build("case", mask, x, kernels.Const(kernels.NullOf(x.Type)))
 }
 
-// aggregateArgs binds the arguments of the calls, and then joins to the rows what some of them need of their group:
-// variances its mean, array_agg its order. That renames what was bound before.
+// aggregateArgs binds the calls' arguments, and joins to the rows what some arguments need of their groups: variances
+// the mean, array_agg the order. The join renames what was bound before.
 func aggregateArgs(s *scope, g *grouped, calls []*ast.FuncCall) ([]*kernels.Expr, error) {
 	out := make([]*kernels.Expr, len(calls))
 	for i, c := range calls {
@@ -310,8 +311,7 @@ func renameAll(swap renaming, lists ...[]*kernels.Expr) {
 	}
 }
 
-// groupedArg joins to the rows what an aggregate's argument x needs of its group; the renaming is nil where that is
-// nothing.
+// groupedArg joins to the rows what argument x needs of its group. The renaming is nil where it needs nothing.
 func groupedArg(s *scope, groups []*kernels.Expr, c *ast.FuncCall, x *kernels.Expr) (renaming, *kernels.Expr, error) {
 	switch agg := aggregates[c.Name]; {
 	case agg.arg != nil:
@@ -339,8 +339,8 @@ func checkAggregate(s *scope, c *ast.FuncCall) error {
 	return nil
 }
 
-// aggregateArg binds the argument of an aggregate call, masked by the scope's mask and FILTER; those are left to
-// aggregate.arg where there is one.
+// aggregateArg binds the argument of an aggregate call, masked by the scope's mask and by FILTER. An aggregate with a
+// function arg of its own applies these itself.
 func aggregateArg(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 	if err := checkAggregate(s, c); err != nil {
 		return nil, err
@@ -361,7 +361,7 @@ func aggregateArg(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 			return nil, s.f.at(err, c)
 		}
 	}
-	if c.Name == "min" || c.Name == "max" { // a key that orders begins the whole text
+	if c.Name == "min" || c.Name == "max" { // the text begins with its sort key
 		if err := checkComparable(s, []*kernels.Expr{x}, true, c); err != nil {
 			return nil, err
 		}
@@ -379,8 +379,8 @@ func aggregateArg(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 	return x, nil
 }
 
-// aggregateNames lists the differentiable aggregates, or those that may stand over a window: "avg, count, max, min and
-// sum".
+// aggregateNames lists the differentiable aggregates, or those that are allowed over a window, as in "avg, count, max,
+// min and sum".
 func aggregateNames(all bool) string {
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(aggregates)), func(n string) bool {
 		return !all && aggregates[n].arg != nil
@@ -414,7 +414,7 @@ func aboveAggregate(s *scope, g *grouped, n *ra.Node, parts []callParts, present
 	return post, nil
 }
 
-// column maps a column of the scope below the grouping to its group column.
+// column maps a column of the scope below the grouping to its column in the group.
 func (g *grouped) column(s *scope, at ast.Expr, x *kernels.Expr) (*kernels.Expr, error) {
 	for i, k := range g.keys {
 		if k.Same(x) {
@@ -436,7 +436,7 @@ func (g *grouped) column(s *scope, at ast.Expr, x *kernels.Expr) (*kernels.Expr,
 	return nil, e.WithHint("Where the group determines it, max(%s) is its value.", name)
 }
 
-// lookup resolves an expression above the grouping: an aggregate call or a group; nil when it is neither.
+// lookup finds an aggregate call or a group expression above the grouping; nil for anything else.
 func (g *grouped) lookup(s *scope, e ast.Expr) (*kernels.Expr, error) {
 	switch x := e.(type) {
 	case *ast.FuncCall:
@@ -456,7 +456,7 @@ func (g *grouped) lookup(s *scope, e ast.Expr) (*kernels.Expr, error) {
 	for _, k := range g.keys {
 		plain = plain && k.IsCol
 	}
-	_, asks := e.(*ast.IsNull) // of a parameter that is a column, too
+	_, asks := e.(*ast.IsNull) // allowed for a parameter's column too
 	if plain && !asks || len(aggregateCalls(e)) > 0 {
 		return nil, nil
 	}

@@ -49,7 +49,7 @@ var _ = bindExpr(func(s *scope, a *ast.AnyArray) (*kernels.Expr, error) {
 	return out, nil
 })
 
-// listedArray are the elements of an array in place: ARRAY[…] or a literal such as '{1,2}', perhaps with a cast.
+// listedArray returns the elements of ARRAY[…], or of a literal such as '{1,2}', with or without a cast.
 func listedArray(s *scope, e ast.Expr) (*ast.ArrayLit, bool, error) {
 	t := ast.TypeName{}
 	if c, ok := e.(*ast.Cast); ok && isText(c.X) && c.Type.Dims > 0 {

@@ -14,7 +14,7 @@ var _ = bindExpr(arrayLit)
 // maxArrayLit is the largest number of elements of an ARRAY[…] in a loss.
 const maxArrayLit = 10000
 
-// arrayLit is ARRAY[…]: of integers a shape or a list of axes, else a chunk.
+// arrayLit is ARRAY[…]. Of integers it is a shape or a list of axes, of other numbers a chunk.
 func arrayLit(s *scope, l *ast.ArrayLit) (*kernels.Expr, error) {
 	_, elems, err := literalElements(s, l)
 	if err != nil {
@@ -27,8 +27,8 @@ func arrayLit(s *scope, l *ast.ArrayLit) (*kernels.Expr, error) {
 	return chunkLit(s, l)
 }
 
-// chunkLit is ARRAY[…] of numbers as a chunk of double precision: Σ xᵢ eᵢ over its elements that are not constant, plus
-// the constants.
+// chunkLit is ARRAY[…] as a chunk of double precision: Σ xᵢ eᵢ over the elements that are not constant, plus the chunk
+// of constants.
 func chunkLit(s *scope, l *ast.ArrayLit) (*kernels.Expr, error) {
 	shape, elems, err := literalElements(s, l)
 	if err != nil {
@@ -106,7 +106,7 @@ func literalElements(s *scope, l *ast.ArrayLit) (tensor.Shape, []*kernels.Expr, 
 	return shape, out, nil
 }
 
-// elementOf binds an element, which a text literal is as a number.
+// elementOf binds an element. A text literal is read as a number.
 func elementOf(s *scope, e ast.Expr) (*kernels.Expr, error) {
 	if isText(e) {
 		for _, t := range []string{"bigint", "double precision"} {
@@ -118,8 +118,8 @@ func elementOf(s *scope, e ast.Expr) (*kernels.Expr, error) {
 	return s.expr(e)
 }
 
-// arrayRow is e as an ARRAY[…] where it is one, perhaps with a cast behind it: that of each of its elements. Postgres
-// prints so the rows of an ARRAY whose elements it has converted.
+// arrayRow returns e as an ARRAY[…] if it is one, and moves a cast of it to its elements. Postgres prints the rows of
+// an ARRAY in this way if it has converted the elements.
 func arrayRow(e ast.Expr) (*ast.ArrayLit, bool) {
 	if l, ok := e.(*ast.ArrayLit); ok {
 		return l, true

@@ -10,7 +10,7 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// array_agg stacks: Σ x ⊗ e at the row's position, in arrays as long as the groups.
+// array_agg is Σ x ⊗ e, where e has its 1 at the row's position; the arrays are as long as the groups.
 var _ = bindAggregate("array_agg", aggregate{
 	parts:  func(x *kernels.Expr) []aggPart { return []aggPart{{ra.Sum, x}} },
 	result: func(p []*kernels.Expr) *kernels.Expr { return p[0] },
@@ -20,7 +20,7 @@ var _ = bindAggregate("array_agg", aggregate{
 // maxStacked is the largest number of elements of an array that array_agg makes in a loss.
 const maxStacked = 1 << 22
 
-// stackRows is the argument of the sum that array_agg is.
+// stackRows makes the argument of that sum.
 func stackRows(s *scope, groups []*kernels.Expr, c *ast.FuncCall,
 	x *kernels.Expr) (_ renaming, _ *kernels.Expr, err error) {
 	if err := checkStackable(s, c); err != nil {
@@ -71,7 +71,7 @@ func stackRows(s *scope, groups []*kernels.Expr, c *ast.FuncCall,
 	return o.swap, maskedBy(keep, x), nil
 }
 
-// placed is the chunk [n]+shape(x) with x where the vector unit [n] has its 1.
+// placed is the chunk [n]+shape(x) that holds x where the vector unit [n] has its 1, and 0 elsewhere.
 func placed(x, unit *kernels.Expr) *kernels.Expr {
 	shape := x.Type.Shape
 	if shape == nil {
@@ -88,7 +88,7 @@ func reshaped(x *kernels.Expr, shape tensor.Shape) *kernels.Expr {
 	return kernels.BuildAttr("reshape", kernels.Attr{Shape: shape}, x)
 }
 
-// checkStackable refuses forms of array_agg whose arrays would depend on values, or whose order is not defined.
+// checkStackable refuses array_agg where values decide the arrays' length, or where the order is undefined.
 func checkStackable(s *scope, c *ast.FuncCall) error {
 	switch {
 	case len(c.OrderBy) == 0:
@@ -103,8 +103,8 @@ func checkStackable(s *scope, c *ast.FuncCall) error {
 	return nil
 }
 
-// groupSize is the number of rows that every group has which has any; it is read when the query is bound, because types
-// hold shapes. The kernel stack_row checks it whenever the query runs.
+// groupSize is the number of rows of every group, which must be the same. It is read when the query is bound, because
+// types contain shapes. The kernel stack_row checks it whenever the query runs.
 func groupSize(s *scope, c *ast.FuncCall, o *ordered) (int64, error) {
 	b := s.b.b
 	groups, err := b.Aggregate(o.rows, o.group, []ra.AggCol{{Name: "n", Agg: ra.Agg{Fn: ra.Count, Arg: o.extra[0]}}})

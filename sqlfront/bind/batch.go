@@ -11,22 +11,22 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// Batch is a table or view whose references in a query stand for some of its rows, other ones at every step.
+// Batch is a table or view of which a query reads only some rows, others at every step.
 type Batch struct {
 	Schema, Name string
 	Key          []string // columns that identify its rows
 	Types        []string // their Postgres types
 	Size         int64    // rows of a step, at most
-	// Rows gives the identities of a step's rows: a column per column of Key, of that column's kind.
+	// Rows returns the identities of a step's rows: a column for each column of Key, of the same kind.
 	Rows func(env *kernels.Env) ([]*ra.Vector, error)
-	Used bool // set where a query reads it
-	// Near is set where a query finds matrices by a column of the relation, one that comes from a table as it is: rows
-	// that share a matrix are best taken one after the other. Order, if any, is then called.
+	Used bool // some query reads it
+	// Near is set where a query looks up matrices by a column of the relation that comes unchanged from a table: rows
+	// with the same matrix should follow each other. Order, if not nil, is then called.
 	Near  string
 	Order func(ctx context.Context) error
 }
 
-// ResolveBatch finds a table or view by name, and what identifies its rows.
+// ResolveBatch finds a table or view by name, and the columns that identify its rows.
 func ResolveBatch(ctx context.Context, cat Catalog, name string, params []ParamRef) (_ *Batch, err error) {
 	defer noPanic(&err)
 	schema, bare, ok := splitName(name)
@@ -63,7 +63,7 @@ func ResolveBatch(ctx context.Context, cat Catalog, name string, params []ParamR
 	return out, nil
 }
 
-// batchView finds the columns of a view that identify its rows. Which rows there are may depend neither on values of
+// batchView finds the columns that identify the rows of a view. Which rows it has must depend neither on values of
 // parameters nor on the step.
 func batchView(b *binder, v *View) (*Batch, error) {
 	r, err := b.view(&place{text: &ast.Text{}}, &ast.TableRef{Node: ast.Node{At: -1}, Schema: v.Schema, Name: v.Name})
@@ -99,7 +99,7 @@ func batchView(b *binder, v *View) (*Batch, error) {
 	return out, nil
 }
 
-// calledName names a column of an identity as its table does.
+// calledName is the name that a column of an identity has in its table.
 func calledName(b *binder, n *ra.Node, id ra.ColumnID) string {
 	i := n.Index(id)
 	switch n.Op {
@@ -132,8 +132,8 @@ func stepwise(root *ra.Node) bool {
 	return found
 }
 
-// batchedRows restricts a relation that the batch names to the rows of the step: its join with their identities, so
-// that the structure of a step is found from those and costs no pass over the relation.
+// batchedRows restricts a relation of the batch to the step's rows, by a join with their identities. The structure of a
+// step is then found from these, without a pass over the relation.
 func batchedRows(b *binder, schema, name string, r *relation) *relation {
 	t := b.opt.Batch
 	if t == nil || t.Schema != schema || t.Name != name {
@@ -173,7 +173,7 @@ func batchedRows(b *binder, schema, name string, r *relation) *relation {
 	return b.batch
 }
 
-// nearestName finds the column of the batch that joins look the largest matrices up by, "" where there is none.
+// nearestName finds the batch's column by which joins look up the largest matrices, "" if there is none.
 func nearestName(b *binder, root *ra.Node) (name string) {
 	size := 0
 	ra.Walk(func(n *ra.Node) {
@@ -197,8 +197,8 @@ func nearestName(b *binder, root *ra.Node) (name string) {
 	return name
 }
 
-// ofBatch names the column of the batch that an output column of n stands for, "" where it is none, tells its rows
-// apart, or is computed: what reads it cannot fail then.
+// ofBatch names the column of the batch from which an output column of n comes unchanged. It is "" where there is none,
+// or where the column identifies rows or is computed, so that reading it cannot fail.
 func ofBatch(b *binder, n *ra.Node, id ra.ColumnID) string {
 	name := ""
 	for n.Op != ra.Scan {
@@ -224,7 +224,7 @@ func ofBatch(b *binder, n *ra.Node, id ra.ColumnID) string {
 	return name
 }
 
-// readsBatch reports whether the scope's rows are chosen by the step's.
+// readsBatch reports whether the scope's rows depend on the step's rows.
 func readsBatch(s *scope) bool {
 	found := false
 	if s.b.batch != nil {
@@ -233,7 +233,7 @@ func readsBatch(s *scope) bool {
 	return found
 }
 
-// refuseBatch refuses a sub-query that the store runs and that reads the batch: it would see all of its rows.
+// refuseBatch refuses a sub-query that reads the batch and that the store runs, which would see all rows.
 func refuseBatch(b *binder, f *place, sel *ast.Select) error {
 	t := b.opt.Batch
 	if t == nil || !anyRef(b, f, sel, map[string]bool{}, func(o object) bool { return o == object{t.Schema, t.Name} }) {
@@ -244,10 +244,10 @@ func refuseBatch(b *binder, f *place, sel *ast.Select) error {
 		WithHint("Joins, filters, arithmetic and aggregates see those of the step.")
 }
 
-// object is what a name in FROM means.
+// object is a table, view or WITH item in FROM.
 type object struct{ schema, name string }
 
-// anyRef reports whether f holds for a table or view that a query reads, also through views and WITH items.
+// anyRef reports whether f holds for a table or view that a query reads, directly or through views and WITH items.
 func anyRef(b *binder, p *place, sel *ast.Select, seen map[string]bool, f func(object) bool) bool {
 	found := false
 	ast.Walk(sel, func(t ast.Tree) bool {

@@ -9,8 +9,8 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// In the algebra every integer is a bigint. Postgres's sum of integers is a bigint too, but its sum of bigints is
-// numeric, and so divides without truncation.
+// All integers of the algebra are bigint. In Postgres a sum of integers is a bigint too, but a sum of bigints is
+// numeric, which divides without truncation.
 
 // sumIsNumeric reports whether sum(e), where e is bound to x over n's inputs, is numeric.
 func sumIsNumeric(e ast.Expr, n *ra.Node, x *kernels.Expr) bool {

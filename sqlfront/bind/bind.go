@@ -18,31 +18,31 @@ import (
 // Catalog is what binding needs to know about stored objects. A nil result without error means unknown.
 type Catalog interface {
 	Types
-	// Table and View look unqualified names up in the schemas of path; nil: the session's.
+	// Table and View look up unqualified names in the schemas of path; nil stands for the session's path.
 	Table(ctx context.Context, path []string, schema, name string) (*ra.Table, error)
 	View(ctx context.Context, path []string, schema, name string) (*View, error)
-	// Function looks a function of the user's up, or an operator's sign, as Table does; nil: none. A name that may mean
-	// several is an error.
+	// Function finds a function of the user, or an operator by its sign, as Table does; nil: none. It is an error if
+	// several have the name.
 	Function(ctx context.Context, path []string, schema, name string) (*ast.CreateFunction, error)
 	// Names lists tables and views, for the nearest name in errors.
 	Names(ctx context.Context) []string
-	// Setting is current_setting(name).
+	// Setting is the value of current_setting(name).
 	Setting(name string) (string, bool)
-	// Describe gives the columns of a parameter-free query, shapes included, by running it.
+	// Describe returns the columns of a query without parameters, with their shapes. It runs the query.
 	Describe(ctx context.Context, q *OpaqueQuery) ([]ra.Column, error)
-	// Reach finds what a query reads and calls beyond its own text; nil: nothing.
+	// Reach finds what a query reads and calls beyond its own text, through functions; nil: nothing.
 	Reach(ctx context.Context, sql string) (*Reach, error)
-	// Structure runs a query that reads no value of a parameter; b made its nodes.
+	// Structure runs a query that reads no value of a parameter. b has made its nodes.
 	Structure(ctx context.Context, b *ra.Builder, n *ra.Node) ([]*ra.Vector, error)
 }
 
-// Types are the types that values of the database have beside those of the algebra.
+// Types are the types of the database that the algebra does not have.
 type Types interface {
-	// Named is the type of a cast whose values are kept as texts that are no texts; nil: any other type.
+	// Named is the type of a cast whose values are kept as texts without being of type text; nil for other types.
 	Named(ctx context.Context, path []string, t ast.TypeName) (*kernels.Named, error)
-	// Literal gives the text of a literal the form in which a type keeps it.
+	// Literal converts the text of a literal to the form in which values of the type are kept.
 	Literal(t *kernels.Named, text string) (string, error)
-	// Text is the type of a text whose collation nothing says; nil: it compares byte by byte.
+	// Text is the type of a text without a collation; nil: texts compare byte by byte.
 	Text() *kernels.Named
 }
 
@@ -60,8 +60,8 @@ type OpaqueQuery struct {
 	Select *ast.Select
 	Text   *ast.Text
 	Types  []string // the columns' Postgres types, set by Describe
-	Scalar bool     // a scalar sub-query: one column; no row counts as NULL, two rows are an error
-	// Rows makes the rows without the store: those of a batch, which has no SELECT, and of generate_series.
+	Scalar bool     // a scalar sub-query: it has one column; without rows it is NULL, and two rows are an error
+	// Rows, unless nil, computes the rows without the store: those of a batch or of generate_series.
 	Rows func(env *kernels.Env) ([]*ra.Vector, error)
 }
 
@@ -76,12 +76,12 @@ func (p ParamRef) String() string {
 	return p.Table
 }
 
-// BindOptions say for whom a query is bound.
+// BindOptions tell for what a query is bound.
 type BindOptions struct {
 	Params []ParamRef
-	Draw   bool   // dropout draws; otherwise it is the identity
-	As     string // what messages call a query of BindLoss; "loss" when empty
-	Batch  *Batch // the relation that a step reads some rows of; nil: none
+	Draw   bool   // dropout draws; otherwise it passes its argument on
+	As     string // the name of a query of BindLoss in messages; "": "loss"
+	Batch  *Batch // the relation of which a step reads some rows; nil: none
 }
 
 // Query is a bound query.
@@ -91,11 +91,11 @@ type Query struct {
 	Names []string
 	Scans map[string]*ra.Node // scans by table name
 	Draws bool                // the query draws: its value depends on the step
-	// a condition reads a value of a parameter: rows that it removes are NULL in a query's result
+	// Masks: some condition reads a value of a parameter. Rows that it removes are NULL in the query's result.
 	Masks bool
 }
 
-// Bind turns a SELECT into an ra query. Errors carry the text they point into.
+// Bind turns a SELECT into an ra query. Errors contain the text into which they point.
 func Bind(ctx context.Context, cat Catalog, b *ra.Builder, sel *ast.Select, text *ast.Text,
 	opt BindOptions) (_ *Query, err error) {
 	defer noPanic(&err)
@@ -104,7 +104,7 @@ func Bind(ctx context.Context, cat Catalog, b *ra.Builder, sel *ast.Select, text
 		bd.nulls.on = tell
 		q, err := bd.query(sel, text)
 		var more *moreParams
-		if errors.As(err, &more) { // a nested gradient names a parameter that was not known to be one
+		if errors.As(err, &more) { // a nested gradient has a parameter that was not in the options
 			opt.Params = append(opt.Params[:len(opt.Params):len(opt.Params)], more.ref)
 			continue
 		}
@@ -126,7 +126,7 @@ func noPanic(err *error) {
 	}
 }
 
-// BindLoss binds a loss: a view's name or a query text that yields one row with one scalar.
+// BindLoss binds a loss, given as the name of a view or the text of a query, with one row and one scalar.
 func BindLoss(ctx context.Context, cat Catalog, b *ra.Builder, loss string, opt BindOptions) (*Query, error) {
 	if opt.As == "" {
 		opt.As = "loss"
@@ -142,7 +142,7 @@ func BindLoss(ctx context.Context, cat Catalog, b *ra.Builder, loss string, opt 
 	return q, checkLoss(q, opt.As)
 }
 
-// LossQuery resolves the first argument of gradient() to a query; as is what messages call it.
+// LossQuery resolves the first argument of gradient() to a query. as is its name in messages.
 func LossQuery(ctx context.Context, cat Catalog, as, loss string) (*ast.Select, *ast.Text, error) {
 	if schema, name, ok := splitName(loss); ok {
 		v, err := cat.View(ctx, nil, schema, name)
@@ -177,7 +177,7 @@ func LossQuery(ctx context.Context, cat Catalog, as, loss string) (*ast.Select, 
 	return sel, text, err
 }
 
-// IsName reports whether a loss is named, not written out.
+// IsName reports whether a loss is given as a name, not as a text.
 func IsName(s string) bool {
 	_, _, ok := splitName(s)
 	return ok
@@ -233,7 +233,7 @@ func noRight(table, column string) *sqlerr.Error {
 			print.QualifiedName("", table))
 }
 
-// keyHint says how a table comes to a key.
+// keyHint is a hint how a table gets a key.
 func keyHint(ctx context.Context, cat Catalog, why string, t *ra.Table) string {
 	name := print.QualifiedName(t.Schema, t.Name)
 	if u, err := cat.Table(ctx, nil, "", t.Name); err == nil && u != nil && u.Schema == t.Schema {
@@ -249,7 +249,7 @@ func checkParam(t *ra.Table, ref ParamRef) error {
 	values := 0
 	var names []string
 	for _, c := range t.Cols {
-		// Its derivative with respect to the columns that it is computed from would be missing from their gradient.
+		// its gradient would lack the part that passes through the columns from which this one is computed
 		if c.Computed && c.Type.IsFloat() {
 			return sqlerr.New(sqlerr.FeatureNotSupported, "parameter %q has a generated column, %q", t.Name, c.Name).
 				WithDetail("The gradient does not go through what the server computes when a row is written.").
@@ -263,7 +263,7 @@ func checkParam(t *ra.Table, ref ParamRef) error {
 			isKey = isKey || k == i
 		}
 		if (ref.Column == "" || ref.Column == c.Name) && !isKey {
-			if c.NoType == ra.NoRight && ref.Column == "" { // another's, which the loss may leave alone
+			if c.NoType == ra.NoRight && ref.Column == "" { // another column's: the loss may not need it
 				continue
 			}
 			if c.NoType == ra.NoRight {
@@ -292,12 +292,12 @@ func checkParam(t *ra.Table, ref ParamRef) error {
 	return nil
 }
 
-// moreParams restarts binding with a further parameter.
+// moreParams is panicked with to bind again with one more parameter.
 type moreParams struct{ ref ParamRef }
 
 func (m *moreParams) Error() string { return "sqlfront: parameter " + m.ref.String() }
 
-// binder holds what one query shares: scans and views are bound once, so that they are one node each.
+// binder is shared by all parts of a query. It binds each table and view once, so that each is one node.
 type binder struct {
 	ctx   context.Context
 	cat   Catalog
@@ -305,14 +305,14 @@ type binder struct {
 	opt   BindOptions
 	scans map[string]*ra.Node
 	views map[string]*relation
-	batch *relation // the rows of the step, once they are read
-	// orders is set while a batch is bound: its rows need an identity, which the store's do not have.
+	batch *relation // the step's rows, once bound
+	// orders is set while a batch is bound. Its rows need an identity, which rows of the store lack.
 	orders bool
 
 	nulls   nulls
-	classes map[ast.Expr]numberClass // what the scalar sub-queries and calls of the user's functions that are bound are
+	classes map[ast.Expr]numberClass // classes of the scalar sub-queries and calls of user functions that are bound
 	depth   int
-	calls   int // functions that are being inlined
+	calls   int // depth of functions being inlined
 	draws   bool
 	masks   bool
 }
@@ -322,11 +322,11 @@ func newBinder(ctx context.Context, cat Catalog, b *ra.Builder, opt BindOptions)
 		classes: map[ast.Expr]numberClass{}, nulls: nulls{of: map[ra.ColumnID]*kernels.Expr{}, tables: map[string]*ra.Node{}}}
 }
 
-// place is the text being bound, with the CTEs that are visible in it.
+// place is a text being bound, with the WITH items visible in it.
 type place struct {
 	text  *ast.Text
 	view  string
-	draws map[*ast.FuncCall]int // dropout calls of the text, numbered in reading order
+	draws map[*ast.FuncCall]int // dropout calls of the text, in order of their positions
 	ctes  []*cte
 }
 
@@ -337,21 +337,21 @@ type cte struct {
 	rel  *relation
 }
 
-// relation is a bound FROM item or query: a node and its visible columns. mask, if any, is a boolean column
-// that tells whether a row is there as far as values decide (law 6).
+// relation is a bound FROM item or query: a node and its visible columns. mask, unless 0, is a boolean column: it tells
+// whether a row exists as far as conditions on values decide (law 6).
 type relation struct {
 	node   *ra.Node
 	names  []string
 	cols   []ra.ColumnID
 	mask   ra.ColumnID // 0: none
-	lookup bool        // holds values that other inputs look up
-	table  *ra.Table   // the table whose columns these are; nil for a query
+	lookup bool        // other inputs look up its values
+	table  *ra.Table   // the table that has these columns; nil for a query
 
 	classes []numberClass // of cols, as far as known
 }
 
-// MaxViews bounds views over views, and sub-queries within each other: planning recurses through them, and takes time
-// that grows faster than their number.
+// MaxViews bounds views over views and nested sub-queries, since planning recurses through them and takes time that
+// grows faster than their number.
 const MaxViews = 500
 
 func (b *binder) query(sel *ast.Select, text *ast.Text) (*Query, error) {
@@ -362,7 +362,7 @@ func (b *binder) query(sel *ast.Select, text *ast.Text) (*Query, error) {
 	if err != nil {
 		return nil, sqlerr.In(err, text)
 	}
-	if rel.mask != 0 { // rows that values rule out are NULL here
+	if rel.mask != 0 { // rows removed by conditions on values are NULL here
 		rel = b.unmask(rel)
 	}
 	return &Query{Node: rel.node, Cols: rel.cols, Names: rel.names, Scans: b.scans, Draws: b.draws, Masks: b.masks}, nil
@@ -386,7 +386,7 @@ func (b *binder) unmask(rel *relation) *relation {
 	return r
 }
 
-// at gives an error that has no position the position of a tree, and the frame's text.
+// at gives an error the frame's text, and the position of a tree unless it has one.
 func (f *place) at(err error, t ast.Tree) error {
 	var e *sqlerr.Error
 	if errors.As(err, &e) {
@@ -400,7 +400,7 @@ func (f *place) at(err error, t ast.Tree) error {
 	return err
 }
 
-// fail makes an error at a tree.
+// fail makes an error at the position of a tree.
 func (f *place) fail(t ast.Tree, code, format string, args ...any) *sqlerr.Error {
 	e := sqlerr.At(int(t.Position()), code, format, args...)
 	e.Text = f.text

@@ -78,7 +78,7 @@ func funcCall(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 	return x, err
 }
 
-// refuseCall refuses calls that have no place in an expression of a loss.
+// refuseCall refuses calls that a loss cannot contain.
 func refuseCall(s *scope, c *ast.FuncCall) error {
 	switch {
 	case isAggregate(c):
@@ -98,12 +98,12 @@ func refuseCall(s *scope, c *ast.FuncCall) error {
 	return nil
 }
 
-// builtIn reports whether c's name can be one of ours or of SQL: no other schema stands before it.
+// builtIn reports whether c may be a function of relgrad or of SQL: it is not qualified by another schema.
 func builtIn(c *ast.FuncCall) bool {
 	return c.Schema == "" || c.Schema == "relgrad" || c.Schema == "pg_catalog"
 }
 
-// refuseForeign is the error for a function of another schema that is none of the user's expressions.
+// refuseForeign is the error of a function of another schema that cannot be inlined.
 func refuseForeign(s *scope, c *ast.FuncCall) error {
 	return s.f.fail(c, sqlerr.UndefinedFunction, "function %s.%s is not differentiable or does not exist", c.Schema,
 		c.Name).WithHint("Any function may stand in a sub-query that reads no parameter.")
@@ -127,7 +127,7 @@ func unknownFunction(s *scope, c *ast.FuncCall) error {
 	return e.WithHint("Any function may stand in a sub-query that reads no parameter.")
 }
 
-// currentSetting is current_setting(name): a constant of this call.
+// currentSetting is current_setting(name), a constant of the query.
 func currentSetting(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 	if len(c.Args) >= 1 {
 		arg := c.Args[0]
@@ -145,8 +145,8 @@ func currentSetting(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 	return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "current_setting needs a constant name here")
 }
 
-// dropoutCall is x times a mask drawn by (seed, step, defining view and ordinal, identity of the relations that x
-// comes from, element); the identity where nothing draws.
+// dropoutCall is x times a mask, or just x where nothing draws. The mask is drawn by the seed, the step, the view with
+// the call and the call's number in it, the identity of the relations from which x comes, and the element.
 func dropoutCall(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 	if len(c.Args) != 2 {
 		return nil, s.f.fail(c, sqlerr.UndefinedFunction, "dropout takes 2 arguments, not %d", len(c.Args))
@@ -178,7 +178,7 @@ func dropoutCall(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 	return s.apply("mul", c, x, mask)
 }
 
-// drawKey hashes the identity of the relations that x comes from.
+// drawKey hashes the identity of the relations from which x comes.
 func drawKey(s *scope, at ast.Tree, x *kernels.Expr) (*kernels.Expr, error) {
 	var slots []int
 	x.Cols(func(c kernels.Col) {
@@ -204,7 +204,7 @@ func drawKey(s *scope, at ast.Tree, x *kernels.Expr) (*kernels.Expr, error) {
 	return kernels.Call(kernels.Lookup("row_key"), kernels.Attr{}, key...)
 }
 
-// hidden reports whether the identity of n rests on a hidden row number.
+// hidden reports whether a hidden row number is part of the identity of n's rows.
 func hidden(n *ra.Node) bool {
 	bad := false
 	var visit func(n *ra.Node)
@@ -214,7 +214,7 @@ func hidden(n *ra.Node) bool {
 			bad = bad || slices.Contains(n.Table.Key, ra.RowID)
 		case ra.Opaque:
 			bad = bad || slices.Contains(n.Unique, n.Cols[len(n.Cols)-1].ID)
-		case ra.Aggregate: // its identity is its group
+		case ra.Aggregate: // it is identified by its group
 		case ra.SemiJoin, ra.AntiJoin:
 			visit(n.Inputs[0])
 		case ra.Gradient:
@@ -256,7 +256,7 @@ func subscriptExpr(s *scope, x *ast.Subscript) (*kernels.Expr, error) {
 	return kernels.Lookup("subscript").Apply(args...)
 }
 
-// sliceExpr is x[lo:hi]…: bounds are constants, because a chunk's shape is static; an index without colon is 1:i.
+// sliceExpr is x[lo:hi]…. Bounds are constants, because shapes are static; an index without colon means 1:i.
 func sliceExpr(s *scope, x *ast.Subscript, base *kernels.Expr) (*kernels.Expr, error) {
 	var bounds []kernels.Bound
 	for d, i := range x.Indices {

@@ -61,20 +61,20 @@ func castExpr(s *scope, c *ast.Cast) (*kernels.Expr, error) {
 	return castBound(s, c, x, k)
 }
 
-// castBound casts x, which c.X is bound to, to a kind that it can be cast to.
+// castBound casts x, to which c.X has been bound, to a kind if there is such a cast.
 func castBound(s *scope, c *ast.Cast, x *kernels.Expr, k kernels.Kind) (*kernels.Expr, error) {
 	isArray := x.Type.Shape != nil
 	switch {
 	case k == kernels.Text && x.Type.Kind == k:
 		return plainText(s, x, c)
-	case x.Type.Kind == k && x.Type.Of != nil && x.Type.IsFloat(): // a numeric's, which is rounded now
+	case x.Type.Kind == k && x.Type.Of != nil && x.Type.IsFloat(): // a numeric, which is rounded only now
 		if c.Type.Name == "numeric" {
 			return x, nil
 		}
 		return retypedCopy(x, nil), nil
 	case x.Type.Kind == k:
 		return x, nil
-	// pg_get_viewdef writes y ^ 2 so
+	// pg_get_viewdef prints y ^ 2 with this cast
 	case k == kernels.Float64 && x.IsConst() && !x.Const.Null && x.Type.Kind == kernels.Int && !isArray:
 		return kernels.CastConst(k, float64(x.Const.I)), nil
 	case k == kernels.Int && x.Type.Kind == kernels.Float64 && s.class(c.X) == numericClass:
@@ -86,7 +86,7 @@ func castBound(s *scope, c *ast.Cast, x *kernels.Expr, k kernels.Kind) (*kernels
 	return y, s.f.at(err, c)
 }
 
-// refuseCast says why x cannot be cast to a type of kind k; known is false where the engine has no kind for it.
+// refuseCast is the error of a cast of x. known: the algebra has the kind k.
 func refuseCast(s *scope, c *ast.Cast, x *kernels.Expr, k kernels.Kind, known bool) error {
 	switch {
 	case c.Argument != "" && castNarrows(s, c, x, k):

@@ -5,9 +5,9 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// COALESCE, CASE, GREATEST and LEAST choose among expressions, which get one type (manual, 10.5).
+// COALESCE, CASE, GREATEST and LEAST choose among expressions, which are converted to one type (manual, 10.5).
 
-// unifyChoices gives the expressions that at chooses among one type.
+// unifyChoices converts the expressions among which at chooses to one type.
 func unifyChoices(s *scope, list []ast.Expr, args []*kernels.Expr, at ast.Tree) error {
 	if err := typeTexts(s, list, args); err != nil {
 		return err
@@ -32,8 +32,8 @@ func typeNulls(args []*kernels.Expr) {
 	}
 }
 
-// oneReal gives args the type real where a real stands beside integers and numerics, such as the literal 0.1, and no
-// double precision, as Postgres does: these become real by themselves, real never becomes one of them.
+// oneReal casts args to real where there is a real beside integers and numerics, such as the literal 0.1, but no double
+// precision. Postgres converts these to real, and never real to one of them.
 func oneReal(s *scope, list []ast.Expr, args []*kernels.Expr) {
 	found := false
 	var others []int

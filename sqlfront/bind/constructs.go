@@ -8,8 +8,8 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// The tables through which the binder reaches each construct of differentiable SQL. A construct stands in a file
-// of its own, <construct>.go, which enters it here by a package-level value; a second entry panics at start.
+// Tables of the constructs of differentiable SQL. Each construct has a file of its own, <construct>.go, which registers
+// it by a package-level value. Registering a construct twice panics when the program starts.
 var (
 	exprBinders      = map[reflect.Type]func(*scope, ast.Expr) (*kernels.Expr, error){}
 	fromBinders      = map[reflect.Type]func(*scope, ast.FromItem) error{}
@@ -20,17 +20,17 @@ var (
 
 // aggregate is a SQL aggregate, made of aggregates of the algebra.
 type aggregate struct {
-	// args binds the arguments to the one of parts, before FILTER and masks; nil: there is one argument.
+	// args binds several arguments to one expression, before FILTER and masks; nil: there is one argument.
 	args func(*scope, *ast.FuncCall) (*kernels.Expr, error)
-	// arg makes the bound argument x that of parts where that needs the groups; nil: it does not.
+	// arg turns the bound argument x into that of parts where this needs the groups; nil: x is used as it is.
 	arg func(s *scope, groups []*kernels.Expr, c *ast.FuncCall, x *kernels.Expr) (renaming, *kernels.Expr, error)
-	// parts are the aggregates that it needs of the argument x.
+	// parts are the aggregates of the algebra, over the argument x.
 	parts func(x *kernels.Expr) []aggPart
-	// takes refuses arguments of a type; nil takes what the algebra takes.
+	// takes refuses arguments of some types; nil: any type of the algebra is allowed.
 	takes func(kernels.Type) error
-	// centered is set where x is read less its mean over the group.
+	// centered: the mean over the group is subtracted from x.
 	centered bool
-	// result is its value above the grouping, given the parts' columns.
+	// result computes the value above the grouping from the parts' columns.
 	result func(parts []*kernels.Expr) *kernels.Expr
 }
 
@@ -39,29 +39,29 @@ type aggPart struct {
 	arg *kernels.Expr
 }
 
-// bindExpr enters how an expression whose tree is a T is bound.
+// bindExpr registers how expressions whose tree is a T are bound.
 func bindExpr[T ast.Expr](f func(*scope, T) (*kernels.Expr, error)) struct{} {
 	return enter(exprBinders, reflect.TypeFor[T](), func(s *scope, e ast.Expr) (*kernels.Expr, error) {
 		return f(s, e.(T))
 	})
 }
 
-// bindFrom enters how an item of FROM whose tree is a T joins the scope.
+// bindFrom registers how items of FROM whose tree is a T join the scope.
 func bindFrom[T ast.FromItem](f func(*scope, T) error) struct{} {
 	return enter(fromBinders, reflect.TypeFor[T](), func(s *scope, i ast.FromItem) error { return f(s, i.(T)) })
 }
 
-// bindCall enters a function that is not simply a kernel of that name.
+// bindCall registers a function that is not simply the kernel of its name.
 func bindCall(name string, f func(*scope, *ast.FuncCall) (*kernels.Expr, error)) struct{} {
 	return enter(callBinders, name, f)
 }
 
-// bindTableFunc enters a function in FROM that is differentiable.
+// bindTableFunc registers a differentiable function in FROM.
 func bindTableFunc(name string, f func(*binder, *place, *ast.FuncCall) (*relation, error)) struct{} {
 	return enter(tableFuncBinders, name, f)
 }
 
-// bindAggregate enters an aggregate function.
+// bindAggregate registers an aggregate function.
 func bindAggregate(name string, a aggregate) struct{} { return enter(aggregates, name, a) }
 
 func enter[K comparable, V any](table map[K]V, key K, v V) struct{} {

@@ -11,8 +11,8 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// correlatedScalar binds (SELECT aggregate FROM … WHERE own = outer AND …): Σ grouped by what is compared, looked up
-// by the rows around it. done is false where the sub-query does not reach out.
+// correlatedScalar binds (SELECT aggregate FROM … WHERE own = outer AND …): the aggregate grouped by the own sides,
+// looked up by the outer rows. done is false where the sub-query is not correlated.
 func correlatedScalar(s *scope, l *ast.SubLink) (x *kernels.Expr, done bool, err error) {
 	in, outer, err := decorrelate(s, l.Query)
 	if in == nil || err != nil {
@@ -49,7 +49,7 @@ func refuseAboveGroups(s *scope, l *ast.SubLink) error {
 		WithHint("Put the GROUP BY into a sub-query of FROM.")
 }
 
-// splitComparisons splits conditions own = outer into their sides; the outer ones are bound.
+// splitComparisons splits conditions own = outer into their sides and binds the outer ones.
 func splitComparisons(s *scope, in *scope, conds []ast.Expr) (own []ast.Expr, around []*kernels.Expr, err error) {
 	for _, e := range conds {
 		eq, ok := e.(*ast.Binary)
@@ -76,8 +76,8 @@ func splitComparisons(s *scope, in *scope, conds []ast.Expr) (own []ast.Expr, ar
 	return own, around, nil
 }
 
-// groupByKeys groups a sub-query by keys. Columns of the result: the keys, then the value of its target; empty is that
-// value over no rows.
+// groupByKeys groups a sub-query by keys. The result has the keys and then the value of the target. empty is that value
+// over no rows.
 func groupByKeys(s *scope, sel *ast.Select, targets []starTarget,
 	keys []ast.Expr) (groups *relation, empty *kernels.Expr, err error) {
 	grouped := *sel
@@ -94,7 +94,7 @@ func groupByKeys(s *scope, sel *ast.Select, targets []starTarget,
 		return nil, nil, err
 	}
 	class := post.class(targets[0].X)
-	if m := post.mask(); m != nil { // rows are there, but none passes
+	if m := post.mask(); m != nil { // there are rows, but none passes the mask
 		value, post.masks = kernels.Build("case", m, value, empty), nil
 	}
 	var out []ra.OutCol
@@ -113,9 +113,9 @@ func groupByKeys(s *scope, sel *ast.Select, targets []starTarget,
 	return groups, empty, nil
 }
 
-// valueOverNothing is an aggregate's target over no rows: counts are 0, all else NULL.
+// valueOverNothing is the value of an aggregate's target over no rows: counts are 0, everything else is NULL.
 func valueOverNothing(s *scope, t starTarget) (*kernels.Expr, error) {
-	g := &grouped{pre: s.post.pre, calls: maps.Clone(s.post.calls)} // nothing else can stand in it
+	g := &grouped{pre: s.post.pre, calls: maps.Clone(s.post.calls)} // the target contains nothing else
 	for c, x := range g.calls {
 		if g.calls[c] = kernels.Const(kernels.NullOf(x.Type)); c.Name == "count" {
 			g.calls[c] = kernels.Const(kernels.IntValue(0))
@@ -130,8 +130,8 @@ func valueOverNothing(s *scope, t starTarget) (*kernels.Expr, error) {
 	return x, err
 }
 
-// lookUpByKeys adds an input that holds, for every row of the inputs that around reads, the value of its group, and
-// empty where it has none.
+// lookUpByKeys adds an input with a row for every row of the inputs that around reads: the value of its group, or empty
+// where there is no such group.
 func lookUpByKeys(s *scope, l *ast.SubLink, groups *relation, around []*kernels.Expr,
 	empty *kernels.Expr) (*kernels.Expr, error) {
 	base, slots, keys := rowsOfKeys(s, around)
@@ -176,9 +176,9 @@ func lookUpByKeys(s *scope, l *ast.SubLink, groups *relation, around []*kernels.
 	return n.Var(at, n.Cols[keys].ID), nil
 }
 
-// rowsOfKeys projects the rows that some expressions read to their identities, which are the first keys columns and
-// come from the columns slots, and the expressions. They are the rows of the one input that is read, or of all that
-// FROM names; the more the conditions let through the better only for speed: nobody looks up what is not there.
+// rowsOfKeys projects the rows that some expressions read to their identities and the expressions. The first keys
+// columns are the identities, taken from the columns slots. The rows are those of the one input that is read, or of all
+// inputs. They need not pass the scope's conditions: rows that are not looked up only cost time.
 func rowsOfKeys(s *scope, xs []*kernels.Expr) (n *ra.Node, slots []kernels.Col, keys int) {
 	used := map[int]bool{}
 	for _, x := range xs {

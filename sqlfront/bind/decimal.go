@@ -5,10 +5,10 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// In the algebra numeric is double precision. Where structure is computed with it (no parameter is read) results are
-// kept to 15 digits and halves are rounded away from zero, as Postgres's numeric does; more digits are lost.
+// In the algebra numeric is double precision. Where structure is computed with it (no parameter is read), results are
+// rounded to 15 digits, halves away from zero, as Postgres's numeric does. Further digits are lost.
 
-// numberClass is the class of numbers that Postgres gives an expression.
+// numberClass is the class of numbers to which Postgres's type of an expression belongs.
 type numberClass uint8
 
 const (
@@ -18,7 +18,7 @@ const (
 	floatClass
 )
 
-// class finds the class of an expression from its text.
+// class finds the number class of an expression from its tree.
 func (s *scope) class(e ast.Expr) numberClass {
 	switch x := e.(type) {
 	case *ast.Literal:
@@ -79,7 +79,7 @@ var classOf = map[string]numberClass{"smallint": intClass, "integer": intClass, 
 // arithmetic keeps the wider class of its operands.
 var arithmetic = map[string]bool{"+": true, "-": true, "*": true, "/": true, "%": true}
 
-// rootClass is the class of functions that Postgres has for numeric and double precision alone.
+// rootClass is the result's class of functions that Postgres has for numeric and double precision only.
 func rootClass(c numberClass) numberClass {
 	if c == intClass {
 		return floatClass
@@ -87,7 +87,7 @@ func rootClass(c numberClass) numberClass {
 	return c
 }
 
-// callClass is the class of a call: of a function of the user's, an aggregate, also over a partition, or a kernel.
+// callClass is the class of a call of a user's function, of an aggregate (also over a partition) or of a kernel.
 func (s *scope) callClass(c *ast.FuncCall) numberClass {
 	if k, ok := s.b.classes[c]; ok {
 		return k
@@ -114,11 +114,11 @@ func (s *scope) callClass(c *ast.FuncCall) numberClass {
 		value.Type.Kind == kernels.Int:
 		return arg
 	}
-	return numericClass // avg, variances, and sum of bigint
+	return numericClass // avg, variances, and the sum of bigints
 }
 
-// widest is the class of what chooses among expressions, or computes with them; NULL and literals without a type take
-// that of the others.
+// widest is the class of an expression that chooses among others or computes with them. NULL and untyped literals take
+// the class of the others.
 func (s *scope) widest(list ...ast.Expr) numberClass {
 	out, known := otherClass, false
 	for _, e := range list {
@@ -160,7 +160,7 @@ func (r *relation) class(i int) numberClass {
 	return otherClass
 }
 
-// decimal keeps the result x of e to 15 digits where it is numeric and no parameter is read.
+// decimal rounds the result x of e to 15 digits where it is numeric and reads no parameter.
 func (s *scope) decimal(e ast.Expr, x *kernels.Expr) *kernels.Expr {
 	if x.Type.Kind != kernels.Float64 || x.Type.Shape != nil || s.depends(x) || s.class(e) != numericClass {
 		return x
@@ -168,7 +168,7 @@ func (s *scope) decimal(e ast.Expr, x *kernels.Expr) *kernels.Expr {
 	return kernels.Build("decimal", x)
 }
 
-// awayFromZero rounds a numeric value as Postgres does.
+// awayFromZero rounds a numeric to an integer as Postgres does.
 func awayFromZero(x *kernels.Expr) *kernels.Expr {
 	return kernels.Mul(kernels.Build("sign", x),
 		kernels.Build("floor", kernels.Add(kernels.Build("abs", x), kernels.Num(0.5))))

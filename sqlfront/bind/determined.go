@@ -7,15 +7,15 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// GROUP BY a relation's identity determines its columns, which may then stand ungrouped. The relation may be an input
-// of the scope or stand below one: beneath conditions, joins and outer joins.
+// If a GROUP BY contains a relation's identity, the group determines the relation's columns, which may then stand
+// ungrouped. The relation may be an input of the scope, or lie below one: beneath conditions, joins and outer joins.
 
-// origin is a relation whose identity a group holds, and that an input of the scope got a column from.
+// origin is a relation whose identity the group holds, and from which a column of an input comes.
 type origin struct {
 	node *ra.Node
 	col  ra.ColumnID
-	keys []ra.ColumnID // for each column of the identity, the input's column that holds it
-	// optional says that some rows of the input have no row of node (an outer join): there its columns and identity are
+	keys []ra.ColumnID // for each column of the identity, the input's column that equals it
+	// optional: some rows of the input have no row of node (an outer join); its columns and identity are NULL there.
 	// NULL.
 	optional bool
 }
@@ -24,10 +24,10 @@ func (o origin) is(p origin) bool {
 	return o.node == p.node && o.col == p.col && slices.Equal(o.keys, p.keys)
 }
 
-// holds gives the column of a scope's input that the group holds and that a column of a node below always equals.
+// holds maps a column of a node below to an equal column of a scope's input that the group contains.
 type holds func(ra.ColumnID) (held ra.ColumnID, ok bool)
 
-// origins lists the relations at and below node n that column id comes from and whose identity the group holds.
+// origins lists the relations at and below node n from which column id comes and whose identity the group holds.
 func origins(n *ra.Node, id ra.ColumnID, held holds) []origin {
 	var out []origin
 	if keys, ok := allHeld(n, held); ok {
@@ -70,8 +70,8 @@ func allHeld(n *ra.Node, held holds) (keys []ra.ColumnID, ok bool) {
 	return keys, len(n.Unique) > 0
 }
 
-// unionOrigins are relations that all branches of a union have the column from, as those of an outer join do. A branch
-// may lack such a relation: there column and identity are NULL, which no row of the relation is.
+// unionOrigins are relations from which all branches of a union have the column, such as the branches of an outer join.
+// In a branch without the relation, column and identity must be NULL, which no row of the relation is.
 func unionOrigins(n *ra.Node, i int, held holds) []origin {
 	var common []origin
 	lacking, known := []*ra.Node(nil), false
@@ -100,7 +100,7 @@ func unionOrigins(n *ra.Node, i int, held holds) []origin {
 	return common
 }
 
-// byPosition is held for an input of n whose columns correspond to n's by position.
+// byPosition converts held to an input of n whose columns correspond to n's by position.
 func byPosition(n, in *ra.Node, held holds) holds {
 	return func(id ra.ColumnID) (ra.ColumnID, bool) {
 		if i := in.Index(id); i < len(n.Cols) {
@@ -110,8 +110,7 @@ func byPosition(n, in *ra.Node, held holds) holds {
 	}
 }
 
-// absentFrom reports whether the branches lacking of a union have NULL for the identity of o, which is NULL in no row
-// of o's.
+// absentFrom reports whether the identity of o is NULL in those branches of a union that lack o.
 func absentFrom(n *ra.Node, lacking []*ra.Node, o origin, held holds) bool {
 	for k, id := range o.keys {
 		if o.node.Col(o.node.Unique[k]).Type.Nullable {
@@ -143,17 +142,17 @@ func nullColumn(n *ra.Node, id ra.ColumnID) bool {
 	return false
 }
 
-// rejoined is a relation below a grouping that is joined to the groups, because they hold its identity.
+// rejoined is a relation below a grouping that is joined to the groups again, because they contain its identity.
 type rejoined struct {
 	origin
 	slot int
-	at   []int           // the groups' key for each column of its identity
-	cols []*kernels.Expr // columns of the scope below the grouping, and
-	ids  []ra.ColumnID   // which of its columns they are
+	at   []int           // for each column of its identity, the position in the group's key
+	cols []*kernels.Expr // columns of the scope below the grouping
+	ids  []ra.ColumnID   // the columns of node that they are
 }
 
-// implyColumns lets a column x stand ungrouped where the group determines it. What depends on a parameter, and chunks,
-// cannot be keys: their relation is joined back to the groups.
+// implyColumns lets a column x stand ungrouped if the group determines it. It becomes a key, except if it depends on a
+// parameter or is a chunk: then its relation is joined to the groups again.
 func implyColumns(s *scope, g *grouped, x *kernels.Expr) {
 	n, slot := s.inputs[x.Col.Input].node, x.Col.Input
 	if g.has(x) {
@@ -162,7 +161,7 @@ func implyColumns(s *scope, g *grouped, x *kernels.Expr) {
 	from := origins(n, x.Col.ID, func(id ra.ColumnID) (ra.ColumnID, bool) { return id, g.has(n.Var(slot, id)) })
 	plain := !s.depends(x) && !x.Type.IsChunk()
 	switch {
-	case len(n.Key) == 0 && plain: // one row
+	case len(n.Key) == 0 && plain: // one row in total
 		g.keys = append(g.keys, x)
 		return
 	case len(n.Key) == 0:
@@ -187,7 +186,7 @@ func implyColumns(s *scope, g *grouped, x *kernels.Expr) {
 	g.back[k].cols, g.back[k].ids = append(g.back[k].cols, x), append(g.back[k].ids, o.col)
 }
 
-// joinBack joins the relations below whose identity the group holds to the groups.
+// joinBack joins to the groups the relations below whose identity the group contains.
 func joinBack(s *scope, g *grouped) {
 	for _, r := range g.back {
 		at := len(s.inputs)
@@ -206,7 +205,7 @@ func joinBack(s *scope, g *grouped) {
 	}
 }
 
-// joinPresent is joinBack for a relation that some groups lack, whose columns are NULL there.
+// joinPresent is joinBack for a relation without a row for some groups, where its columns are NULL.
 func joinPresent(s *scope, g *grouped, r *rejoined) {
 	groups := s.inputs[0].node
 	var equi []ra.Equi

@@ -2,15 +2,15 @@
 //
 // # What
 //
-// Bind reads a SELECT under a Catalog, which knows names, types and rows: tables become Scans, FROM one Join,
-// aggregates one Aggregate, and every expression kernels over columns. Each construct is one file that enters itself
-// into a table of constructs.go. What a loss cannot hold and reads no parameter is left to the database whole
-// (opaque.go); what such a sub-query reads behind functions is found or refused (reach.go, uses.go).
+// Bind reads a SELECT with a Catalog, which knows names, types and rows. Tables become Scans, FROM one Join, aggregates
+// one Aggregate, and expressions kernels over columns. Each construct is one file that registers itself in a table of
+// constructs.go. A sub-query that a loss cannot hold and that reads no parameter is run by the database (opaque.go).
+// What it reads through functions is found, or it is refused (reach.go, uses.go).
 //
 // # Invariants
 //
-// A query means what PostgreSQL makes of it, or is refused: order, equality and NULLs too. Columns are ids; names end
-// here.
+// A query means what PostgreSQL makes of it, or it is refused. That includes order, equality and NULLs. The algebra
+// identifies columns by ids; names do not leave this package.
 //
 // # Errors
 //
@@ -18,5 +18,5 @@
 //
 // # Where to add
 //
-// A construct: one file <construct>.go, entered in a table of constructs.go. CONTRIBUTING.md has the recipe.
+// A construct: one file <construct>.go, registered in a table of constructs.go. CONTRIBUTING.md has the recipe.
 package bind

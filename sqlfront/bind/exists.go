@@ -9,8 +9,8 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// bindSemiJoin binds [NOT] EXISTS (SELECT …) and x [NOT] IN (SELECT …) in WHERE as a semi-join or anti-join; done is
-// false where e is something else.
+// bindSemiJoin binds [NOT] EXISTS (SELECT …) and x [NOT] IN (SELECT …) in WHERE as a semi-join or anti-join. done is
+// false for other expressions.
 func bindSemiJoin(s *scope, e ast.Expr) (done bool, err error) {
 	op := ra.SemiJoin
 	if not, ok := e.(*ast.Unary); ok && not.Op == "not" {
@@ -31,7 +31,7 @@ func bindSemiJoin(s *scope, e ast.Expr) (done bool, err error) {
 	return true, meetRows(s, op, l, tests, in, outer)
 }
 
-// memberTests are what a sub-query's columns are compared with: none for EXISTS, the fields of a row, or one
+// memberTests are the expressions compared with a sub-query's columns: none for EXISTS, the fields of a row, or one
 // expression.
 func memberTests(s *scope, l *ast.SubLink) ([]*kernels.Expr, error) {
 	if l.Kind == ast.SubExists {
@@ -43,11 +43,11 @@ func memberTests(s *scope, l *ast.SubLink) ([]*kernels.Expr, error) {
 	return s.exprs([]ast.Expr{l.Test})
 }
 
-// membersOf are the rows of a sub-query of EXISTS or IN, and the conditions that reach out of it.
+// membersOf binds the rows of a sub-query of EXISTS or IN, and returns its conditions that read outer columns.
 func membersOf(s *scope, l *ast.SubLink) (*scope, []ast.Expr, error) {
 	if n, ok := l.Query.Limit.(*ast.Literal); ok && l.Kind == ast.SubExists && l.Query.Offset == nil &&
 		n.Kind == ast.LitInt && n.Value != "0" {
-		query, all := *l.Query, *l // one row is enough
+		query, all := *l.Query, *l // its one row decides
 		query.Limit, all.Query = nil, &query
 		l = &all
 	}
@@ -71,7 +71,7 @@ func membersOf(s *scope, l *ast.SubLink) (*scope, []ast.Expr, error) {
 	return in, nil, nil
 }
 
-// refuseAggregate refuses a correlated sub-query that aggregates its rows into one.
+// refuseAggregate refuses a correlated sub-query that aggregates all its rows into one.
 func refuseAggregate(s *scope, l *ast.SubLink) error {
 	for _, t := range l.Query.Targets {
 		calls := aggregateCalls(t.X)
@@ -89,8 +89,8 @@ func refuseAggregate(s *scope, l *ast.SubLink) error {
 	return nil
 }
 
-// decorrelate binds FROM of a sub-query, and of its WHERE what needs no column from outside; the rest is outer. A nil
-// scope: nothing reaches out.
+// decorrelate binds FROM of a sub-query and those conditions of WHERE that read no outer column; outer are the other
+// ones. in is nil where the sub-query is not correlated.
 func decorrelate(s *scope, sel *ast.Select) (in *scope, outer []ast.Expr, err error) {
 	if sel.SetOp != "" || sel.Values != nil || sel.Where == nil {
 		return nil, nil, nil
@@ -98,7 +98,7 @@ func decorrelate(s *scope, sel *ast.Select) (in *scope, outer []ast.Expr, err er
 	in = &scope{b: s.b, f: s.f}
 	for _, item := range sel.From {
 		if err := in.from(item); err != nil {
-			return nil, nil, nil // subSelect tells, or the store can run it
+			return nil, nil, nil // subSelect reports the error, or the store runs the query
 		}
 	}
 	var own []ast.Expr
@@ -135,7 +135,7 @@ func decorrelate(s *scope, sel *ast.Select) (in *scope, outer []ast.Expr, err er
 	return in, outer, nil
 }
 
-// reachesOut reports whether e reads a column of the query around the scope's.
+// reachesOut reports whether e reads a column of the outer scope around.
 func reachesOut(s *scope, e ast.Expr, around *scope) bool {
 	out := false
 	ast.Walk(e, func(t ast.Tree) bool {
@@ -151,7 +151,7 @@ func reachesOut(s *scope, e ast.Expr, around *scope) bool {
 }
 
 func conjuncts(e ast.Expr) []ast.Expr {
-	if fields, _ := ast.FieldWise(e); fields != nil { // errors are told where it is bound
+	if fields, _ := ast.FieldWise(e); fields != nil { // errors are reported where it is bound
 		e = fields
 	}
 	if and, ok := e.(*ast.Binary); ok && and.Op == "and" {
@@ -160,7 +160,7 @@ func conjuncts(e ast.Expr) []ast.Expr {
 	return []ast.Expr{e}
 }
 
-// meetRows keeps the scope's rows that have (or for an anti-join lack) a partner among the sub-query's rows.
+// meetRows keeps the scope's rows that have, or for an anti-join lack, a partner among the sub-query's rows.
 func meetRows(s *scope, op ra.Op, l *ast.SubLink, tests []*kernels.Expr, in *scope, outer []ast.Expr) error {
 	rows, targets, err := exposedSide(in, l)
 	if err != nil {
@@ -183,7 +183,7 @@ func meetRows(s *scope, op ra.Op, l *ast.SubLink, tests []*kernels.Expr, in *sco
 	on := &scope{b: s.b, f: s.f, apart: "a sub-query and the query around it",
 		inputs: []*relation{{node: around}, rows.rel}}
 	on.cols = visibleFrom(rows.cols, columnsOfSlot(s, slot))
-	if err := memberByValue(on, l, tests, targets); err != nil { // first: conditions rename columns
+	if err := memberByValue(on, l, tests, targets); err != nil { // first, since conditions rename columns
 		return err
 	}
 	for _, e := range outer {
@@ -203,8 +203,8 @@ func meetRows(s *scope, op ra.Op, l *ast.SubLink, tests []*kernels.Expr, in *sco
 	return nil
 }
 
-// keepRows is the rows around that have (or for an anti-join lack) a partner; s holds both sides. Where a sub-query
-// among the conditions has restricted the rows around or was joined (EXISTS (… AND EXISTS (…))), those with a partner
+// keepRows keeps the rows of around that have (or for an anti-join lack) a partner; s holds both sides. If a sub-query
+// among the conditions has restricted or joined the rows of around (EXISTS (… AND EXISTS (…))), those with a partner
 // are found first.
 func keepRows(s *scope, op ra.Op, around *ra.Node) *ra.Node {
 	met := s.inputs[0].node
@@ -224,8 +224,8 @@ func keepRows(s *scope, op ra.Op, around *ra.Node) *ra.Node {
 	return s.b.semiJoin(op, around, found, sameRow(around, met, carry), nil)
 }
 
-// sameRow equates the identity of a node with what has become of it: columns carry holds, one for each of the key of
-// below, a projection or restriction of the node that keeps positions.
+// sameRow compares the identity of a node with its copy: carry has a column for each key column of below, which is a
+// projection or restriction of the node that keeps positions.
 func sameRow(n, below *ra.Node, carry []ra.ColumnID) []ra.Equi {
 	var out []ra.Equi
 	for _, k := range n.Key {
@@ -239,7 +239,7 @@ func nullable(xs []*kernels.Expr) bool {
 	return slices.ContainsFunc(xs, func(x *kernels.Expr) bool { return x.Type.Nullable })
 }
 
-// slotsOf are the inputs that the conditions of a sub-query read, and its tests.
+// slotsOf returns the inputs that the conditions of a sub-query and its tests read.
 func slotsOf(s *scope, tests []*kernels.Expr, in *scope, outer []ast.Expr) map[int]bool {
 	slots := map[int]bool{}
 	read := func(c kernels.Col) { slots[c.Input] = true }
@@ -261,8 +261,8 @@ func slotsOf(s *scope, tests []*kernels.Expr, in *scope, outer []ast.Expr) map[i
 	return slots
 }
 
-// singleSlot is the one input that the conditions read, after joining the inputs where they read several, and the tests
-// as expressions over slot 0.
+// singleSlot returns the one input that the conditions read, having joined the inputs if they read several. It returns
+// the tests as expressions over slot 0.
 func singleSlot(s *scope, tests []*kernels.Expr, slots map[int]bool) (slot int, _ []*kernels.Expr) {
 	move := renaming(over0)
 	if len(slots) > 1 {
@@ -279,7 +279,7 @@ func singleSlot(s *scope, tests []*kernels.Expr, slots map[int]bool) (slot int, 
 	return slot, tests
 }
 
-// over0 reads an expression over one input in slot 0.
+// over0 moves an expression over one input to slot 0.
 func over0(x *kernels.Expr) *kernels.Expr {
 	return x.MapCols(func(e *kernels.Expr) *kernels.Expr { return kernels.Column(kernels.Col{ID: e.Col.ID}, e.Type) })
 }
@@ -298,7 +298,7 @@ func columnsOfSlot(s *scope, slot int) []scopeCol {
 	return out
 }
 
-// exposedSide closes a sub-query's rows, for slot 1: its columns under their names, and the targets of IN.
+// exposedSide makes the sub-query's rows slot 1: its columns under their names, and the targets of IN.
 func exposedSide(s *scope, l *ast.SubLink) (*side, []*kernels.Expr, error) {
 	var out []ra.OutCol
 	var names []string
@@ -308,7 +308,7 @@ func exposedSide(s *scope, l *ast.SubLink) (*side, []*kernels.Expr, error) {
 	if l.Kind == ast.SubAny {
 		targets, err := s.expandStars(l.Query.Targets)
 		switch {
-		case len(s.inputs) == 1 && len(s.cols) == len(s.inputs[0].cols) && s.cols[0].table == "": // a query as a whole
+		case len(s.inputs) == 1 && len(s.cols) == len(s.inputs[0].cols) && s.cols[0].table == "": // FROM is one query
 			targets = nil
 			for _, c := range s.cols {
 				targets = append(targets, starTarget{x: c.x})
@@ -344,7 +344,8 @@ func exposedSide(s *scope, l *ast.SubLink) (*side, []*kernels.Expr, error) {
 	return d, compared, nil
 }
 
-// visibleFrom are the columns that a condition of a sub-query sees: its own, which hide those around it.
+// visibleFrom returns the columns that a condition of a sub-query sees: its own, which hide outer ones of the same
+// name.
 func visibleFrom(own, around []scopeCol) []scopeCol {
 	out := append([]scopeCol(nil), own...)
 	for _, c := range around {
@@ -360,10 +361,10 @@ func visibleFrom(own, around []scopeCol) []scopeCol {
 	return out
 }
 
-// memberByValue adds the condition of x IN (…): each of xs equals a column of the sub-query.
+// memberByValue adds the condition of x IN (…): each of xs equals the sub-query's column in ys.
 func memberByValue(s *scope, l *ast.SubLink, xs, ys []*kernels.Expr) error {
 	at := len(s.cols)
-	for _, x := range slices.Concat(xs, ys) { // equating an expression renames columns, those of the scope among them
+	for _, x := range slices.Concat(xs, ys) { // equating expressions renames columns, also those of the scope
 		s.cols = append(s.cols, scopeCol{x: x})
 	}
 	for i := range xs {

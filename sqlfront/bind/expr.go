@@ -41,7 +41,7 @@ func (s *scope) expr(e ast.Expr) (*kernels.Expr, error) {
 	return x, nil
 }
 
-// nameShapes adds to an error about shapes which columns the chunks of e come from.
+// nameShapes adds to an error about shapes the columns from which the chunks of e come.
 func nameShapes(s *scope, err error, e ast.Expr) error {
 	var se *sqlerr.Error
 	if !errors.As(err, &se) || se.Code != sqlerr.ArraySubscript || se.Detail != "" {
@@ -65,7 +65,7 @@ func nameShapes(s *scope, err error, e ast.Expr) error {
 	return err
 }
 
-// qualifiedName names a column with its table.
+// qualifiedName is the name of a column with its table's.
 func qualifiedName(s *scope, c *ast.ColumnRef, x *kernels.Expr) string {
 	for _, sc := range s.cols {
 		if len(c.Names) == 1 && sc.table != "" && sc.x.Same(x) {
@@ -173,7 +173,7 @@ func unaryExpr(s *scope, u *ast.Unary) (*kernels.Expr, error) {
 	case "not":
 		return kernels.Call(kernels.Lookup("not"), kernels.Attr{}, x)
 	case "-":
-		if x.IsConst() && x.Type.Shape == nil && !x.Const.Null { // -1 is a constant
+		if x.IsConst() && x.Type.Shape == nil && !x.Const.Null { // -1 is a constant too
 			v := x.Const
 			v.I, v.X = -v.I, -v.X
 			return kernels.Const(v), nil
@@ -215,7 +215,7 @@ func binaryExpr(s *scope, b *ast.Binary) (*kernels.Expr, error) {
 		return nil, refusePadded(s, b)
 	}
 	if name == "like" {
-		if err := checkComparable(s, []*kernels.Expr{l, r}, false, b); err != nil { // of nondeterministic collations
+		if err := checkComparable(s, []*kernels.Expr{l, r}, false, b); err != nil { // nondeterministic collations
 			return nil, err
 		}
 	}
@@ -244,7 +244,7 @@ func (s *scope) apply(name string, at ast.Tree, args ...*kernels.Expr) (*kernels
 	return x, s.f.at(err, at)
 }
 
-// compare binds a comparison. Whole chunks compare lexicographically in Postgres, which no loss means.
+// compare binds a comparison. Postgres compares whole chunks lexicographically, which a loss hardly means: refused.
 func (s *scope) compare(name string, l, r *kernels.Expr, at ast.Tree) (*kernels.Expr, error) {
 	if l.Type.IsChunk() || r.Type.IsChunk() {
 		return nil, s.f.fail(at, sqlerr.FeatureNotSupported, "whole chunks are compared: %v and %v", l.Type, r.Type).
@@ -258,7 +258,7 @@ func (s *scope) compare(name string, l, r *kernels.Expr, at ast.Tree) (*kernels.
 	return s.apply(name, at, args...)
 }
 
-// unknownText gives an untyped string literal the other side's type, as Postgres does.
+// unknownText converts an untyped string literal to the other side's type, as Postgres does.
 func unknownText(x *kernels.Expr, k kernels.Kind) *kernels.Expr {
 	if x.IsConst() && x.Type.Kind == kernels.Text && !x.Const.Null && k != kernels.Text {
 		if v, err := kernels.BuildAttr("cast", kernels.Attr{Kind: k}, x).Eval(&kernels.Env{}, nil); err == nil {
@@ -315,7 +315,7 @@ func variadicCall(s *scope, name string, list []ast.Expr) (*kernels.Expr, error)
 	return kernels.Call(kernels.Lookup(name), kernels.Attr{}, args...)
 }
 
-// nullIfExpr is NULLIF(l, r), of the type that l has in l = r: an integer beside a float is one.
+// nullIfExpr is NULLIF(l, r). Its type is the one that l has in l = r: an integer beside a float becomes a float.
 func nullIfExpr(s *scope, x *ast.NullIf) (*kernels.Expr, error) {
 	args, err := s.exprs([]ast.Expr{x.L, x.R})
 	if err != nil {
@@ -357,7 +357,7 @@ func minMaxExpr(s *scope, m *ast.MinMax) (*kernels.Expr, error) {
 	if err := unifyChoices(s, m.Args, args, m); err != nil {
 		return nil, err
 	}
-	if err := checkComparable(s, slices.Clone(args), true, m); err != nil { // a key that orders begins the whole text
+	if err := checkComparable(s, slices.Clone(args), true, m); err != nil { // the text begins with its sort key
 		return nil, err
 	}
 	name := "least"
@@ -443,8 +443,8 @@ func inExpr(s *scope, x *ast.In) (*kernels.Expr, error) {
 	return any, nil
 }
 
-// roundRealList rounds what a value of type real is looked for in: elements without columns, where they are several and
-// none is double precision, are an array of real in Postgres. A single one is compared in double precision.
+// roundRealList rounds the values of an IN list for a value of type real. Elements without columns are an array of real
+// in Postgres if there are several and none is double precision. A single element is compared in double precision.
 func roundRealList(s *scope, l *kernels.Expr, list []ast.Expr, bound []*kernels.Expr) {
 	var fixed []int
 	for i, e := range list {
@@ -521,7 +521,8 @@ func isDistinctExpr(s *scope, x *ast.IsDistinct) (*kernels.Expr, error) {
 	return d, err
 }
 
-// concatExpr is ||: text, or chunks along the first dimension. NULL beside a chunk is an empty one, as in Postgres.
+// concatExpr is ||, of texts or of chunks along the first dimension. NULL beside a chunk is an empty chunk, as in
+// Postgres.
 func concatExpr(s *scope, b *ast.Binary) (*kernels.Expr, error) {
 	args, err := s.exprs([]ast.Expr{b.L, b.R})
 	if err != nil {

@@ -9,13 +9,12 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// EXISTS, x op ANY (SELECT …) and x op ALL (SELECT …) as values, wherever an expression may stand: the rows around are
-// divided into those for which the sub-query's rows make it true, those for which a NULL leaves it open, and the
-// others.
+// EXISTS, x op ANY (SELECT …) and x op ALL (SELECT …) as values of an expression. The outer rows are divided into those
+// for which the sub-query's rows make it true, those for which a NULL makes it unknown, and the others.
 
 // foundExpr binds a sub-query of EXISTS, ANY or ALL as a value.
 func foundExpr(s *scope, l *ast.SubLink) (*kernels.Expr, error) {
-	if l.Kind == ast.SubAll { // where no row makes the opposite true
+	if l.Kind == ast.SubAll { // x op ALL holds where no row makes the opposite true
 		op := ast.Negations[l.Op]
 		if op == "" {
 			return nil, refuseNotFound(s, l)
@@ -50,24 +49,24 @@ func refuseNotFound(s *scope, l *ast.SubLink) error {
 			"stand anywhere.")
 }
 
-// finding is a sub-query whose rows are looked for.
+// finding is a sub-query of which the outer rows look for a matching row.
 type finding struct {
 	l       *ast.SubLink
-	tests   []*kernels.Expr // of ANY, over the scope around
+	tests   []*kernels.Expr // of ANY, over the outer scope
 	in      *scope
-	outer   []ast.Expr      // conditions that reach out of the sub-query
+	outer   []ast.Expr      // conditions that read outer columns
 	rows    *side           // the sub-query's rows, in slot 1
-	targets []*kernels.Expr // what the tests are compared with
+	targets []*kernels.Expr // the columns compared with tests
 }
 
-// onValues reports whether a comparison is one of values, not of keys and attributes.
+// onValues reports whether a comparison reads values, not only keys and attributes.
 func (q *finding) onValues(s *scope) bool {
 	rows := q.rows.rel.node
 	return slices.ContainsFunc(q.tests, func(x *kernels.Expr) bool { return s.depends(x) || x.Type.Shape != nil }) ||
 		slices.ContainsFunc(q.targets, func(x *kernels.Expr) bool { return rows.Col(x.Col.ID).Dep || x.Type.Shape != nil })
 }
 
-// holds compares the tests, as expressions over slot 0 of on, with the sub-query's columns.
+// holds compares the tests, moved to slot 0 of on, with the sub-query's columns.
 func (q *finding) holds(on *scope, tests, targets []*kernels.Expr) (*kernels.Expr, error) {
 	var out *kernels.Expr
 	join := map[string]string{"=": "and", "<>": "or", "!=": "or"}[q.l.Op]
@@ -89,7 +88,7 @@ func (q *finding) holds(on *scope, tests, targets []*kernels.Expr) (*kernels.Exp
 	return out, nil
 }
 
-// dividedRows is the value of a sub-query for each row around.
+// dividedRows computes the value of a sub-query for each outer row.
 func dividedRows(s *scope, q *finding) (*kernels.Expr, error) {
 	xs, cols := reachedColumns(s, q)
 	reads := false
@@ -144,7 +143,7 @@ func dividedRows(s *scope, q *finding) (*kernels.Expr, error) {
 	return n.Var(at, n.Cols[keys].ID), nil
 }
 
-// moved are visible columns of base as those of n, whose columns correspond by position.
+// moved converts visible columns of base to those of n, whose columns correspond by position.
 func moved(cols []scopeCol, base, n *ra.Node) []scopeCol {
 	out := slices.Clone(cols)
 	for i := range out {
@@ -157,8 +156,7 @@ func movedTo(x *kernels.Expr, base, n *ra.Node) *kernels.Expr {
 	return x.MapCols(func(e *kernels.Expr) *kernels.Expr { return n.Var(0, n.Cols[base.Index(e.Col.ID)].ID) })
 }
 
-// reachedColumns lists what a sub-query reads of the rows around: the visible columns of its conditions, and then the
-// tests.
+// reachedColumns lists what a sub-query reads of the outer rows: the visible columns of its conditions, then the tests.
 func reachedColumns(s *scope, q *finding) (xs []*kernels.Expr, cols []scopeCol) {
 	for _, e := range q.outer {
 		ast.Walk(e, func(t ast.Tree) bool {
@@ -179,8 +177,8 @@ func reachedColumns(s *scope, q *finding) (xs []*kernels.Expr, cols []scopeCol) 
 	return append(xs, q.tests...), cols
 }
 
-// partners divides the rows of base into those that have and that lack a partner among the sub-query's rows: one that
-// makes the comparison true or, where open is set, one that makes it NULL.
+// partners divides the rows of base into those with and those without a partner among the sub-query's rows: a row that
+// makes the comparison true or, if open is set, makes it NULL.
 func partners(s *scope, q *finding, base *ra.Node, cols []scopeCol, tests []*kernels.Expr,
 	open bool) (met, rest *ra.Node, err error) {
 	on := &scope{b: s.b, f: s.f, apart: "a sub-query and the query around it",
@@ -221,7 +219,7 @@ func refuseValuesDecide(s *scope, l *ast.SubLink) error {
 		WithHint("Structure may not depend on values: compare keys and attributes.")
 }
 
-// foundAlone is the value of a sub-query that reads nothing of the rows around: one for all of them.
+// foundAlone computes the value of a sub-query that reads no outer column, which is the same for all rows.
 func foundAlone(s *scope, q *finding) (*kernels.Expr, error) {
 	rows := q.rows.rel.node
 	holds := boolConst(true)

@@ -21,17 +21,17 @@ type scope struct {
 	inputs []*relation
 	equi   []ra.Equi
 	pred   []*kernels.Expr
-	masks  []*kernels.Expr // value predicates and the inputs' masks
+	masks  []*kernels.Expr // conditions on values, and the inputs' masks
 	cols   []scopeCol
-	stars  []starTarget                    // the targets, of which those from * are bound
-	items  int                             // relations of FROM so far
+	stars  []starTarget                    // the targets; those from * are bound
+	items  int                             // number of relations of FROM so far
 	absent []absent                        // columns that a loss cannot read
-	apart  string                          // what the two inputs are that must stay apart, e.g. "sides of an outer join"
-	post   *grouped                        // set while binding what stands above the grouping
-	over   map[*ast.FuncCall]*kernels.Expr // what the aggregates over partitions have become
+	apart  string                          // what two inputs are that must not be joined, e.g. "sides of an outer join"
+	post   *grouped                        // set while binding above the grouping
+	over   map[*ast.FuncCall]*kernels.Expr // columns of the aggregates over partitions
 }
 
-// absent is a column without a form in the algebra.
+// absent is a column that the algebra cannot represent.
 type absent struct{ table, name, why, of string }
 
 type scopeCol struct {
@@ -39,7 +39,7 @@ type scopeCol struct {
 	x           *kernels.Expr
 	class       numberClass
 	item        int  // number of the relation in FROM
-	merged      bool // the right side of USING: reached by qualified name only
+	merged      bool // the right side of USING: only its qualified name refers to it
 }
 
 func (s *scope) nodes() []*ra.Node {
@@ -74,7 +74,7 @@ func (s *scope) addInput(r *relation, alias string, cols []string) {
 	}
 }
 
-// from adds an item of FROM; the columns it made visible are s.cols[k:] for the length k before the call.
+// from adds an item of FROM. The columns that it makes visible are appended to s.cols.
 func (s *scope) from(item ast.FromItem) error {
 	if bind := fromBinders[reflect.TypeOf(item)]; bind != nil {
 		return bind(s, item)
@@ -108,7 +108,7 @@ var (
 // maxInputs is the largest number of relations of one FROM clause.
 const maxInputs = 100
 
-// visible makes a bound relation an input under its alias, or else its name.
+// visible makes a bound relation an input, visible under its alias or else its name.
 func (s *scope) visible(at ast.Tree, r *relation, err error, alias ast.Alias, name string) error {
 	if err != nil {
 		return err
@@ -247,7 +247,7 @@ func usingColumn(s *scope, cols []scopeCol, name string, at ast.Tree) (*scopeCol
 	return found, nil
 }
 
-// where adds the conjuncts of a condition; those with sub-queries last, when it is known which rows there are.
+// where adds the conjuncts of a condition. Those with sub-queries come last, when the rows are known.
 func (s *scope) where(e ast.Expr) error {
 	var later []ast.Expr
 	for _, e := range conjuncts(e) {
@@ -265,7 +265,7 @@ func (s *scope) where(e ast.Expr) error {
 	return nil
 }
 
-// ReadsColumn reports whether an expression reads a column, also in a sub-query.
+// ReadsColumn reports whether an expression reads a column, directly or in a sub-query.
 func ReadsColumn(e ast.Expr) bool {
 	found := false
 	ast.Walk(e, func(t ast.Tree) bool {
@@ -313,7 +313,7 @@ func (s *scope) condition(e ast.Expr) error {
 	return nil
 }
 
-// filter adds a condition: to the structure, or where it reads values, to the mask.
+// filter adds a condition to the structure, or to the mask if it reads values.
 func (s *scope) filter(x *kernels.Expr) {
 	if s.depends(x) {
 		s.masks, s.b.masks = append(s.masks, x), true
@@ -324,7 +324,7 @@ func (s *scope) filter(x *kernels.Expr) {
 
 func (s *scope) depends(x *kernels.Expr) bool { return dependsOn(s.nodes(), x) }
 
-// equate adds l = r: as a join condition where both are structure of two inputs.
+// equate adds the condition l = r. If both sides are structure, of two inputs, it becomes a join condition.
 func (s *scope) equate(l, r *kernels.Expr, at ast.Tree) error {
 	args := []*kernels.Expr{l, r}
 	if err := cmp.Or(oneType(s, args, at), checkComparable(s, args, false, at)); err != nil {
@@ -346,7 +346,7 @@ func (s *scope) equate(l, r *kernels.Expr, at ast.Tree) error {
 	return nil
 }
 
-// oneSlot reports which single input an expression reads, if it reads exactly one and no value of it.
+// oneSlot returns the input that an expression reads. It returns false if it reads several, or a value.
 func (s *scope) oneSlot(x *kernels.Expr) (int, bool) {
 	slot, ok := -1, true
 	x.Cols(func(c kernels.Col) {
@@ -356,7 +356,7 @@ func (s *scope) oneSlot(x *kernels.Expr) (int, bool) {
 	return slot, ok && slot >= 0 && !s.depends(x)
 }
 
-// columnOf returns a column that holds x, projecting the input first where x is not a plain column.
+// columnOf returns a column that holds x. If x is not a plain column, it projects the input first.
 func (s *scope) columnOf(x *kernels.Expr, slot int) kernels.Col {
 	if x.IsCol {
 		return x.Col
@@ -376,7 +376,7 @@ func (s *scope) columnOf(x *kernels.Expr, slot int) kernels.Col {
 	return kernels.Col{Input: slot, ID: n.Cols[len(out)].ID}
 }
 
-// replaceInput swaps an input for a projection of it and renames its columns everywhere in the scope.
+// replaceInput replaces an input by a projection of it and renames its columns everywhere in the scope.
 func (s *scope) replaceInput(slot int, n *ra.Node, fresh map[ra.ColumnID]ra.ColumnID) {
 	old := s.inputs[slot]
 	r := &relation{node: n, names: old.names, classes: old.classes, mask: fresh[old.mask], lookup: old.lookup}
@@ -425,7 +425,7 @@ func (s *scope) column(c *ast.ColumnRef) (*kernels.Expr, error) {
 	return sc.x, nil
 }
 
-// visibleAs finds the visible column that a reference means.
+// visibleAs finds the visible column to which a reference refers.
 func (s *scope) visibleAs(c *ast.ColumnRef) (*scopeCol, error) {
 	name := c.Names[len(c.Names)-1]
 	table := ""
@@ -515,7 +515,7 @@ func (b *binder) tableRef(f *place, t *ast.TableRef) (*relation, error) {
 	return batchedRows(b, tab.Schema, tab.Name, r), nil
 }
 
-// view binds a view once; nil when t names none.
+// view binds a view once; nil where t names none.
 func (b *binder) view(f *place, t *ast.TableRef) (*relation, error) {
 	v, err := b.cat.View(b.ctx, f.text.Path, t.Schema, t.Name)
 	if v == nil || err != nil {
@@ -539,7 +539,7 @@ func (b *binder) view(f *place, t *ast.TableRef) (*relation, error) {
 	return r, nil
 }
 
-// cte binds a WITH item once, at its own place: names in it mean what they mean there, not where the item is read.
+// cte binds a WITH item once. Names in it are resolved at its own place, not where the item is read.
 func (b *binder) cte(f *place, c *cte) (*relation, error) {
 	if c.rel != nil {
 		return c.rel, nil

@@ -6,7 +6,7 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// userCall binds a call of a function of the user's that is an expression: that expression stands in its place.
+// userCall binds a call of a user's function that consists of an expression: it inlines the expression.
 func userCall(s *scope, c *ast.FuncCall, fn *ast.CreateFunction) (*kernels.Expr, error) {
 	if s.b.calls++; s.b.calls > MaxCalls {
 		return nil, s.f.fail(c, sqlerr.TooComplex, "stack depth limit exceeded: %d nested calls of functions", MaxCalls)
@@ -38,7 +38,7 @@ func userCall(s *scope, c *ast.FuncCall, fn *ast.CreateFunction) (*kernels.Expr,
 	return x, nil
 }
 
-// castNarrows reports whether a conversion is none that Postgres makes of an argument by itself: numbers only widen.
+// castNarrows reports whether Postgres would not make the conversion implicitly: numbers are only widened.
 func castNarrows(s *scope, c *ast.Cast, x *kernels.Expr, k kernels.Kind) bool {
 	if l, ok := c.X.(*ast.Literal); ok && l.Kind == ast.LitString || x.IsConst() && x.Const.Null {
 		return false

@@ -19,7 +19,7 @@ func misplacedGradient(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 		WithHint("FROM gradient('loss', NULL::w) is differentiable.")
 }
 
-// funcFrom binds a function in FROM: a differentiable one, or a parameter-free set-returning function that the store
+// funcFrom binds a function in FROM: a differentiable one, or a set-returning function of constants that the store
 // runs.
 func funcFrom(b *binder, f *place, it *ast.FuncFrom) (*relation, error) {
 	if bind := tableFuncBinders[it.Func.Name]; bind != nil && builtIn(it.Func) {
@@ -91,7 +91,7 @@ func RowParam(e ast.Expr) (table string, ok bool) {
 	return print.QualifiedName(cast.Type.Schema, cast.Type.Name), true
 }
 
-// gradientFrom binds FROM gradient('loss', NULL::w) inside a query: a Gradient node, which autodiff expands.
+// gradientFrom binds FROM gradient('loss', NULL::w) inside a query to a Gradient node, which autodiff expands.
 func gradientFrom(b *binder, f *place, c *ast.FuncCall) (*relation, error) {
 	loss, name, err := GradientArgs(c)
 	if err != nil {

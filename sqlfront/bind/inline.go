@@ -9,10 +9,10 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/parse"
 )
 
-// MaxCalls bounds functions that call each other.
+// MaxCalls bounds the depth of functions that call each other.
 const MaxCalls = 200
 
-// InlineCall is Inline for a call as it is written; what cannot be inlined is an error.
+// InlineCall is Inline for a call as written. It is an error if the function cannot be inlined.
 func InlineCall(fn *ast.CreateFunction, call *ast.FuncCall, text *ast.Text) (ast.Expr, error) {
 	refuse := func(code, hint, format string, args ...any) (ast.Expr, error) {
 		e := sqlerr.At(int(call.At), code, format, args...)
@@ -53,9 +53,9 @@ func InlineCall(fn *ast.CreateFunction, call *ast.FuncCall, text *ast.Text) (ast
 	return x, nil
 }
 
-// Inline gives the expression that a call of a LANGUAGE sql function stands for, as Postgres inlines it: the one that
-// its body selects, with the arguments in the place of the parameters. nil: the body is more than an expression, or an
-// argument that may have another value each time stands in it several times. All positions are at's.
+// Inline returns the expression for which a call of a LANGUAGE sql function stands, as Postgres inlines it: the
+// expression that the body selects, with arguments in place of the parameters. All positions are at. It returns nil if
+// the body is more than an expression, or uses an argument several times that may change from call to call.
 func Inline(fn *ast.CreateFunction, args []ast.Expr, at ast.Pos) (ast.Expr, error) {
 	if fn.Language != "sql" || fn.Returns == nil || fn.SetOf || fn.Table != nil {
 		return nil, nil
@@ -112,8 +112,8 @@ func Inline(fn *ast.CreateFunction, args []ast.Expr, at ast.Pos) (ast.Expr, erro
 	return x, nil
 }
 
-// withUnused puts arguments that the body leaves out where they are checked, but never computed: they are of their
-// types all the same.
+// withUnused adds arguments that the body does not use at a place where they are checked but never computed, so that
+// their types are checked.
 func withUnused(fn *ast.CreateFunction, body ast.Tree, typed []ast.Expr, uses []int, at ast.Pos) ast.Expr {
 	for i := range typed {
 		if uses[i] == 0 && !names(typed[i]) {
@@ -127,7 +127,7 @@ func withUnused(fn *ast.CreateFunction, body ast.Tree, typed []ast.Expr, uses []
 	return body.(ast.Expr)
 }
 
-// inputOf is the position of the input that a name in the body means, -1 where it means none.
+// inputOf is the position of the input to which a name in the body refers, -1 if to none.
 func inputOf(fn *ast.CreateFunction, params []ast.FuncParam, c *ast.ColumnRef) int {
 	names := c.Names
 	if len(names) == 2 && names[0] == fn.Name {
@@ -139,7 +139,7 @@ func inputOf(fn *ast.CreateFunction, params []ast.FuncParam, c *ast.ColumnRef) i
 	return slices.IndexFunc(params, func(p ast.FuncParam) bool { return p.Name == names[0] && p.Name != "" })
 }
 
-// onlyExpression reports whether a query is one expression, which may stand in the place of the query.
+// onlyExpression reports whether a query is one expression that can replace it.
 func onlyExpression(s *ast.Select) bool {
 	if len(s.Targets) != 1 || s.From != nil || s.Where != nil || s.GroupBy != nil || s.Having != nil || s.Limit != nil ||
 		s.Offset != nil || s.OrderBy != nil || s.SetOp != "" || s.Values != nil || s.With != nil {
@@ -150,7 +150,7 @@ func onlyExpression(s *ast.Select) bool {
 		switch n := t.(type) {
 		case *ast.Select:
 			plain = false
-		case *ast.FuncCall: // one row of its own is another thing than the rows around the call
+		case *ast.FuncCall: // it would see other rows there
 			plain = plain && !isAggregate(n) && n.Over == nil && n.Filter == nil && n.OrderBy == nil && !n.Star &&
 				!n.Distinct && !ofRows[n.Name]
 		}
@@ -159,13 +159,13 @@ func onlyExpression(s *ast.Select) bool {
 	return plain
 }
 
-// ofRows are functions of the store that give rows or aggregate them, beside those that a loss knows.
+// ofRows are set-returning functions and aggregates of the store that a loss does not have.
 var ofRows = map[string]bool{"generate_series": true, "unnest": true, "string_to_table": true,
 	"regexp_split_to_table": true, "generate_subscripts": true,
 	"bit_and": true, "bit_or": true, "covar_pop": true, "covar_samp": true, "regr_intercept": true, "regr_slope": true,
 	"variance": true, "stddev": true}
 
-// Changes reports whether an expression may have another value each time.
+// Changes reports whether an expression may have another value at each evaluation.
 func Changes(e ast.Expr) bool {
 	found := false
 	ast.Walk(e, func(t ast.Tree) bool {

@@ -10,7 +10,7 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// side is one side of an outer join: a closed relation, and the names its columns are visible under.
+// side is one side of an outer join: a closed relation, and its columns with their visible names.
 type side struct {
 	rel   *relation
 	cols  []scopeCol // x reads slot 0
@@ -35,8 +35,8 @@ func bindSide(s *scope, item ast.FromItem) (*side, error) {
 	return d, nil
 }
 
-// leftJoin is the inner join, united with the left rows that have no partner and invalid right values (§3). The
-// condition is structure: which rows meet may not depend on a parameter.
+// leftJoin is the inner join united with the left rows that have no partner, whose right values are invalid (§3). The
+// condition is structure: which rows meet must not depend on a parameter.
 func leftJoin(s *scope, j *ast.JoinFrom) error {
 	l, r := j.L, j.R
 	if j.Kind == ast.JoinRight {
@@ -112,8 +112,8 @@ func onCondition(s *scope, j *ast.JoinFrom, left, right *side) (*scope, []string
 	return on, using, nil
 }
 
-// colOf finds the column of a scope's input that stands for column i of a side: projections made for the
-// condition keep positions.
+// colOf finds the column of a scope's input that stands for column i of a side. Projections made for the condition keep
+// positions.
 func colOf(in *relation, d *side, i int) ra.ColumnID {
 	return in.node.Cols[d.rel.node.Index(d.rel.cols[i])].ID
 }
@@ -132,14 +132,14 @@ func matchedRows(s *scope, on *scope, left, right *side) *ra.Node {
 	return s.b.join(on.nodes(), on.equi, on.pred, out)
 }
 
-// unmatchedRows is the left rows without a partner. Where the condition did more than compare the two sides (a
-// sub-query restricted the left one, or was joined), these are the rows that did not come through the inner join.
+// unmatchedRows is the left rows without a partner. If a sub-query in the condition has restricted the left side or was
+// joined to it, these are the rows that are missing in the inner join.
 func unmatchedRows(s *scope, on *scope, inner *ra.Node, left, right *side) *ra.Node {
 	l, met := left.rel.node, on.inputs[0].node
 	partners, equi, pred := on.inputs[1].node, on.equi, on.pred
 	if len(on.inputs) > 2 || restricted(met, l) {
 		carry, ok := inner.Links().InputKey(0)
-		if !ok { // its identity was too wide
+		if !ok { // its identity has too many columns
 			inner = s.b.b.JoinWhole(inner.Inputs, inner.Equi, inner.Pred, nil)
 			carry, _ = inner.Links().InputKey(0)
 		}
@@ -161,7 +161,7 @@ func unmatchedRows(s *scope, on *scope, inner *ra.Node, left, right *side) *ra.N
 	return s.b.projection(n, nil, out)
 }
 
-// restricted reports whether a semi-join stands between in and the node below it that it was made of.
+// restricted reports whether a semi-join lies between in and below, from which it was made.
 func restricted(in, below *ra.Node) bool {
 	for ; in != below; in = in.Inputs[0] {
 		if in.Op == ra.SemiJoin || in.Op == ra.AntiJoin {
@@ -171,7 +171,7 @@ func restricted(in, below *ra.Node) bool {
 	return false
 }
 
-// openUnion makes the result an input of the scope, under the names of both sides.
+// openUnion makes the result an input of the scope, with the names of both sides.
 func openUnion(s *scope, n *ra.Node, j *ast.JoinFrom, left, right *side, using []string) error {
 	slot := len(s.inputs)
 	r := &relation{node: n}
@@ -182,7 +182,7 @@ func openUnion(s *scope, n *ra.Node, j *ast.JoinFrom, left, right *side, using [
 			at := i + k*len(left.cols)
 			r.cols, r.names = append(r.cols, n.Cols[at].ID), append(r.names, c.name)
 			c.x = n.Var(slot, n.Cols[at].ID)
-			if c.item += s.items; j.Kind == ast.JoinRight != (k == 1) { // the second of the text
+			if c.item += s.items; j.Kind == ast.JoinRight != (k == 1) { // the side that is written second
 				c.item += []*side{right, left}[k].items
 			}
 			c.merged = c.merged || k == 1 && slices.Contains(using, c.name)
@@ -192,7 +192,7 @@ func openUnion(s *scope, n *ra.Node, j *ast.JoinFrom, left, right *side, using [
 			cols[k] = append(cols[k], c)
 		}
 	}
-	for _, name := range using { // the left row is there for certain
+	for _, name := range using { // the left row always exists
 		l, err := usingColumn(s, cols[0], name, j)
 		if err != nil {
 			return err

@@ -8,19 +8,19 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// Values of types such as date, an enum or an address are texts in the algebra (kernels.Named). Where one meets a
-// literal, the literal is brought into the type's form; where two types meet, into one; and what the texts' bytes
-// cannot decide as the database does is refused.
+// Values of types such as date, enums or addresses are texts in the algebra (kernels.Named). A literal that meets one
+// is converted to the type's form, and two types that meet are converted to one. A comparison is refused where the
+// texts' bytes would not decide as the database does.
 
-// inSubQuery is the hint of what only the database can compute.
+// inSubQuery is the hint where only the database can compute something.
 const inSubQuery = "It may stand in a sub-query that reads no parameter."
 
-// untyped reports a literal that takes the type of what it meets.
+// untyped reports whether x is a literal that takes the type of the values that it meets.
 func untyped(x *kernels.Expr) bool {
 	return x.IsConst() && x.Type.Kind == kernels.Text && x.Type.Of == nil
 }
 
-// metType is the type in which the texts among args meet; found is false where there are none but literals.
+// metType is the type in which the texts among args meet. found is false where all are literals.
 func metType(args []*kernels.Expr) (of *kernels.Named, found bool, err error) {
 	for _, a := range args {
 		switch {
@@ -36,7 +36,7 @@ func metType(args []*kernels.Expr) (of *kernels.Named, found bool, err error) {
 	return of, found, nil
 }
 
-// oneType gives texts that meet one type: literals that of the value beside them, dates that of timestamps.
+// oneType converts texts that meet to one type: literals to that of the other value, dates to timestamps.
 func oneType(s *scope, args []*kernels.Expr, at ast.Tree) error {
 	want, _, err := metType(args)
 	if err != nil {
@@ -58,7 +58,7 @@ func oneType(s *scope, args []*kernels.Expr, at ast.Tree) error {
 	return nil
 }
 
-// meet is the type that values of two types compare in.
+// meet is the type in which values of two types are compared.
 func meet(a, b *kernels.Named) (*kernels.Named, error) {
 	is := func(x, y string) bool {
 		return a.String() == x && b.String() == y || a.String() == y && b.String() == x
@@ -68,7 +68,7 @@ func meet(a, b *kernels.Named) (*kernels.Named, error) {
 		return a, nil
 	case a.IsText() && b.IsText():
 		return oneCollation(a, b)
-	case is("bpchar", "text"): // blanks at the end are gone
+	case is("bpchar", "text"): // blanks at the end have been removed
 		return oneCollation(a.AsText(), b.AsText())
 	case is("date", timestamp), is("inet", "cidr"), is(`"bit"`, "bit varying"):
 		if b.Name == timestamp || b.Name == "inet" || b.Name == "bit varying" {
@@ -82,7 +82,7 @@ func meet(a, b *kernels.Named) (*kernels.Named, error) {
 
 const timestamp = "timestamp without time zone"
 
-// oneCollation is the type of texts that meet: a collation of a column's own comes before the database's.
+// oneCollation is the type of two texts that meet: a column's own collation precedes the database's.
 func oneCollation(a, b *kernels.Named) (*kernels.Named, error) {
 	own := func(n *kernels.Named) string {
 		if n == nil {
@@ -91,7 +91,7 @@ func oneCollation(a, b *kernels.Named) (*kernels.Named, error) {
 		return n.Collation
 	}
 	switch x, y := own(a), own(b); {
-	case a == kernels.ByteText || b == kernels.ByteText: // COLLATE is written there
+	case a == kernels.ByteText || b == kernels.ByteText: // it was written with COLLATE
 		return kernels.ByteText, nil
 	case x == y && a != nil, y == "" && x != "":
 		return a, nil
@@ -103,7 +103,7 @@ func oneCollation(a, b *kernels.Named) (*kernels.Named, error) {
 	}
 }
 
-// toNamed gives a text the type that it meets another one in.
+// toNamed converts a text to the type in which it meets another.
 func toNamed(s *scope, x *kernels.Expr, want *kernels.Named) (*kernels.Expr, error) {
 	switch {
 	case x.IsConst() && x.Const.Null:
@@ -123,20 +123,20 @@ func toNamed(s *scope, x *kernels.Expr, want *kernels.Named) (*kernels.Expr, err
 	return x, nil
 }
 
-// retypedCopy is x as a value of another type of the same texts.
+// retypedCopy is x with another type of the same texts.
 func retypedCopy(x *kernels.Expr, of *kernels.Named) *kernels.Expr {
 	y := *x
 	return retyped(&y, of)
 }
 
-// retyped gives a text that was just built a type.
+// retyped sets the type of a text that was just made.
 func retyped(x *kernels.Expr, of *kernels.Named) *kernels.Expr {
 	x.Type.Of = of
 	return x
 }
 
-// checkComparable gives values that are compared, for equality or also for their order, a form whose bytes decide as
-// the database does; it refuses values that have none.
+// checkComparable converts values that are compared, for equality or order, to a form whose bytes compare as the
+// database compares the values. It refuses values without such a form.
 func checkComparable(s *scope, args []*kernels.Expr, order bool, at ast.Tree) error {
 	for _, x := range args {
 		if !x.Type.IsFloat() || x.Type.Of == nil {
@@ -174,7 +174,7 @@ func checkComparable(s *scope, args []*kernels.Expr, order bool, at ast.Tree) er
 	return nil
 }
 
-// checkGroupable checks that values can be grouped by: equal ones must have equal texts.
+// checkGroupable checks that equal values have equal texts, so that they can be grouped.
 func checkGroupable(s *scope, x *kernels.Expr, at ast.Tree) error {
 	if of := x.Type.Of; of != nil && of.ByKey {
 		return s.f.fail(at, sqlerr.FeatureNotSupported, "values of type %v cannot be grouped by in a loss", of).
@@ -183,10 +183,10 @@ func checkGroupable(s *scope, x *kernels.Expr, at ast.Tree) error {
 	return checkComparable(s, []*kernels.Expr{x}, false, at)
 }
 
-// plainText is a value cast to text.
+// plainText casts a value to text.
 func plainText(s *scope, x *kernels.Expr, at ast.Tree) (*kernels.Expr, error) {
 	of := x.Type.Of
-	if of != nil && of.Setting != "" { // the text holds while the setting stays
+	if of != nil && of.Setting != "" { // the text depends on a setting, which is recorded
 		setting(s.b.cat, of.Setting)
 	}
 	switch {
@@ -205,7 +205,7 @@ var (
 	_ = bindCall("upper", casedText)
 )
 
-// casedText is lower(s) or upper(s). A server's locale decides for letters that are not ASCII, and the text's collation
+// casedText is lower(s) or upper(s). For letters beyond ASCII the server's locale decides, and the text's collation
 // names it.
 func casedText(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 	args, err := s.exprs(c.Args)
@@ -229,7 +229,7 @@ func casedText(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 	return textArguments(s, kernels.Lookup(name), c.Args, args)
 }
 
-// onlyTexts refuses values of other types where a kernel takes texts: the database has functions of that name for them.
+// onlyTexts refuses values of other types where a kernel takes texts: the database has other functions for them.
 func onlyTexts(s *scope, c *ast.FuncCall, args []*kernels.Expr) error {
 	for i, x := range args {
 		if x.Type.Kind == kernels.Text && !x.Type.Of.IsText() && x.Type.Of.Name != "bpchar" {
@@ -262,7 +262,7 @@ func castNamed(s *scope, c *ast.Cast, x *kernels.Expr) (_ *kernels.Expr, done bo
 	return x, true, s.f.at(err, c)
 }
 
-// Collation "C" and its like compare byte by byte, as a loss does.
+// byteCollations compare texts byte by byte, as a loss does.
 var byteCollations = map[string]bool{"C": true, "POSIX": true, "ucs_basic": true}
 
 var _ = bindExpr(func(s *scope, c *ast.Collate) (*kernels.Expr, error) {
@@ -279,7 +279,7 @@ var _ = bindExpr(func(s *scope, c *ast.Collate) (*kernels.Expr, error) {
 	return retypedCopy(x, kernels.ByteText), nil
 })
 
-// typeOfExpr names an expression's type as messages do.
+// typeOfExpr is an expression's type as messages name it.
 func typeOfExpr(x *kernels.Expr) string {
 	if x.Type.Kind == kernels.Text {
 		return x.Type.Of.String()

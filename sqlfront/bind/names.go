@@ -9,13 +9,13 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/parse"
 )
 
-// Names of tables and views that stand in texts, as arguments of gradient(), backward() and train().
+// Names of tables and views in texts, as arguments of gradient(), backward() and train().
 
-// maxName bounds a name with its schema and column, in bytes, quotes included; a longer text is a query, which others
-// judge first.
+// maxName bounds a name with schema and column in bytes, quotes included. A longer text is a query, which is limited
+// elsewhere.
 const maxName = 1 << 10
 
-// LongNames lists the names in a text that Identifier cuts.
+// LongNames lists the names in a text that are longer than an identifier can be.
 func LongNames(sql string) []string {
 	run, longest := 0, 0
 	for i := range len(sql) {
@@ -40,8 +40,8 @@ func LongNames(sql string) []string {
 	return out
 }
 
-// nameParts recognises up to three identifiers with dots between them, perhaps quoted. Any word is one, also one that
-// would be a keyword in a query, as for Postgres's regclass.
+// nameParts splits a name of up to three identifiers with dots between them. As for Postgres's regclass, any word is an
+// identifier, even one that is a keyword in queries.
 func nameParts(s string) ([]string, bool) {
 	if len(s) > maxName {
 		return nil, false
@@ -64,7 +64,7 @@ func nameParts(s string) ([]string, bool) {
 	}
 }
 
-// splitName recognises an identifier, perhaps quoted or with a schema.
+// splitName splits a name into schema, if any, and identifier, each perhaps quoted.
 func splitName(s string) (schema, name string, ok bool) {
 	switch n, ok := nameParts(s); {
 	case !ok || len(n) > 2:
@@ -95,7 +95,7 @@ func paramTable(ctx context.Context, cat Catalog, n []string) (ParamRef, *ra.Tab
 	return refs[0], nil, nil
 }
 
-// noParam is the error for a parameter that names no table.
+// noParam is the error of a parameter that names no table.
 func noParam(ctx context.Context, cat Catalog, s string, ref ParamRef) error {
 	if v, err := cat.View(ctx, nil, ref.Schema, ref.Table); err == nil && v != nil {
 		return sqlerr.New(sqlerr.WrongObjectType, "parameter %q is a view, not a table", s).

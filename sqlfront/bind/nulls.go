@@ -8,19 +8,19 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// Training leaves the NULLs of a parameter as they are: whether a value is NULL is structure, although the value is
-// not. Where a query asks for it, the table of a parameter gets a further column for each of the parameter's columns,
-// which tells and depends on no value, and every projection passes these columns on.
+// Training does not change which values of a parameter are NULL: that is structure, although the values are not. Where
+// a query asks for it, the parameter's table gets a further column for each of its columns, which tells whether the
+// value is NULL and depends on no value. Every projection passes these columns on.
 
-// nulls says of the columns of a query's nodes that depend on a parameter when they are NULL.
+// nulls tells when columns that depend on a parameter are NULL.
 type nulls struct {
-	on     bool                          // the tables of parameters tell
-	wanted bool                          // a condition asks, and nothing tells
-	of     map[ra.ColumnID]*kernels.Expr // over the column's node, as input 0
-	tables map[string]*ra.Node           // tables of parameters with the columns that tell
+	on     bool                          // the parameters' tables have the columns that tell
+	wanted bool                          // a condition asks, and there is no such column
+	of     map[ra.ColumnID]*kernels.Expr // by column: the condition of being NULL, over its node as input 0
+	tables map[string]*ra.Node           // the parameters' tables with the columns that tell
 }
 
-// isNull is x IS NULL over nodes, by structure alone; nil where that does not tell.
+// isNull is x IS NULL over nodes, computed from structure alone; nil where that is not possible.
 func (k *nulls) isNull(in []*ra.Node, x *kernels.Expr) *kernels.Expr {
 	switch {
 	case !x.Type.Nullable:
@@ -91,7 +91,7 @@ func isNullExpr(s *scope, n *ast.IsNull) (*kernels.Expr, error) {
 		return nil, err
 	}
 	q := s.b.nulls.isNull(s.nodes(), x)
-	if q == nil { // a condition on values
+	if q == nil { // it depends on values
 		s.b.nulls.wanted = true
 		q = kernels.Build("is_null", x)
 	}
@@ -101,7 +101,7 @@ func isNullExpr(s *scope, n *ast.IsNull) (*kernels.Expr, error) {
 	return q, nil
 }
 
-// join is Builder.Join whose result also says which of its columns are NULL.
+// join is Builder.Join, but the result also tells which of its columns are NULL.
 func (b *binder) join(in []*ra.Node, equi []ra.Equi, pred []*kernels.Expr, out []ra.OutCol) *ra.Node {
 	if !b.nulls.on {
 		return b.b.Join(in, equi, pred, out)
@@ -125,7 +125,7 @@ func (b *binder) join(in []*ra.Node, equi []ra.Equi, pred []*kernels.Expr, out [
 	return n
 }
 
-// told is isNull of what depends on a parameter and may be NULL.
+// told is isNull of an expression that depends on a parameter and may be NULL.
 func (k *nulls) told(in []*ra.Node, x *kernels.Expr) *kernels.Expr {
 	if !x.Type.Nullable || !dependsOn(in, x) {
 		return nil
@@ -133,7 +133,7 @@ func (k *nulls) told(in []*ra.Node, x *kernels.Expr) *kernels.Expr {
 	return k.isNull(in, x)
 }
 
-// toldOf says which values x of an aggregate are NULL, where the aggregate depends on a parameter and may be NULL.
+// toldOf tells which values x of an aggregate are NULL, if it depends on a parameter and may be NULL.
 func (k *nulls) toldOf(in []*ra.Node, fn ra.AggFn, x *kernels.Expr, all bool) *kernels.Expr {
 	if !k.on || !dependsOn(in, x) || fn != ra.Sum && fn != ra.Min && fn != ra.Max || !all && !x.Type.Nullable {
 		return nil
@@ -146,7 +146,7 @@ func (b *binder) projection(in *ra.Node, pred []*kernels.Expr, out []ra.OutCol) 
 	return b.join([]*ra.Node{in}, nil, pred, out)
 }
 
-// semiJoin is Builder.Semi whose result also says which of its columns are NULL.
+// semiJoin is Builder.Semi, but the result also tells which of its columns are NULL.
 func (b *binder) semiJoin(op ra.Op, l, r *ra.Node, equi []ra.Equi, pred []*kernels.Expr) *ra.Node {
 	n := b.b.Semi(op, l, r, equi, pred)
 	for i, c := range l.Cols {
@@ -159,7 +159,7 @@ func (b *binder) semiJoin(op ra.Op, l, r *ra.Node, equi []ra.Equi, pred []*kerne
 	return n
 }
 
-// unite is Builder.Union whose result also says which of its columns are NULL, where all branches do.
+// unite is Builder.Union, but the result also tells which of its columns are NULL where all branches do.
 func (b *binder) unite(in []*ra.Node, visible int) *ra.Node {
 	if !b.nulls.on {
 		return b.b.Union(in, visible)
@@ -200,8 +200,8 @@ func (b *binder) unite(in []*ra.Node, visible int) *ra.Node {
 	return n
 }
 
-// telling gives a scan of a parameter's table the columns that tell where the parameter is NULL: they are read once, as
-// data.
+// telling adds to a scan of a parameter's table the columns that tell where the parameter is NULL. They are read once,
+// as data.
 func (b *binder) telling(scan *ra.Node) *ra.Node {
 	name := scan.Table.Schema + "." + scan.Table.Name
 	if n := b.nulls.tables[name]; n != nil {

@@ -15,8 +15,8 @@ type opaqueResult struct {
 	err error
 }
 
-// opaqueQuery makes an Opaque node of a query that reads no parameter; ok is false where it reads one, or where it
-// cannot stand alone (a CTE of the query around it, a correlated column).
+// opaqueQuery makes an Opaque node of a query that reads no parameter. ok is false where it reads one, or cannot run
+// alone because it refers to outer WITH items or columns.
 func opaqueQuery(b *binder, f *place, sel *ast.Select, scalar bool) (opaqueResult, bool) {
 	if !parameterFree(b, f, sel, map[string]bool{}) {
 		return opaqueResult{}, false
@@ -48,7 +48,7 @@ func opaqueQuery(b *binder, f *place, sel *ast.Select, scalar bool) (opaqueResul
 	return opaqueResult{rel: r}, true
 }
 
-// withCTEs gives a sub-query the WITH items that are visible where it stands, so that it can run alone.
+// withCTEs adds to a sub-query the WITH items visible at its place, so that it can run alone.
 func withCTEs(f *place, sel *ast.Select) *ast.Select {
 	used := false
 	ast.Walk(sel, func(t ast.Tree) bool {
@@ -64,7 +64,7 @@ func withCTEs(f *place, sel *ast.Select) *ast.Select {
 	}
 	out := sel
 	for end := len(f.ctes); end > 0; {
-		var run []ast.CTE // one WITH clause: an item that hides another must stand further in
+		var run []ast.CTE // in one WITH clause: an item that hides another must be nested deeper
 		for end > 0 && !slices.ContainsFunc(run, func(c ast.CTE) bool { return c.Name == f.ctes[end-1].name }) {
 			end--
 			w := f.ctes[end]
@@ -82,7 +82,7 @@ func withCTEs(f *place, sel *ast.Select) *ast.Select {
 	return out
 }
 
-// parameterFree walks a query through its views: no parameter table, no gradient.
+// parameterFree reports whether a query reads no parameter table and no gradient, also through views.
 func parameterFree(b *binder, f *place, sel *ast.Select, seen map[string]bool) bool {
 	free := true
 	ast.Walk(sel, func(t ast.Tree) bool {
@@ -118,7 +118,7 @@ func refFree(b *binder, f *place, x *ast.TableRef, seen map[string]bool) bool {
 	return parameterFree(b, &place{text: v.Text}, v.Query, seen)
 }
 
-// cte finds the WITH item that x names, and the place where its query stands: only earlier items are visible there.
+// cte finds the WITH item to which x refers, and the place of its query, where only earlier items are visible.
 func (f *place) cte(x *ast.TableRef) (*cte, *place) {
 	for i := len(f.ctes) - 1; i >= 0 && x.Schema == ""; i-- {
 		if f.ctes[i].name == x.Name {
@@ -128,12 +128,13 @@ func (f *place) cte(x *ast.TableRef) (*cte, *place) {
 	return nil, nil
 }
 
-// seenKey names what x refers to here.
+// seenKey identifies the object to which x refers here.
 func (f *place) seenKey(x *ast.TableRef) string {
 	return strings.Join(f.text.Path, ",") + "/" + x.Schema + "." + x.Name
 }
 
-// refuseVolatile finds a call in a query, also through views and WITH items, that would be drawn once for a whole run.
+// refuseVolatile refuses a query with a volatile call, also in views and WITH items: it would be evaluated once for the
+// whole run.
 func refuseVolatile(b *binder, f *place, sel *ast.Select, seen map[string]bool) (err error) {
 	ast.Walk(sel, func(t ast.Tree) bool {
 		switch x := t.(type) {
@@ -181,7 +182,7 @@ func readsStep(b *binder, f *place, sel *ast.Select, seen map[string]bool) bool 
 	return found
 }
 
-// Opaques lists the Opaque nodes below roots that the store runs.
+// Opaques lists the Opaque nodes below roots that the store must run.
 func Opaques(roots ...*ra.Node) []*ra.Node {
 	var out []*ra.Node
 	ra.Walk(func(n *ra.Node) {

@@ -16,7 +16,7 @@ type sortKey struct {
 	nullsFirst bool
 }
 
-// sorts reports whether a SELECT has windows with an order or array_agg.
+// sorts reports whether a SELECT contains ordered windows or array_agg.
 func sorts(sel *ast.Select) bool {
 	found := false
 	ast.Walk(sel, func(t ast.Tree) bool {
@@ -31,7 +31,7 @@ func sorts(sel *ast.Select) bool {
 	return found
 }
 
-// bindSortKeys binds ORDER BY, which may read no value of a parameter.
+// bindSortKeys binds ORDER BY, which must not read values of a parameter.
 func bindSortKeys(s *scope, items []ast.SortKey) ([]sortKey, error) {
 	var out []sortKey
 	for _, k := range items {
@@ -61,16 +61,16 @@ func bindSortKeys(s *scope, items []ast.SortKey) ([]sortKey, error) {
 	return out, nil
 }
 
-// ordered is a scope's rows as one relation, in an order within groups.
+// ordered is a scope's rows as one relation, with an order within groups.
 type ordered struct {
 	rows  *ra.Node // the scope's only input
 	group []ra.ColumnID
-	keys  []sortKey // over rows
+	keys  []sortKey // expressions over rows
 	extra []ra.ColumnID
-	swap  renaming // of what was bound before
+	swap  renaming // for what was bound before
 }
 
-// orderRows closes the scope's join; its rows get the groups, the keys of the order and further columns.
+// orderRows joins the scope's inputs into one, whose rows have the groups, the keys of the order and extra columns.
 func orderRows(s *scope, groups []*kernels.Expr, keys []sortKey, extra ...*kernels.Expr) *ordered {
 	all := slices.Clone(groups)
 	for _, k := range keys {
@@ -86,15 +86,15 @@ func orderRows(s *scope, groups []*kernels.Expr, keys []sortKey, extra ...*kerne
 	return o
 }
 
-// other is an expression over rows as one over the other row of a pair.
+// other converts an expression over rows to the other row of a pair.
 func other(x *kernels.Expr) *kernels.Expr {
 	return x.MapCols(func(e *kernels.Expr) *kernels.Expr {
 		return kernels.Column(kernels.Col{Input: 1, ID: e.Col.ID}, e.Type)
 	})
 }
 
-// pairs joins the rows with those of their group; equi, pred and out are over both: a row is input 0, the other one
-// input 1. The first columns of the result, of which there are own, are the row's identity.
+// pairs joins each row (input 0) with the rows of its group (input 1), over which equi, pred and out are. The first own
+// columns of the result are the row's identity.
 func (o *ordered) pairs(b *ra.Builder, equi []ra.Equi, pred []*kernels.Expr, out ...ra.OutCol) (n *ra.Node, own int) {
 	for _, g := range o.group {
 		equi = append(equi, ra.Equi{L: kernels.Col{ID: g}, R: kernels.Col{Input: 1, ID: g}, NullSafe: true})
@@ -110,8 +110,8 @@ func (o *ordered) identity() (cols []ra.OutCol) {
 	return cols
 }
 
-// foldOrdered aggregates pairs by the row's identity, their first own columns, and adds the result as an input: every
-// row must stand in some pair. The aggregates' arguments are the columns behind own, in order.
+// foldOrdered aggregates pairs by the row's identity, their first own columns, and adds the result as an input. Every
+// row must occur in some pair. The aggregates' arguments are the columns after these, in order.
 func foldOrdered(s *scope, o *ordered, n *ra.Node, own int, fns ...ra.AggFn) ([]*kernels.Expr, error) {
 	var group []ra.ColumnID
 	for i := range own {
@@ -136,8 +136,8 @@ func foldOrdered(s *scope, o *ordered, n *ra.Node, own int, fns ...ra.AggFn) ([]
 	return out, nil
 }
 
-// positionsIn gives every row its position in its group, from 0, and the number of rows there; only rows where o's
-// first extra column is not NULL count.
+// positionsIn computes each row's position in its group, from 0, and the number of rows there. Only rows count whose
+// first extra column is not NULL.
 func positionsIn(s *scope, o *ordered) ([]*kernels.Expr, error) {
 	count := o.rows.Var(1, o.extra[0])
 	before := kernels.Build("case", o.before(nil), count, nullInt())
@@ -149,8 +149,8 @@ func nullInt() *kernels.Expr { return kernels.Const(kernels.NullOf(kernels.Type{
 
 func intConst(i int64) *kernels.Expr { return kernels.Const(kernels.IntValue(i)) }
 
-// before is the condition that the other row of a pair precedes the row; rows with equal keys have the order of their
-// identity where ties is nil, else it holds for them as ties says.
+// before is the condition that the other row of a pair precedes the row. Rows with equal keys are ordered by their
+// identity if ties is nil; else the condition is *ties for them.
 func (o *ordered) before(ties *bool) *kernels.Expr {
 	keys := o.keys
 	rest := kernels.Const(kernels.BoolValue(ties != nil && *ties))
@@ -168,7 +168,7 @@ func (o *ordered) before(ties *bool) *kernels.Expr {
 	return rest
 }
 
-// precedes compares the key of the other row with the row's; rest decides between equal ones.
+// precedes compares the other row's key with the row's; rest decides where they are equal.
 func (k sortKey) precedes(rest *kernels.Expr) *kernels.Expr {
 	row, other := k.x, other(k.x)
 	above, below := "gt", "lt"

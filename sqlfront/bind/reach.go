@@ -12,24 +12,24 @@ import (
 
 // Reach is what a query reads and calls beyond its own text, as far as the database can find it.
 type Reach struct {
-	Tables []Reached // relations; those without a schema are any of that name
-	Calls  []Reached // functions called by name, Via "" where the query itself calls them
-	Unseen string    // why not all of it can be found; "" where it can
-	By     string    // what Unseen speaks of
+	Tables []Reached // relations; one without a schema stands for any of its name
+	Calls  []Reached // functions called by name; Via is "" for calls of the query itself
+	Unseen string    // why some of it cannot be found; "": all is found
+	By     string    // what Unseen is about
 }
 
-// Reached is a relation or a function; Via says in words behind what.
+// Reached is a relation or function. Via says in words through what it is reached.
 type Reached struct{ Schema, Name, Via string }
 
-// String tells one reach from another.
+// String is different for different reaches.
 func (r *Reach) String() string { return fmt.Sprint(*r) }
 
-// inTheOpen is the hint of what reads a parameter unseen.
+// inTheOpen is the hint where a parameter is read out of sight.
 const inTheOpen = "Write what it computes in the loss itself, or as a view of the parameter, and the gradient goes " +
 	"through it."
 
-// refuseReach refuses a query that the database would run whole where it reads a parameter behind what its text names,
-// or may do so: its gradient would lack that. perStep reports that it asks for the step behind a function.
+// refuseReach refuses a query that the database would run if it reads a parameter through something that its text
+// names, or may do so: the gradient would lack that part. perStep: a function in it asks for the step.
 func refuseReach(b *binder, f *place, sel *ast.Select, at ast.Tree) (perStep bool, err error) {
 	if len(b.opt.Params) == 0 {
 		return false, nil
@@ -72,7 +72,7 @@ func refuseReach(b *binder, f *place, sel *ast.Select, at ast.Tree) (perStep boo
 // derivatives are functions of relgrad that read the tables of a loss.
 var derivatives = []string{"gradient", "backward", "check_gradient", "dropout"}
 
-// paramOf finds the parameter that a relation is.
+// paramOf returns the parameter whose table a relation is; nil: none.
 func paramOf(b *binder, schema, name string) *ParamRef {
 	for i, p := range b.opt.Params {
 		if p.Table == name && (schema == "" || p.Schema == "" || p.Schema == schema) {
@@ -82,8 +82,8 @@ func paramOf(b *binder, schema, name string) *ParamRef {
 	return nil
 }
 
-// refuseKin refuses a loss that reads rows of a parameter's table under another name: a part of it, a table that it is
-// a part of, or one whose rows a policy chooses by it.
+// refuseKin refuses a loss that reads rows of a parameter's table under another name: a partition of it, a table of
+// which it is a partition, or one with a policy that reads it.
 func refuseKin(b *binder) error {
 	sel := &ast.Select{Node: ast.Node{At: -1}, End: -1,
 		Targets: []ast.Target{{Node: ast.Node{At: -1}, X: &ast.Literal{Node: ast.Node{At: -1}, Kind: ast.LitNull}}}}

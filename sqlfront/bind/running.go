@@ -13,10 +13,10 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// Windows with an order are Σ over pairs of rows of a partition: the other row is in the frame of the row. Their work
-// is quadratic in the partitions, but for lag and lead, whose pairs meet by position once the positions are known.
+// Ordered windows are sums over pairs of rows of a partition: the other row is in the row's frame. Their work is
+// quadratic in the partitions, except for lag and lead, whose pairs meet by position once the positions are known.
 
-// rowFunctions are the window functions that are no aggregates.
+// rowFunctions are the window functions that are not aggregates.
 var rowFunctions = map[string]func(s *scope, c *ast.FuncCall, w *ast.Window,
 	keys []*kernels.Expr) (*kernels.Expr, error){
 	"row_number": rowNumber,
@@ -29,8 +29,8 @@ var rowFunctions = map[string]func(s *scope, c *ast.FuncCall, w *ast.Window,
 	},
 }
 
-// frame is a window's: the rows from position lo to hi, relative to the row, or where rows is not set, all up to the
-// row and those equal to it.
+// frame is the frame of a window: the rows at positions lo to hi relative to the row; if rows is not set, all rows up
+// to the row and those equal to it.
 type frame struct {
 	rows   bool
 	lo, hi int64
@@ -73,7 +73,7 @@ func frameBound(text string) (int64, bool) {
 	return sign * n, two && err == nil && n >= 0
 }
 
-// runningAggregate is an aggregate over the frames of a window.
+// runningAggregate is an aggregate over a window with frames.
 func runningAggregate(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr) (*kernels.Expr, error) {
 	agg := aggregates[c.Name]
 	if agg.centered {
@@ -96,7 +96,7 @@ func runningAggregate(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.
 	return aggregated(c, cols, rows, parts[0].arg), nil
 }
 
-// overFrame aggregates parts over the frames of the rows; rows is the relation that the first part's argument is over.
+// overFrame aggregates parts over the frames of the rows. rows is the relation over which the first part's argument is.
 func overFrame(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr, f frame,
 	parts []aggPart) (cols []*kernels.Expr, rows *ra.Node, err error) {
 	order, err := bindSortKeys(s, w.OrderBy)
@@ -140,7 +140,7 @@ func overFrame(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr, f
 	return cols, o.rows, err
 }
 
-// between is the condition that the other row's position is in the frame of the row.
+// between is the condition that the other row's position is in the row's frame.
 func (o *ordered) between(position ra.ColumnID, f frame) (pred []*kernels.Expr) {
 	far := kernels.Build("sub", o.rows.Var(1, position), o.rows.Var(0, position))
 	if f.lo > -unbounded {
@@ -152,7 +152,7 @@ func (o *ordered) between(position ra.ColumnID, f frame) (pred []*kernels.Expr) 
 	return pred
 }
 
-// foldOrNull is fold of the first extra columns over pairs; a row that stands in no pair gets aggregates of no rows.
+// foldOrNull aggregates the first extra columns over pairs. A row without pairs gets the aggregates of no rows.
 func foldOrNull(s *scope, o *ordered, equi []ra.Equi, pred []*kernels.Expr, fns []ra.AggFn) ([]*kernels.Expr, error) {
 	var args, none []ra.OutCol
 	for _, id := range o.extra[:len(fns)] {
@@ -165,7 +165,7 @@ func foldOrNull(s *scope, o *ordered, equi []ra.Equi, pred []*kernels.Expr, fns 
 	return foldOrdered(s, o, s.b.unite([]*ra.Node{n, alone}, own+len(fns)), own, fns...)
 }
 
-// placeRows gives every row its position in its partition, from 0, and the number of rows there.
+// placeRows computes each row's position in its partition, from 0, and the number of rows there.
 func placeRows(s *scope, c *ast.FuncCall, keys []*kernels.Expr, order []sortKey) ([]*kernels.Expr, renaming, error) {
 	if s.mask() != nil {
 		return nil, nil, s.f.fail(c, sqlerr.FeatureNotSupported,
@@ -193,7 +193,7 @@ func rowNumber(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr) (
 	return kernels.Build("add", at[0], intConst(1)), nil
 }
 
-// rankCall is rank(): 1 and the number of rows before the row and those equal to it.
+// rankCall is rank(): 1 plus the number of rows before the row that are not equal to it.
 func rankCall(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr) (*kernels.Expr, error) {
 	if len(c.Args) > 0 || c.Filter != nil || s.mask() != nil {
 		return nil, s.f.fail(c, sqlerr.FeatureNotSupported,
@@ -213,7 +213,7 @@ func rankCall(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr) (*
 	return kernels.Build("add", at[0], intConst(1)), nil
 }
 
-// shifted is lag(x, n, default) and lead: x of the row n positions before or behind.
+// shifted is lag(x, n, default) and lead: x of the row n positions before or after.
 func shifted(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr, sign int64) (*kernels.Expr, error) {
 	args, err := s.exprs(c.Args)
 	switch {
@@ -255,7 +255,7 @@ func shifted(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr, sig
 		return first(cols), err
 	}
 	other := args[2]
-	if !other.IsConst() { // its columns have new names
+	if !other.IsConst() { // otherwise its columns have new names
 		if other, err = s.expr(c.Args[2]); err != nil {
 			return nil, err
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// subSelect binds a query; where it cannot be differentiated but reads no parameter, the store runs it.
+// subSelect binds a query. If it cannot be differentiated but reads no parameter, the store runs it.
 func (b *binder) subSelect(f *place, sel *ast.Select) (*relation, error) {
 	r, err := b.selectStmt(f, sel)
 	if err == nil {
@@ -59,7 +59,7 @@ func (b *binder) selectStmt(f *place, sel *ast.Select) (*relation, error) {
 	return b.block(f, sel)
 }
 
-// refuseClauses names what only a parameter-free query may have.
+// refuseClauses refuses clauses that only a query without parameters may have.
 func (b *binder) refuseClauses(f *place, sel *ast.Select) error {
 	var at ast.Tree = sel
 	what := ""
@@ -82,7 +82,7 @@ func (b *binder) refuseClauses(f *place, sel *ast.Select) error {
 // block binds FROM, WHERE, GROUP BY, HAVING and the targets of one SELECT.
 func (b *binder) block(f *place, sel *ast.Select) (*relation, error) {
 	if !b.orders && sorts(sel) {
-		if o, ok := opaqueQuery(b, f, sel, false); ok && o.err == nil { // the store sorts; here orders are pairs of rows
+		if o, ok := opaqueQuery(b, f, sel, false); ok && o.err == nil { // the store sorts; an order here is pairs
 			return o.rel, nil
 		}
 	}
@@ -128,7 +128,7 @@ func (b *binder) block(f *place, sel *ast.Select) (*relation, error) {
 	return r, nil
 }
 
-// project closes a scope: it joins the inputs and computes the outputs.
+// project closes a scope: it joins the inputs and computes the output columns.
 func (s *scope) project(out []ra.OutCol, names []string) *relation {
 	visible := len(out)
 	mask := s.mask()
@@ -146,7 +146,7 @@ func (s *scope) project(out []ra.OutCol, names []string) *relation {
 	return r
 }
 
-// starTarget is a target; x is set for a column that * brought in.
+// starTarget is a target. x is set for columns from *.
 type starTarget struct {
 	ast.Target
 	x     *kernels.Expr
@@ -183,7 +183,7 @@ func (s *scope) expandStars(targets []ast.Target) ([]starTarget, error) {
 	return out, nil
 }
 
-// created keeps the columns that a view's * stood for when it was created: others were added later.
+// created keeps the columns for which a view's * stood when the view was created.
 func created(cols []scopeCol, fixed []string) []scopeCol {
 	var out []scopeCol
 	for _, sc := range cols {
@@ -242,8 +242,7 @@ func targetName(t ast.Target) string {
 	return "?column?"
 }
 
-// groupItem resolves an item of GROUP BY: an input column, an output column's number or name, or an
-// expression.
+// groupItem resolves an item of GROUP BY: an input column, the number or name of an output column, or an expression.
 func (s *scope) groupItem(e ast.Expr, targets []starTarget) (*kernels.Expr, error) {
 	if l, ok := e.(*ast.Literal); ok && l.Kind == ast.LitInt {
 		i, _ := strconv.Atoi(l.Value)

@@ -10,8 +10,8 @@ import (
 // maxSeries is the largest number of rows of generate_series in a loss.
 const maxSeries = 1<<31 - 1
 
-// seriesFrom binds generate_series of constant integers, whose numbers are their own identity; nil where it is
-// something else, which the store may run.
+// seriesFrom binds generate_series of constant integers, which are their own identity; nil for other functions, which
+// the store may run.
 func seriesFrom(b *binder, f *place, it *ast.FuncFrom) (*relation, error) {
 	c := it.Func
 	if c.Name != "generate_series" || !builtIn(c) || it.Ordinality || len(c.Args) < 2 || len(c.Args) > 3 {
@@ -67,7 +67,7 @@ func seriesLength(from, to, step int64) (int, error) {
 	return int(span/by) + 1, nil
 }
 
-// Rows gives the rows of an Opaque node that needs no store; ok is false for any other.
+// Rows returns the rows of an Opaque node that needs no store; ok is false for other nodes.
 func Rows(n *ra.Node, env *kernels.Env) (data []*ra.Vector, ok bool, err error) {
 	q, _ := n.Query.(*OpaqueQuery)
 	if q == nil || q.Rows == nil {

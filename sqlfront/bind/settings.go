@@ -11,11 +11,11 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/parse"
 )
 
-// What a text of the user's means depends on his session: what a quoted backslash is, what = NULL asks for, which
-// operator a sign is. Views were read when they were made. A text that would mean something else to the server than
-// here is refused.
+// What a text of the user means depends on his session: whether a backslash in quotes escapes, what = NULL means, which
+// operator a sign stands for. The texts of views were parsed when they were made. A text that the server would read
+// differently from this package is refused.
 
-// judge looks at a query text that is read in the user's session.
+// judge refuses a query text that the user's session reads differently.
 func judge(ctx context.Context, cat Catalog, text *ast.Text, sel *ast.Select) error {
 	if at := backslash(text.SQL); at >= 0 && setting(cat, "standard_conforming_strings") == "off" {
 		return sqlerr.In(sqlerr.At(at, sqlerr.FeatureNotSupported,
@@ -31,7 +31,7 @@ func setting(cat Catalog, name string) string {
 	return v
 }
 
-// backslash finds a plain quoted text with a backslash in it; -1: there is none.
+// backslash finds a backslash in a plain quoted text; -1: none.
 func backslash(sql string) int {
 	if !strings.Contains(sql, `\`) {
 		return -1
@@ -48,7 +48,7 @@ func backslash(sql string) int {
 	}
 }
 
-// judgeTree asks for each operator whether it can be one of the user's, and for = NULL what it asks for.
+// judgeTree checks for each operator whether it may be one of the user, and what = NULL means.
 func judgeTree(ctx context.Context, cat Catalog, text *ast.Text, root ast.Tree) error {
 	asked, isNullTest, wrong := []string{}, ast.Tree(nil), error(nil)
 	ask := func(at ast.Tree, ops ...string) {
@@ -79,7 +79,7 @@ func judgeTree(ctx context.Context, cat Catalog, text *ast.Text, root ast.Tree) 
 	return nil
 }
 
-// namesOf are the operators and functions that a tree itself means by their plain names.
+// namesOf are the operators and functions that a node refers to by unqualified names.
 func namesOf(t ast.Tree) []string {
 	switch x := t.(type) {
 	case *ast.Binary:
@@ -116,7 +116,7 @@ func namesOf(t ast.Tree) []string {
 	return nil
 }
 
-// standing gives an error the place of a tree in its text.
+// standing gives an error the position of a tree in its text.
 func standing(err error, at ast.Tree, text *ast.Text) error {
 	if e, ok := err.(*sqlerr.Error); ok && e.Pos < 0 {
 		out := *e
@@ -136,13 +136,13 @@ func isNull(e ast.Expr) bool {
 	return ok && l.Kind == ast.LitNull
 }
 
-// roundsTexts reports whether the server does not give all digits to the text of a number.
+// roundsTexts reports whether the server prints numbers with fewer digits than they have.
 func roundsTexts(s *scope) bool {
 	digits, err := strconv.Atoi(setting(s.b.cat, "extra_float_digits"))
 	return err == nil && digits < 1
 }
 
-// refusePadded is the error for LIKE of a character(n).
+// refusePadded is the error of LIKE on a character(n).
 func refusePadded(s *scope, b *ast.Binary) error {
 	return s.f.fail(b, sqlerr.FeatureNotSupported,
 		"LIKE of a character(n) is not supported in a loss: it sees the blanks that = does not").

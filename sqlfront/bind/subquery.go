@@ -25,7 +25,7 @@ func subLinkExpr(s *scope, l *ast.SubLink) (*kernels.Expr, error) {
 		return x, err
 	}
 	r, err := s.b.selectStmt(s.f, l.Query)
-	if err == nil && len(r.node.Key) > 0 && !pinned(r.node) { // not provably one row
+	if err == nil && len(r.node.Key) > 0 && !pinned(r.node) { // it may have several rows
 		err = s.f.fail(l, sqlerr.FeatureNotSupported, "a scalar sub-query must be an aggregate without GROUP BY here").
 			WithHint("Where it finds one row, max(…) or sum(…) of it is its value. A sub-query that reads no " +
 				"parameter may be any query.")
@@ -36,7 +36,7 @@ func subLinkExpr(s *scope, l *ast.SubLink) (*kernels.Expr, error) {
 			return nil, refuseCorrelated(s, l, err)
 		}
 		if o.err != nil {
-			// it cannot stand alone
+			// it refers to something outside
 			if code := sqlerr.Code(o.err); code == sqlerr.UndefinedTable || code == sqlerr.UndefinedColumn {
 				o.err = err
 			}
@@ -61,13 +61,13 @@ func subLinkExpr(s *scope, l *ast.SubLink) (*kernels.Expr, error) {
 	return r.node.Var(slot, r.cols[0]), nil
 }
 
-// pinned reports whether conditions equate the whole identity of a query's rows with constants, there or in the views
-// below: there is one row at most.
+// pinned reports whether conditions, here or in views below, equate the whole identity of a query's rows with
+// constants, so that it has at most one row.
 func pinned(n *ra.Node) bool {
 	return !slices.ContainsFunc(n.Unique, func(u ra.ColumnID) bool { return !fixed(n, u) })
 }
 
-// fixed reports whether a column has the same value in all rows.
+// fixed reports whether a column is equal in all rows.
 func fixed(n *ra.Node, id ra.ColumnID) bool {
 	i := n.Index(id)
 	switch n.Op {
@@ -86,7 +86,7 @@ func fixed(n *ra.Node, id ra.ColumnID) bool {
 	return false
 }
 
-// oneRow reports whether a node without identity has its row for certain.
+// oneRow reports whether a node without identity always has its row.
 func oneRow(n *ra.Node) bool {
 	switch n.Op {
 	case ra.Select, ra.Join:
@@ -99,7 +99,8 @@ func oneRow(n *ra.Node) bool {
 	return false
 }
 
-// orNull gives a scalar sub-query that may have no row one row then, with NULL: the sum of its one value.
+// orNull gives a scalar sub-query that may have no row exactly one, NULL in that case: the sum of its at most one
+// value.
 func orNull(s *scope, l *ast.SubLink, r *relation) (*relation, error) {
 	fn := ra.Sum
 	switch r.node.Col(r.cols[0]).Type.Kind {
@@ -116,7 +117,7 @@ func orNull(s *scope, l *ast.SubLink, r *relation) (*relation, error) {
 	return &relation{node: n, names: r.names, classes: r.classes, cols: []ra.ColumnID{n.Cols[0].ID}}, nil
 }
 
-// refuseCorrelated explains an unknown name of a sub-query that is a column of the query around it.
+// refuseCorrelated explains an unknown name in a sub-query if it is a column of the outer query.
 func refuseCorrelated(s *scope, l *ast.SubLink, err error) error {
 	var e *sqlerr.Error
 	if !errors.As(err, &e) || e.Text != s.f.text || e.Code != sqlerr.UndefinedTable && e.Code != sqlerr.UndefinedColumn {

@@ -9,8 +9,8 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// tileFrom binds unnest(chunk), perhaps WITH ORDINALITY, of a chunk of the items before it: every row of theirs meets
-// the numbers of the elements, in row-major order. done is false for anything else.
+// tileFrom binds unnest(chunk), perhaps WITH ORDINALITY, where the chunk comes from earlier items. Each of their rows
+// meets the numbers of its elements, in row-major order. done is false for anything else.
 func tileFrom(s *scope, it *ast.FuncFrom) (done bool, err error) {
 	c := it.Func
 	if c.Name != "unnest" || len(c.Args) != 1 || c.Distinct || len(s.cols) == 0 {
@@ -18,9 +18,9 @@ func tileFrom(s *scope, it *ast.FuncFrom) (done bool, err error) {
 	}
 	x, err := s.expr(c.Args[0])
 	if err != nil || !x.Type.IsChunk() || x.IsConst() {
-		return false, nil // the store's, or an error that says more
+		return false, nil // the store runs it, or reports a better error
 	}
-	if x.Type.Nullable { // no rows of NULL
+	if x.Type.Nullable { // NULL has no rows
 		s.filter(kernels.Build("is_not_null", x))
 	}
 	n := x.Type.Size()

@@ -11,7 +11,7 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// unionQuery binds UNION ALL, however many branches it has.
+// unionQuery binds UNION ALL of any number of branches.
 func unionQuery(b *binder, f *place, sel *ast.Select) (*relation, error) {
 	if sel.SetOp != "union" || !sel.All {
 		return nil, f.fail(sel, sqlerr.FeatureNotSupported, "%s is not differentiable", strings.ToUpper(sel.SetOp)).
@@ -59,7 +59,7 @@ func unionQuery(b *binder, f *place, sel *ast.Select) (*relation, error) {
 	return out, nil
 }
 
-// unionBranches binds the branches of a UNION ALL, and of those that are its sides.
+// unionBranches binds the branches of a UNION ALL, nested ones included.
 func unionBranches(b *binder, f *place, sel *ast.Select) (branches []*relation, texts []*ast.Select, err error) {
 	var collect func(q *ast.Select) error
 	collect = func(q *ast.Select) error {
@@ -77,8 +77,8 @@ func unionBranches(b *binder, f *place, sel *ast.Select) (branches []*relation, 
 	return branches, texts, err
 }
 
-// unionTypes are the types of the columns of UNION ALL, known of those that some branch gives a type, and whether a
-// branch has a mask.
+// unionTypes are the types of the columns of UNION ALL, of those that some branch gives a type, and whether a branch
+// has a mask.
 func unionTypes(f *place, sel *ast.Select, branches []*relation,
 	texts []*ast.Select) (types []kernels.Type, known []bool, masked bool, err error) {
 	first := branches[0]
@@ -112,7 +112,7 @@ func unionTypes(f *place, sel *ast.Select, branches []*relation,
 	return types, known, masked, nil
 }
 
-// unionClasses are the classes of the columns of UNION ALL.
+// unionClasses are the number classes of the columns of UNION ALL.
 func unionClasses(branches []*relation, texts []*ast.Select, n int) []numberClass {
 	out := make([]numberClass, n)
 	for i := range out {
@@ -141,7 +141,7 @@ func nullLiteral(q *ast.Select, i, n int) bool {
 // textLiteral reports whether target i of n is a text literal, which takes the type of the other branches.
 func textLiteral(q *ast.Select, i, n int) bool { return len(q.Targets) == n && isText(q.Targets[i].X) }
 
-// typedBranch gives the text literals of a branch the columns' types.
+// typedBranch converts the text literals of a branch to the columns' types.
 func typedBranch(b *binder, f *place, r *relation, q *ast.Select, types []kernels.Type, classes []numberClass,
 	all []*relation) (*relation, error) {
 	var out []ra.OutCol
@@ -201,7 +201,7 @@ func unionText(s *scope, e ast.Expr, t kernels.Type, c numberClass, i int, all [
 	return args[0], err
 }
 
-// unify is the type of a UNION column over two branches.
+// unify is the type of a UNION column in two branches.
 func unify(a, b kernels.Type, first bool) (kernels.Type, error) {
 	if first {
 		b.Nullable = b.Nullable || a.Nullable
@@ -232,7 +232,7 @@ func unify(a, b kernels.Type, first bool) (kernels.Type, error) {
 	return t, nil
 }
 
-// unionBranch projects a relation to the union's types, with the mask last.
+// unionBranch projects a relation to the union's types. The mask is its last column.
 func unionBranch(b *binder, r *relation, types []kernels.Type, masked bool) (*ra.Node, error) {
 	var out []ra.OutCol
 	for i, id := range r.cols {

@@ -8,8 +8,8 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// A text literal has no type of its own: it takes the one that it meets (manual, 10.2 to 10.5). Here it becomes a cast
-// of the literal, so that what it cannot be is said as of a cast.
+// A text literal has no type: it takes the type of what it meets (manual, 10.2 to 10.5). Here it becomes a cast of the
+// literal, so that an invalid one gives the cast's error.
 
 // typeName is the type that a literal takes beside a value of type t and class c.
 func typeName(t kernels.Type, c numberClass) ast.TypeName {
@@ -31,8 +31,8 @@ func typeName(t kernels.Type, c numberClass) ast.TypeName {
 	return out
 }
 
-// commonType is the type that values of several types get where one of them is chosen; ok is false where none has a
-// type.
+// commonType is the type to which values of several types are converted where one is chosen; ok is false where none has
+// a type.
 func commonType(s *scope, list []ast.Expr, args []*kernels.Expr) (out ast.TypeName, ok bool) {
 	rank := map[string]int{"bigint": 1, "numeric": 2, "real": 3, "double precision": 4}
 	for i, x := range args {
@@ -46,11 +46,11 @@ func commonType(s *scope, list []ast.Expr, args []*kernels.Expr) (out ast.TypeNa
 	return out, ok
 }
 
-// typeTexts gives the text literals of a list the type of the others, if one has a type.
+// typeTexts converts the text literals of a list to the type of the others, if one has a type.
 func typeTexts(s *scope, list []ast.Expr, args []*kernels.Expr) error {
 	t, ok := commonType(s, list, args)
 	if !ok || t.Name == "text" {
-		return nil // texts in the form of dates and the like: see oneType
+		return nil // dates and the like are handled by oneType
 	}
 	for i, e := range list {
 		if e == nil || !isText(e) {
@@ -65,7 +65,7 @@ func typeTexts(s *scope, list []ast.Expr, args []*kernels.Expr) error {
 	return nil
 }
 
-// textAs is a text literal as a value of a type.
+// textAs reads a text literal as a value of a type.
 func textAs(s *scope, e ast.Expr, t ast.TypeName) (*kernels.Expr, error) {
 	x, err := s.expr(&ast.Cast{Node: ast.Node{At: e.Position()}, X: e, Type: t})
 	if err != nil || x.IsConst() || t.Dims > 0 {
@@ -81,7 +81,7 @@ func textAs(s *scope, e ast.Expr, t ast.TypeName) (*kernels.Expr, error) {
 	return kernels.Const(v), nil
 }
 
-// typeOperands gives a text literal of an operator the type of the other operand; int ^ int is double precision.
+// typeOperands converts a text literal to the type of the operator's other operand. int ^ int is double precision.
 func typeOperands(s *scope, b *ast.Binary, l, r *kernels.Expr) (_, _ *kernels.Expr, err error) {
 	args := []*kernels.Expr{l, r}
 	switch {
@@ -101,8 +101,8 @@ func typeOperands(s *scope, b *ast.Binary, l, r *kernels.Expr) (_, _ *kernels.Ex
 	return args[0], args[1], err
 }
 
-// textArguments gives the text literals among a kernel's arguments types with which it can be called: that of the other
-// arguments, else double precision, or bigint.
+// textArguments converts the text literals among a kernel's arguments to types that the kernel takes: that of the other
+// arguments, else double precision or bigint.
 func textArguments(s *scope, d *kernels.Def, list []ast.Expr, args []*kernels.Expr) (*kernels.Expr, error) {
 	x, failed := d.Apply(args...)
 	if sqlerr.Code(failed) != sqlerr.UndefinedFunction && sqlerr.Code(failed) != sqlerr.ArraySubscript {
@@ -121,7 +121,7 @@ func textArguments(s *scope, d *kernels.Def, list []ast.Expr, args []*kernels.Ex
 			texts++
 			y, err := textAs(s, e, t)
 			if err != nil && t.Dims > 0 && strings.HasPrefix(strings.TrimSpace(e.(*ast.Literal).Value), "{") {
-				return nil, err // what the array holds
+				return nil, err // the array has a wrong element
 			} else if err != nil {
 				texts = 0
 				break
@@ -138,7 +138,7 @@ func textArguments(s *scope, d *kernels.Def, list []ast.Expr, args []*kernels.Ex
 	return nil, failed
 }
 
-// arrayText reads an array literal, {1,2,{…}}, as an ARRAY[…] whose elements are literals, each cast to a type.
+// arrayText reads an array literal, {1,2,{…}}, as an ARRAY[…] of literals, each cast to a type.
 func arrayText(s *scope, e ast.Expr, t ast.TypeName) (*ast.ArrayLit, error) {
 	l := e.(*ast.Literal)
 	p := &arrayReader{text: l.Value, at: ast.Node{At: l.At}, elem: ast.TypeName{Name: t.Name, Mods: t.Mods}}
@@ -165,7 +165,7 @@ func (p *arrayReader) blanks() {
 	}
 }
 
-// skip passes a character, if it is next.
+// skip skips a character if it comes next.
 func (p *arrayReader) skip(c byte) bool {
 	if p.i < len(p.text) && p.text[p.i] == c {
 		p.i++
@@ -174,9 +174,9 @@ func (p *arrayReader) skip(c byte) bool {
 	return false
 }
 
-// row reads from { to its }; nil where it is malformed.
+// row reads from a { to its }; nil where it is malformed.
 func (p *arrayReader) row() *ast.ArrayLit {
-	if p.depth++; p.depth > 6 || !p.skip('{') { // as Postgres: at most 6 dimensions
+	if p.depth++; p.depth > 6 || !p.skip('{') { // Postgres has at most 6 dimensions
 		return nil
 	}
 	defer func() { p.depth-- }()
@@ -238,7 +238,7 @@ func (p *arrayReader) element() ast.Expr {
 	return p.cast(&ast.Literal{Node: p.at, Kind: ast.LitString, Value: word})
 }
 
-// cast gives an element its type, where the array has one.
+// cast casts an element, if the array has an element type.
 func (p *arrayReader) cast(l *ast.Literal) ast.Expr {
 	if p.elem.Name == "" {
 		return l

@@ -10,17 +10,17 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Uses are the names that a text of SQL uses, whatever is in it. A name may be that of several things, or of none.
+// Uses are the names used in a SQL text of any kind. A name may refer to several things, or to none.
 type Uses struct {
 	Tables, Calls, Operators []QName
-	Fields                   []string // behind a dot: also a function may be called so
-	Unseen                   string   // what runs a query that the text does not hold; "" for nothing
+	Fields                   []string // names after a dot: x.f may be a call of f
+	Unseen                   string   // what runs a query that is not in the text; "": nothing
 }
 
-// QName is a name with the schema that is written before it, "" for none.
+// QName is a name with the schema written before it, or "".
 type QName struct{ Schema, Name string }
 
-// takesQuery are functions of Postgres's own and of its extensions that run queries given as texts, or read tables by
+// takesQuery are functions of Postgres and its extensions that run queries given as texts, or read tables given by
 // name.
 var takesQuery = []string{"query_to_xml", "query_to_xmlschema", "query_to_xml_and_xmlschema", "cursor_to_xml",
 	"cursor_to_xmlschema", "table_to_xml", "table_to_xmlschema",
@@ -28,10 +28,10 @@ var takesQuery = []string{"query_to_xml", "query_to_xmlschema", "query_to_xml_an
 	"database_to_xmlschema", "database_to_xml_and_xmlschema",
 	"ts_stat", "ts_rewrite", "crosstab", "crosstab2", "crosstab3", "crosstab4", "connectby", "xpath_table"}
 
-// TakesQuery reports whether the calls of a function are looked into by UsesOf.
+// TakesQuery reports whether UsesOf looks into the arguments of a function.
 func TakesQuery(name string) bool { return slices.Contains(takesQuery, name) }
 
-// UsesOf reads statements.
+// UsesOf parses statements and lists the names in them.
 func UsesOf(sql string) (*Uses, error) {
 	tree, err := pg.Parse(sql)
 	if err != nil {
@@ -42,8 +42,8 @@ func UsesOf(sql string) (*Uses, error) {
 	return u, nil
 }
 
-// UsesOfFunction reads the definition of a function in LANGUAGE sql or plpgsql. bound is set where its body was read
-// when it was made: a later search_path does not change what its names mean.
+// UsesOfFunction does so for the definition of a function in LANGUAGE sql or plpgsql. bound: its body was parsed when
+// it was made, so that the search_path does not change what its names refer to.
 func UsesOfFunction(definition string) (u *Uses, bound bool) {
 	tree, err := pg.Parse(definition)
 	if err != nil || len(tree.Stmts) != 1 || tree.Stmts[0].Stmt.GetCreateFunctionStmt() == nil {
@@ -72,7 +72,7 @@ func UsesOfFunction(definition string) (u *Uses, bound bool) {
 	return u, false
 }
 
-// text adds what a text uses.
+// text adds the names in a text.
 func (u *Uses) text(sql string) {
 	inner, err := UsesOf(sql)
 	if err != nil {
@@ -90,7 +90,7 @@ func (u *Uses) add(v *Uses) {
 	}
 }
 
-// plpgsql adds the statements and expressions of a body in PL/pgSQL.
+// plpgsql adds the names in a body of PL/pgSQL.
 func (u *Uses) plpgsql(definition string) {
 	text, err := pg.ParsePlPgSqlToJSON(definition)
 	var tree any
@@ -124,7 +124,7 @@ func (u *Uses) statements(tree any) {
 	}
 }
 
-// expression adds a statement, an expression or an assignment of PL/pgSQL.
+// expression adds the names in a statement, expression or assignment of PL/pgSQL.
 func (u *Uses) expression(query string) {
 	_, value, assigns := strings.Cut(query, "=")
 	for _, sql := range []string{query, "SELECT " + query, "SELECT " + value} {
@@ -141,7 +141,7 @@ func (u *Uses) expression(query string) {
 	u.Unseen = "its body cannot be read"
 }
 
-// walk lists what a tree of pg_query uses.
+// walk adds the names in a tree of pg_query.
 func (u *Uses) walk(m protoreflect.Message) {
 	if !m.IsValid() {
 		return
@@ -189,7 +189,7 @@ func (u *Uses) operator(names []*pg.Node) {
 	}
 }
 
-// given adds what a query uses that a call is given as a text.
+// given adds the names in queries that a call gets as texts.
 func (u *Uses) given(c *pg.FuncCall) {
 	name := qname(parse.Strings(c.Funcname)).Name
 	if !TakesQuery(name) {

@@ -9,9 +9,8 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// metColumn is the column that USING makes of l, whose row is there for certain, and r: l in the type in which the two
-// meet (manual, 7.2.1.1 and 10.5). other is set where that is not l's own; l is then reached by its qualified name
-// only.
+// metColumn is the column that USING makes of l, whose row always exists, and r: l in the type in which the two meet
+// (manual, 7.2.1.1 and 10.5). other: that is not l's own type, so that l itself has only its qualified name.
 func metColumn(s *scope, l, r scopeCol, at ast.Tree) (m scopeCol, other bool, err error) {
 	m, x, y := l, l.x.Type, r.x.Type
 	m.table = ""
@@ -39,7 +38,8 @@ func metColumn(s *scope, l, r scopeCol, at ast.Tree) (m scopeCol, other bool, er
 	return m, true, nil
 }
 
-// meetNumbers is the kind in which numbers of two types meet: real takes integers and numerics, double precision all.
+// meetNumbers is the kind in which numbers of two types meet: real with integers and numerics, double precision with
+// all.
 func meetNumbers(l, r scopeCol) kernels.Kind {
 	out := kernels.Int
 	for _, c := range []scopeCol{l, r} {
@@ -53,9 +53,9 @@ func meetNumbers(l, r scopeCol) kernels.Kind {
 	return out
 }
 
-// refuseInexact refuses a comparison of two numbers that Postgres makes digit by digit where double precision, in which
-// it is made here, does not hold all digits: of a bigint, or of a literal of more than 15 digits, with a numeric. Where
-// one side is real or double precision, Postgres compares as here.
+// refuseInexact refuses to compare a numeric with a bigint, or with a literal of more than 15 digits: Postgres compares
+// them digit by digit, but here they are compared in double precision, which does not hold all digits. If one side is
+// real or double precision, Postgres compares as here.
 func refuseInexact(s *scope, classes []numberClass, args []*kernels.Expr, at ast.Tree) error {
 	if classes[0] != numericClass && classes[1] != numericClass || !isNumber(classes[0]) || !isNumber(classes[1]) {
 		return nil
@@ -65,7 +65,7 @@ func refuseInexact(s *scope, classes []numberClass, args []*kernels.Expr, at ast
 		if classes[i] != intClass || x.IsConst() || !mayBeLarge(s, x) {
 			continue
 		}
-		if y.IsConst() && y.Type.IsFloat() && !y.Const.Null { // 2.0 is 2; beside 2.5 rounding does not matter
+		if y.IsConst() && y.Type.IsFloat() && !y.Const.Null { // 2.0 is 2; beside 2.5 rounding changes nothing
 			if n := int64(y.Const.X); float64(n) == y.Const.X && y.Const.X < 1<<63 {
 				args[1-i] = kernels.Const(kernels.IntValue(n))
 			}
@@ -80,8 +80,7 @@ func refuseInexact(s *scope, classes []numberClass, args []*kernels.Expr, at ast
 
 func isNumber(c numberClass) bool { return c == intClass || c == numericClass }
 
-// mayBeLarge reports whether an integer may be beyond what double precision holds: it comes from a bigint that is no
-// count.
+// mayBeLarge reports whether an integer may exceed what double precision holds: it comes from a bigint and is no count.
 func mayBeLarge(s *scope, x *kernels.Expr) bool {
 	found := false
 	x.Cols(func(c kernels.Col) { found = found || largeColumn(s.nodes()[c.Input], c.ID) })
@@ -109,7 +108,7 @@ func largeColumn(n *ra.Node, id ra.ColumnID) bool {
 	return isBigintColumn(n, id)
 }
 
-// longLiteral reports a number that is written with more digits than double precision keeps.
+// longLiteral reports whether x is written with more digits than double precision keeps.
 func longLiteral(e ast.Expr) bool {
 	if u, ok := e.(*ast.Unary); ok && (u.Op == "-" || u.Op == "+") {
 		e = u.X
@@ -118,10 +117,10 @@ func longLiteral(e ast.Expr) bool {
 	return ok && (l.Kind == ast.LitNumeric || l.Kind == ast.LitInt) && digitsOf(l.Value) > maxDigits
 }
 
-// maxDigits is how many digits of any decimal double precision keeps.
+// maxDigits is how many decimal digits double precision always keeps.
 const maxDigits = 15
 
-// digitsOf counts the digits of a number between its first and its last that is not 0.
+// digitsOf counts a number's digits from the first to the last that is not 0.
 func digitsOf(s string) int {
 	first, last, n := -1, -1, 0
 	for _, c := range s {
@@ -141,7 +140,7 @@ func digitsOf(s string) int {
 	return last - first + 1
 }
 
-// refuseLongNumbers refuses a comparison of expressions that Postgres makes with more digits: see refuseInexact.
+// refuseLongNumbers is refuseInexact, but first refuses literals with more digits than double precision holds.
 func refuseLongNumbers(s *scope, list []ast.Expr, args []*kernels.Expr, at ast.Tree) error {
 	classes := []numberClass{s.class(list[0]), s.class(list[1])}
 	for i, e := range list {
@@ -156,7 +155,7 @@ func refuseLongNumbers(s *scope, list []ast.Expr, args []*kernels.Expr, at ast.T
 	return refuseInexact(s, classes, args, at)
 }
 
-// compareOf binds the comparison of two expressions that are bound to x and y.
+// compareOf binds the comparison of two expressions, which have been bound to x and y.
 func compareOf(s *scope, name string, l, r ast.Expr, x, y *kernels.Expr, at ast.Tree) (*kernels.Expr, error) {
 	args := []*kernels.Expr{x, y}
 	if err := refuseLongNumbers(s, []ast.Expr{l, r}, args, at); err != nil {

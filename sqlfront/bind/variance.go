@@ -11,8 +11,8 @@ var (
 	_ = bindAggregate("stddev", variance(1, true))
 )
 
-// variance is Σ(x - mean)² / (n - less), or its root; NULL where n is not above less. Two passes: the difference of
-// Σx² and (Σx)²/n would cancel.
+// variance is Σ(x - mean)² / (n - less), or its root; NULL where n is not above less. It takes two passes, because the
+// difference of Σx² and (Σx)²/n would cancel.
 func variance(less int64, root bool) aggregate {
 
 	return aggregate{

@@ -7,7 +7,7 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// vector_agg scatters: Σ value · e at index, where both are there.
+// vector_agg is Σ value · e, where e has its 1 at index; rows where one is NULL add nothing.
 var _ = bindAggregate("vector_agg", aggregate{
 	parts:  func(x *kernels.Expr) []aggPart { return []aggPart{{ra.Sum, x}} },
 	result: func(p []*kernels.Expr) *kernels.Expr { return p[0] },
@@ -40,7 +40,7 @@ func scatterCall(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 		return nil, s.f.at(err, c)
 	}
 	x := kernels.Mul(value, kernels.CastTo(value.Type.Kind, unit))
-	if x.Type.Nullable { // a row without index or value adds nothing, but is one
+	if x.Type.Nullable { // a row without index or value adds zero, but counts as a row
 		x = kernels.NullToZero(x)
 	}
 	return x, nil

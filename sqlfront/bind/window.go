@@ -9,7 +9,7 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// bindWindows binds the aggregates over partitions of the targets: each is Σ by the partition, joined back to the rows.
+// bindWindows binds the targets' aggregates over partitions: each is grouped by the partition and joined to the rows.
 func bindWindows(s *scope, sel *ast.Select, targets []starTarget) error {
 	var calls []*ast.FuncCall
 	for _, t := range targets {
@@ -131,8 +131,8 @@ func overPartition(s *scope, c *ast.FuncCall, keys []*kernels.Expr) (*kernels.Ex
 	return aggregated(c, a.cols, a.rows, parts[0].arg), nil
 }
 
-// aggregated is the value of an aggregate call, given the columns of its parts; arg is the first one's argument, over
-// the inputs of rows.
+// aggregated is the value of an aggregate call, computed from the columns of its parts. arg is the argument of the
+// first part, over rows.
 func aggregated(c *ast.FuncCall, cols []*kernels.Expr, rows *ra.Node, arg *kernels.Expr) *kernels.Expr {
 	x := aggregates[c.Name].result(cols)
 	if c.Name == "sum" && x.Type.Kind == kernels.Int && sumIsNumeric(c.Args[0], rows, arg) {
@@ -141,10 +141,10 @@ func aggregated(c *ast.FuncCall, cols []*kernels.Expr, rows *ra.Node, arg *kerne
 	return x
 }
 
-// renaming gives an expression over the inputs that a scope had as one over those that it has now.
+// renaming converts an expression over the scope's earlier inputs to its present ones.
 type renaming func(*kernels.Expr) *kernels.Expr
 
-// centerOn subtracts from x its mean over the rows of equal keys.
+// centerOn subtracts from x its mean over the rows with equal keys.
 func centerOn(s *scope, keys []*kernels.Expr, x *kernels.Expr) (renaming, *kernels.Expr, error) {
 	if x.Type.IsChunk() || !x.Type.IsFloat() && x.Type.Kind != kernels.Int {
 		return nil, nil, sqlerr.New(sqlerr.UndefinedFunction, "the variance of %v is not defined", x.Type).
@@ -159,15 +159,15 @@ func centerOn(s *scope, keys []*kernels.Expr, x *kernels.Expr) (renaming, *kerne
 	return a.swap, kernels.Sub(a.swap(x), mean.result(a.cols)), nil
 }
 
-// attached is what attach gives: the aggregates' columns, what was aggregated, and how to read what was bound before.
+// attached is the result of attachTo: the aggregates' columns, the rows, and the renaming for what was bound before.
 type attached struct {
 	cols []*kernels.Expr
 	rows *ra.Node
 	swap renaming
 }
 
-// attachTo aggregates the scope's rows by keys and joins the aggregates to them as a further input, so that every row
-// sees its group's. It closes the scope's join first.
+// attachTo aggregates the scope's rows by keys and joins the result as a further input, so that every row has its
+// group's values. First it joins the scope's inputs into one.
 func attachTo(s *scope, keys []*kernels.Expr, parts []aggPart) (*attached, error) {
 	extra := slices.Clone(keys)
 	for _, p := range parts {
@@ -197,7 +197,7 @@ func attachTo(s *scope, keys []*kernels.Expr, parts []aggPart) (*attached, error
 	return a, nil
 }
 
-// rename reads what the scope holds over its inputs, but for the conditions, as swap says.
+// rename applies swap to what the scope holds over its inputs, except the conditions.
 func (s *scope) rename(swap renaming) {
 	for i := range s.cols {
 		s.cols[i].x = swap(s.cols[i].x)
@@ -221,8 +221,8 @@ func (s *scope) rename(swap renaming) {
 	}
 }
 
-// close joins the scope's inputs into one, which has further columns, whose ids are returned. What the scope holds is
-// renamed; what a caller has bound before must be.
+// close joins the scope's inputs into one with extra columns, whose ids it returns. It renames what the scope holds;
+// callers must rename what they have bound.
 func (s *scope) close(extra []*kernels.Expr) ([]ra.ColumnID, renaming) {
 	var out []ra.OutCol
 	at := map[kernels.Col]int{}
