@@ -17,13 +17,13 @@ import (
 // Args are the arguments of one of the engine's functions, by name.
 type Args struct {
 	function string
-	Where    int      // the position of the call, -1 where it has no text here
+	Where    int      // position of the call; -1: it has no text here
 	Names    []string // in the order of the call
 	Value    map[string]any
 	expr     map[string]ast.Expr
 }
 
-// Values makes arguments of a call that has no text here: what is NULL does not come.
+// Values makes the arguments of a call that has no text here. Values that are NULL are omitted.
 func Values(function string, values map[string]any) *Args {
 	return &Args{function: function, Where: -1, Names: slices.Sorted(maps.Keys(values)), Value: values}
 }
@@ -39,7 +39,7 @@ func (a *Args) Text(name string) string {
 	}
 }
 
-// Position is where an argument stands, -1 where the call has no text here.
+// Position is the position of an argument, -1 where the call has no text here.
 func (a *Args) Position(name string) int {
 	if e := a.expr[name]; e != nil {
 		return int(e.Position())
@@ -47,11 +47,11 @@ func (a *Args) Position(name string) int {
 	return -1
 }
 
-// needs are the arguments that may not be NULL, by function.
+// needs are the arguments of each function that must not be NULL.
 var needs = map[string][]string{"gradient": {"loss"}, "backward": {"loss", "params"},
 	"check_gradient": {"loss", "param"}, "explain_gradient": {"loss", "param"}}
 
-// Missing refuses a call without one of them.
+// Missing refuses a call that lacks one of these.
 func (a *Args) Missing() error {
 	for _, name := range needs[a.function] {
 		if a.Value[name] == nil {
@@ -61,7 +61,7 @@ func (a *Args) Missing() error {
 	return nil
 }
 
-// CheckOptions are those of check_gradient.
+// CheckOptions reads the options of check_gradient.
 func (a *Args) CheckOptions() CheckOptions {
 	return CheckOptions{Samples: int(a.Int("samples", 100)), Step: a.Step(), Seed: a.Int("seed", 0),
 		Batch: a.Text("batch"), BatchSize: a.Int("batch_size", 0)}
@@ -77,7 +77,7 @@ func (a *Args) List(name string) []string {
 	return nil
 }
 
-// nameList reads a text where a list of names is expected: one name, or, in braces, a list as arrays are written.
+// nameList splits a text that is a name or, in braces, a list of names as arrays are written.
 func nameList(s string) []string {
 	text := strings.TrimSpace(s)
 	if !strings.HasPrefix(text, "{") || !strings.HasSuffix(text, "}") {
@@ -104,7 +104,7 @@ func nameList(s string) []string {
 	return out
 }
 
-// OneParam is the only element of a list.
+// OneParam returns the element of a list that must have one.
 func OneParam(list []string) (string, error) {
 	if len(list) != 1 {
 		return "", sqlerr.New(sqlerr.InvalidParameter, "check_gradient checks one parameter at a time, not %d", len(list))
@@ -112,7 +112,7 @@ func OneParam(list []string) (string, error) {
 	return list[0], nil
 }
 
-// StageOf is the stage of explain_gradient, that of the SQL where none is given.
+// StageOf is the stage of explain_gradient; the default is "sql".
 func StageOf(v any) string {
 	if s, ok := v.(string); ok {
 		return s
@@ -134,7 +134,7 @@ func (a *Args) Step() *int64 {
 	return nil
 }
 
-// ArgError says which argument of a call an error is about: one of its elements, where it is a list.
+// ArgError is an error about an argument of a call, or about one element of a list.
 type ArgError struct {
 	Err  error
 	arg  string
@@ -144,7 +144,7 @@ type ArgError struct {
 func (e *ArgError) Error() string { return e.Err.Error() }
 func (e *ArgError) Unwrap() error { return e.Err }
 
-// About marks an error as one about an argument.
+// About makes an error an ArgError.
 func About(err error, arg string, item int) error {
 	if err == nil {
 		return nil
@@ -152,7 +152,7 @@ func About(err error, arg string, item int) error {
 	return &ArgError{err, arg, item}
 }
 
-// Place gives an error about an argument that argument's position, unless it has a better one.
+// Place gives an error about an argument the argument's position, unless it has a better one.
 func (a *Args) Place(err error) error {
 	var about *ArgError
 	if !errors.As(err, &about) {
@@ -171,7 +171,7 @@ func (a *Args) Place(err error) error {
 	return about.Err
 }
 
-// At gives an error without a position one.
+// At gives an error a position unless it has one.
 func At(err error, pos int) error {
 	var e *sqlerr.Error
 	if errors.As(err, &e) && e.Pos < 0 && e.Text == nil {
@@ -180,8 +180,8 @@ func At(err error, pos int) error {
 	return err
 }
 
-// NewArgs names the arguments of a call and reads them: positional ones, the first skip of which the caller
-// reads itself, and those of named (or all names, where known is nil).
+// NewArgs reads the arguments of a call by name: positional ones, of which the caller reads the first skip itself, and
+// named ones that known accepts (nil: all).
 func NewArgs(call *ast.FuncCall, positional []string, skip int, known func(string) error) (*Args, error) {
 	a := &Args{function: call.Name, Where: int(call.At), Value: map[string]any{}, expr: map[string]ast.Expr{}}
 	for i, e := range call.Args {
@@ -218,7 +218,7 @@ func NewArgs(call *ast.FuncCall, positional []string, skip int, known func(strin
 	return a, nil
 }
 
-// DropNulls takes arguments that are NULL as if they were not given: a server does not tell them apart.
+// DropNulls drops arguments that are NULL: a server does not distinguish them from missing ones.
 func (a *Args) DropNulls() {
 	a.Names = slices.DeleteFunc(a.Names, func(name string) bool {
 		if a.Value[name] != nil {
@@ -229,8 +229,8 @@ func (a *Args) DropNulls() {
 	})
 }
 
-// ReadArgs reads the arguments of gradient, backward and their like: positional ones that must be there, then
-// the named ones, which may also be given by position.
+// ReadArgs reads the arguments of gradient, backward and similar functions: positional ones, which are required, then
+// named ones, which may also be given by position.
 func ReadArgs(call *ast.FuncCall, positional []string, skip int, named ...string) (*Args, error) {
 	all := append(slices.Clone(positional), named...)
 	a, err := NewArgs(call, all, skip, func(name string) error {
@@ -254,7 +254,7 @@ func ReadArgs(call *ast.FuncCall, positional []string, skip int, named ...string
 	}
 	for _, name := range a.Names {
 		if v, ok := a.Value[name]; ok && v == nil && slices.Contains(named, name) {
-			continue // as if it were not given
+			continue // NULL counts as missing
 		}
 		if err := a.Check(name); err != nil {
 			return nil, err
@@ -263,7 +263,7 @@ func ReadArgs(call *ast.FuncCall, positional []string, skip int, named ...string
 	return a, nil
 }
 
-// Check refuses an argument of another kind than its name's.
+// Check refuses an argument of the wrong kind.
 func (a *Args) Check(name string) error {
 	if v, ok := a.Value[name]; ok {
 		if what := argKinds[name](v); what != "" {
@@ -274,7 +274,7 @@ func (a *Args) Check(name string) error {
 	return nil
 }
 
-// argKinds say what an argument must be; "" where it is.
+// argKinds check the arguments by name: they return what the argument must be, "" where it is that.
 var argKinds = map[string]func(v any) string{"loss": isText, "stage": isText, "param": isNames, "params": isNames,
 	"step": isInt, "seed": isInt, "samples": isInt,
 	"batch": isText, "batch_size": isInt}
@@ -363,7 +363,7 @@ func constant(e ast.Expr) (any, error) {
 	return nil, sqlerr.At(int(e.Position()), sqlerr.FeatureNotSupported, "this argument must be a constant")
 }
 
-// literal reads a constant of the text.
+// literal reads a literal.
 func literal(x *ast.Literal) (any, error) {
 	switch x.Kind {
 	case ast.LitNull:
@@ -381,7 +381,7 @@ func literal(x *ast.Literal) (any, error) {
 	return f, err
 }
 
-// boundConstant reads a value that is put in the place of a variable; ok is false for one that no argument takes.
+// boundConstant reads a value that replaces a variable. ok is false for types that no argument has.
 func boundConstant(x *ast.Bound) (_ any, ok bool, err error) {
 	switch v := x.Value.(type) {
 	case nil, bool, int64, float64:
@@ -403,7 +403,7 @@ func boundConstant(x *ast.Bound) (_ any, ok bool, err error) {
 	return nil, false, nil
 }
 
-// castConstant reads a cast; one of a text to a number is that number.
+// castConstant reads a cast. A text cast to a number is read as a number.
 func castConstant(x *ast.Cast) (any, error) {
 	v, err := constant(x.X)
 	if s, ok := v.(string); ok && err == nil {
@@ -421,7 +421,7 @@ func castConstant(x *ast.Cast) (any, error) {
 	return v, err
 }
 
-// appendName appends an element of an array of names.
+// appendName appends an element to a list of names.
 func appendName(list []string, v any, at int) ([]string, error) {
 	s, ok := v.(string)
 	if v == nil {
@@ -433,7 +433,7 @@ func appendName(list []string, v any, at int) ([]string, error) {
 	return append(list, s), nil
 }
 
-// Plain gives an error without the place in a call that the engine's own statements have.
+// Plain removes from an error the position in a call of the engine's own statements.
 func Plain(err error) error { return (&Args{}).Place(err) }
 
 // Number reads a numeric result value.

@@ -17,23 +17,23 @@ import (
 	"github.com/relgrad/relgrad/train"
 )
 
-// Batch is the relation whose rows a run takes in mini-batches: the identities of its rows, in the order of their
-// values, of which an epoch draws a permutation. So batches depend neither on the order of rows in the table nor on
-// what a session did before.
+// Batch is the relation of whose rows a run takes mini-batches. It holds the identities of the rows, sorted by value;
+// each epoch draws a permutation of them. So batches depend neither on the order of rows in the table nor on the
+// session's earlier work.
 type Batch struct {
 	*bind.Batch
 	db     *compiler
 	config *train.Config
-	N      int          // its rows
+	N      int          // number of rows
 	keys   []*ra.Vector // identities
-	reads  []Object     // tables that they come from
-	order  []int32      // the rows as a step takes them: those that share a matrix after each other
-	place  []int32      // of each row in order
+	reads  []Object     // tables from which they are read
+	order  []int32      // order in which a step takes rows: rows that share a matrix follow each other
+	place  []int32      // by row: its position in order
 	epoch  int64        // of perm; 0: none
 	perm   []int32
 }
 
-// OpenBatch finds the relation that a run's option names and reads its identities; nil where it names none.
+// OpenBatch finds the relation that a run's option names and reads its identities; nil where the option is not given.
 func (db *compiler) OpenBatch(ctx context.Context, config *train.Config, names []string) (*Batch, error) {
 	name := config.Batch
 	if name == "" {
@@ -59,14 +59,14 @@ func (db *compiler) OpenBatch(ctx context.Context, config *train.Config, names [
 		return nil, About(sqlerr.New(sqlerr.InvalidParameter, "batch %q has no rows", name), "batch", 0)
 	}
 	b.Size = min(config.BatchSize, int64(b.N))
-	if config.BeforeStep == "" { // it may change that order, which a resumed run would see from the beginning
+	if config.BeforeStep == "" { // it may change that order, and a resumed run would begin with that
 		b.Order = b.findOrder
 	}
 	b.Rows = b.ofStep
 	return b, About(config.SetRows(int64(b.N)), "batch", 0)
 }
 
-// read reads columns of the batch, in the order of their values.
+// read reads columns of the batch, sorted by value.
 func (b *Batch) read(ctx context.Context, names []string) ([]*ra.Vector, error) {
 	at := ast.Node{At: -1}
 	sel := &ast.Select{Node: at, From: []ast.FromItem{&ast.TableRef{Node: at, Schema: b.Schema, Name: b.Name}}, End: -1}
@@ -96,11 +96,11 @@ func (b *Batch) read(ctx context.Context, names []string) ([]*ra.Vector, error) 
 	return cols, nil
 }
 
-// findOrder finds the order in which a step takes its rows: those that share a matrix after each other.
+// findOrder finds the order in which a step takes its rows, so that those that share a matrix follow each other.
 func (b *Batch) findOrder(ctx context.Context) error {
 	reads := b.reads
 	cols, err := b.read(ctx, append(slices.Clone(b.Key), b.Near))
-	if b.reads = reads; err != nil || cols[0].N != b.N { // before_step has changed them, which it is told elsewhere
+	if b.reads = reads; err != nil || cols[0].N != b.N { // before_step has changed the rows, which Unchanged reports
 		return err
 	}
 	b.order, b.place = sorted(cols[len(b.Key):]), make([]int32, b.N)
@@ -110,7 +110,7 @@ func (b *Batch) findOrder(ctx context.Context) error {
 	return nil
 }
 
-// sorted lists the rows in the order of their values, first column first; equal ones as they stand.
+// sorted lists the rows sorted by value, the first column first; the order of equal rows is kept.
 func sorted(cols []*ra.Vector) []int32 {
 	order := make([]int32, cols[0].N)
 	for i := range order {
@@ -130,7 +130,7 @@ func sorted(cols []*ra.Vector) []int32 {
 	return order
 }
 
-// compareKeys orders two rows of a column of an identity, NULL first.
+// compareKeys compares two rows of an identity's column, NULL first.
 func compareKeys(v *ra.Vector, a, b int) int {
 	switch x, y := v.IsNull(a), v.IsNull(b); {
 	case x && y:
@@ -149,7 +149,7 @@ func compareKeys(v *ra.Vector, a, b int) int {
 	return cmp.Compare(v.F32[a], v.F32[b])
 }
 
-// pick reads rows of a column of scalars.
+// pick copies rows of a column of scalars.
 func pick(v *ra.Vector, rows []int32) *ra.Vector {
 	out := ra.NewVector(v.Type, len(rows))
 	for i, r := range rows {
@@ -169,8 +169,8 @@ func pick(v *ra.Vector, rows []int32) *ra.Vector {
 	return out
 }
 
-// ofStep gives the identities of a step's rows, in their own order or that of Near: which rows they are is drawn, not
-// how they are summed up.
+// ofStep returns the identities of a step's rows, in their own order or in that of Near. The draw decides which rows
+// they are, not in which order they are summed.
 func (b *Batch) ofStep(env *kernels.Env) ([]*ra.Vector, error) {
 	if env.Step < 1 {
 		return nil, sqlerr.New(sqlerr.Internal, "internal error: step %d has no batch", env.Step)
@@ -198,7 +198,7 @@ func (b *Batch) ofStep(env *kernels.Env) ([]*ra.Vector, error) {
 	return out, nil
 }
 
-// Hash identifies the rows: batches can go on only over the same ones.
+// Hash identifies the rows: a run can only be resumed with the same ones.
 func (b *Batch) Hash() string {
 	h := fnv.New64a()
 	for _, v := range b.keys {
@@ -207,7 +207,7 @@ func (b *Batch) Hash() string {
 	return fmt.Sprintf("batch %s.%s %d %x", b.Schema, b.Name, b.N, h.Sum64())
 }
 
-// Unchanged refuses other rows than those that the run began with, where before_step has changed a table.
+// Unchanged refuses a run whose rows differ from those at its beginning because before_step has changed a table.
 func (b *Batch) Unchanged(ctx context.Context, t Object) error {
 	if b == nil || !slices.Contains(b.reads, t) {
 		return nil
@@ -225,7 +225,7 @@ func (b *Batch) Unchanged(ctx context.Context, t Object) error {
 	return nil
 }
 
-// Apart quotes texts that are printed side by side.
+// Apart quotes texts so that they can be joined without ambiguity.
 func Apart(texts []string) []string {
 	var out []string
 	for _, s := range texts {

@@ -11,22 +11,22 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/bind"
 )
 
-// planCache keeps compiled losses between the calls of a session, with their structure: gradient() in a loop
-// reads values again, nothing else. An entry holds as long as definitions, keys and attributes of every
-// table it reads stand; new values of parameters are reloaded.
+// planCache keeps compiled losses, with their structure, between the calls of a session, so that gradient() in a loop
+// only reads values again. An entry is valid while the definitions, keys and attributes of all tables that it reads
+// stay the same. New values of parameters are reloaded.
 type planCache struct{ entries []*cached }
 
 type cached struct {
 	c        *Compiled
 	key      string
-	view     *catalog.ViewDef // of a view's program: its definition
+	view     *catalog.ViewDef // definition of the view, if it is a view's program
 	versions map[*ra.Table]catalog.Version
 	settings map[string]string
 	names    map[Lookup]Object
-	memory   int64 // the budget that the program was made for
+	memory   int64 // the budget for which the program was made
 }
 
-// maxCached bounds the compiled losses of a session; the oldest goes first.
+// maxCached bounds the compiled losses of a session. The oldest is dropped first.
 const maxCached = 24
 
 func (p *planCache) clear() {
@@ -36,7 +36,7 @@ func (p *planCache) clear() {
 	p.entries = nil
 }
 
-// key tells compiled losses apart. What a text means depends on the session's settings.
+// key identifies a compiled loss. It includes settings, since what a text means depends on them.
 func (db *compiler) key(r Request) string {
 	k := db.Meaning() + "\x00" + r.Loss
 	for _, p := range r.Params {
@@ -70,7 +70,7 @@ func (e *cached) close() {
 	}
 }
 
-// kept returns a compiled loss for a call of gradient() or backward(), from the cache where it can.
+// kept returns a compiled loss for a call of gradient() or backward(), if possible from the cache.
 func (db *compiler) kept(ctx context.Context, r Request) (*Compiled, error) {
 	db.Refresh()
 	if e := db.cache.find(db.key(r)); e != nil {
@@ -95,8 +95,8 @@ func (db *compiler) kept(ctx context.Context, r Request) (*Compiled, error) {
 	return e.c, nil
 }
 
-// remember puts a compiled query into the cache, with the versions of what it reads. An entry without a
-// program says that the engine does not run the query as long as the tables that were looked up stay as they are.
+// remember adds a compiled query to the cache, with the versions of the tables that it reads. An entry without a
+// program means that the engine does not run the query while these tables stay the same.
 func (db *compiler) remember(e *cached) error {
 	e.versions, e.memory = map[*ra.Table]catalog.Version{}, db.memory()
 	var err error
@@ -112,7 +112,7 @@ func (db *compiler) remember(e *cached) error {
 				note(n.Table)
 			}
 		}, c.Res.Plan.Nodes()...)
-		if len(bind.Opaques(c.Res.Plan.Nodes()...)) > 0 { // reads tables that we do not know of
+		if len(bind.Opaques(c.Res.Plan.Nodes()...)) > 0 { // it reads tables that we do not know
 			e.key = ""
 		}
 	} else {
@@ -133,7 +133,7 @@ func (db *compiler) remember(e *cached) error {
 	return nil
 }
 
-// fresh brings an entry up to date, or reports that it must be compiled again.
+// fresh updates an entry. It returns false if the query must be compiled again.
 func (db *compiler) fresh(ctx context.Context, e *cached) bool {
 	if e.memory != db.memory() {
 		return false
@@ -150,7 +150,7 @@ func (db *compiler) fresh(ctx context.Context, e *cached) bool {
 			return false
 		case now.Values == old.Values:
 			continue
-		case e.c.Prog == nil: // there may be many rows by now
+		case e.c.Prog == nil: // the number of rows may have grown meanwhile
 			return false
 		}
 		def := db.Definition(t.Schema, t.Name)
@@ -162,7 +162,7 @@ func (db *compiler) fresh(ctx context.Context, e *cached) bool {
 				continue
 			}
 			q := e.c.Prog.Param(t, i)
-			if q == nil { // a value that is no parameter: computed once per run
+			if q == nil { // not a parameter: it is computed once per run
 				return false
 			}
 			nulls := slices.Clone(q.Valid)
@@ -175,7 +175,7 @@ func (db *compiler) fresh(ctx context.Context, e *cached) bool {
 	return true
 }
 
-// Moved reports whether a name or setting means something else than when a query was compiled.
+// Moved reports whether a name or setting has another meaning than when a query was compiled.
 func (db *compiler) Moved(names map[Lookup]Object, settings map[string]string) bool {
 	for l, o := range names {
 		if db.Catalogue.Resolve(l) != o {
@@ -190,8 +190,8 @@ func (db *compiler) Moved(names map[Lookup]Object, settings map[string]string) b
 	return false
 }
 
-// KeptView returns the program of a view, from the cache where it stands, and else of its plan; ok is false where the
-// engine does not run it, which the cache remembers too.
+// KeptView returns the program of a view, from the cache or made from its plan. ok is false where the engine does not
+// run the view, which the cache remembers too.
 func (db *compiler) KeptView(ctx context.Context, v *catalog.ViewDef, plan func() (*ra.Plan, error)) (*executor.Program,
 	bool) {
 	key := "\x00view " + v.Schema + "." + v.Name

@@ -19,22 +19,22 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/parse"
 )
 
-// Catalogue shows a store to the binder (sqlfront.Catalog) and the executor (ra.Source).
+// Catalogue is a database in the role of bind.Catalog for the binder and of ra.Source for the executor.
 type Catalogue struct {
 	db       catalog.Database
-	settings map[string]string // what was read through Setting
-	Env      kernels.Env       // what current_step() and current_seed() give to sub-queries that the store runs
+	settings map[string]string // settings read through Setting
+	Env      kernels.Env       // for current_step() and current_seed() in sub-queries that the store runs
 	views    map[*catalog.ViewDef]*bind.View
-	names    map[Lookup]Object                  // what was looked up, and what it was
-	answers  map[*bind.OpaqueQuery][]*ra.Vector // from Describe, until the executor asks
-	reads    map[*bind.OpaqueQuery][]Object     // tables that a sub-query looked at
-	// tables that other rows may be in at every step, while a query is compiled
+	names    map[Lookup]Object                  // names looked up, and their meaning
+	answers  map[*bind.OpaqueQuery][]*ra.Vector // rows from Describe, kept until the executor reads them
+	reads    map[*bind.OpaqueQuery][]Object     // tables that a sub-query has read
+	// perStep are tables whose rows may change at every step; set while a query is compiled.
 	perStep map[Object]bool
-	// described while a query is planned: a description counts rows; nil: none is planned
+	// tables are the tables described while a query is planned, because describing counts rows; nil: no planning now.
 	tables    map[Object]*ra.Table
-	described []description // sub-queries that were described while a query is planned
-	literals  bool          // one was read, which the session's settings have a say in
-	reading   time.Duration // how long the executor's reads have taken
+	described []description // sub-queries described while a query is planned
+	literals  bool          // a literal was read whose meaning depends on settings
+	reading   time.Duration // total time of the executor's reads
 }
 
 func newCatalogue(db catalog.Database) *Catalogue {
@@ -43,33 +43,33 @@ func newCatalogue(db catalog.Database) *Catalogue {
 		reads: map[*bind.OpaqueQuery][]Object{}}
 }
 
-// description is what was found of a sub-query's rows.
+// description is what Describe has found of a sub-query's rows.
 type description struct {
 	query *bind.OpaqueQuery
 	cols  []ra.Column
 }
 
-// Lookup is a name as a query writes it, of a relation or a function; path is joined, "" for the session's.
+// Lookup is the name of a relation or function as a query writes it. path is the joined search path; "": the session's.
 type Lookup struct {
 	path, schema, Name string
 	function           bool
-	reach              bool // name is a query, and what it reads is asked for
+	reach              bool // name is a query, and the question is what it reads
 }
 
-// Object is what a name means: a view's or function's definition, which are immutable, or a table. All are zero where
-// there is nothing of that name.
+// Object is the meaning of a name: the immutable definition of a view or function, or a table. All fields are zero
+// where nothing has the name.
 type Object struct {
 	view          *catalog.ViewDef
 	Schema, Table string
 	function      *ast.CreateFunction
-	wrong         error  // of a name that may mean several
+	wrong         error  // the error of an ambiguous name
 	reach         string // what a query reads
 }
 
-// Notes runs f and returns the names and settings that it read.
+// Notes runs f and returns the names and settings that f has looked up.
 func (c *Catalogue) Notes(f func() error) (map[Lookup]Object, map[string]string, error) {
 	names, settings := c.names, c.settings
-	defer func() { c.names, c.settings = names, settings }() // f may run amid another
+	defer func() { c.names, c.settings = names, settings }() // calls may be nested
 	c.names, c.settings = map[Lookup]Object{}, map[string]string{}
 	err := f()
 	return c.names, c.settings, err
@@ -98,7 +98,7 @@ func (c *Catalogue) Resolve(l Lookup) Object {
 	return Object{view: v, Schema: t.Schema, Table: t.Name}
 }
 
-// on notes that a name was looked up; the plan holds as long as it means the same.
+// on records that a name was looked up: a plan is valid while the name has the same meaning.
 func (c *Catalogue) on(path []string, schema, name string) []string {
 	l := Lookup{path: strings.Join(path, "\x00"), schema: schema, Name: name}
 	c.names[l] = c.Resolve(l)
@@ -108,14 +108,14 @@ func (c *Catalogue) on(path []string, schema, name string) []string {
 	return path
 }
 
-// Function implements sqlfront.Catalog.
+// Function implements bind.Catalog.
 func (c *Catalogue) Function(_ context.Context, path []string, schema, name string) (*ast.CreateFunction, error) {
 	l := Lookup{path: strings.Join(path, "\x00"), schema: schema, Name: name, function: true}
 	c.names[l] = c.Resolve(l)
 	return c.names[l].function, c.names[l].wrong
 }
 
-// Table implements sqlfront.Catalog.
+// Table implements bind.Catalog.
 func (c *Catalogue) Table(_ context.Context, path []string, schema, name string) (*ra.Table, error) {
 	on := c.on(path, schema, name)
 	of := c.names[Lookup{path: strings.Join(path, "\x00"), schema: schema, Name: name}]
@@ -135,10 +135,10 @@ func (c *Catalogue) Table(_ context.Context, path []string, schema, name string)
 	return t, err
 }
 
-// stepRows is the number of rows that plans assume of a table whose rows change from step to step.
+// stepRows is the number of rows assumed for a table whose rows change from step to step.
 const stepRows = 1000
 
-// unsettle describes a table so that the plan holds whatever rows are in it, and is the same plan.
+// unsettle describes a table so that the plan is right, and the same, for any rows in it.
 func (c *Catalogue) unsettle(t *ra.Table) {
 	def := c.db.Definition(t.Schema, t.Name)
 	t.Rows = stepRows
@@ -155,7 +155,7 @@ func (c *Catalogue) unsettled(q *bind.OpaqueQuery) bool {
 	return slices.ContainsFunc(c.reads[q], func(t Object) bool { return c.perStep[t] })
 }
 
-// markSteps marks what a plan reads again at every step.
+// markSteps marks the nodes of a plan that are read again at every step.
 func (c *Catalogue) markSteps(p *ra.Plan) {
 	if len(c.perStep) == 0 {
 		return
@@ -170,7 +170,7 @@ func (c *Catalogue) markSteps(p *ra.Plan) {
 	}, p.Nodes()...)
 }
 
-// View implements sqlfront.Catalog.
+// View implements bind.Catalog.
 func (c *Catalogue) View(_ context.Context, path []string, schema, name string) (*bind.View, error) {
 	def, ok := c.db.View(c.on(path, schema, name), schema, name)
 	if !ok {
@@ -192,7 +192,7 @@ func (c *Catalogue) View(_ context.Context, path []string, schema, name string) 
 	return v, nil
 }
 
-// Reach implements sqlfront.Catalog.
+// Reach implements bind.Catalog.
 func (c *Catalogue) Reach(ctx context.Context, sql string) (*bind.Reach, error) {
 	r, err := c.db.Reach(ctx, sql)
 	if err == nil && r != nil {
@@ -201,31 +201,31 @@ func (c *Catalogue) Reach(ctx context.Context, sql string) (*bind.Reach, error) 
 	return r, err
 }
 
-// Names implements sqlfront.Catalog.
+// Names implements bind.Catalog.
 func (c *Catalogue) Names(context.Context) []string { return c.db.Relations() }
 
-// Setting implements sqlfront.Catalog.
+// Setting implements bind.Catalog.
 func (c *Catalogue) Setting(name string) (string, bool) {
 	v, ok := c.db.Setting(name)
 	c.settings[name] = v
 	return v, ok
 }
 
-// Named implements sqlfront.Catalog.
+// Named implements bind.Catalog.
 func (c *Catalogue) Named(_ context.Context, path []string, t ast.TypeName) (*kernels.Named, error) {
 	return c.db.Named(c.on(path, t.Schema, t.Name), t)
 }
 
-// Literal implements sqlfront.Catalog.
+// Literal implements bind.Catalog.
 func (c *Catalogue) Literal(t *kernels.Named, text string) (string, error) {
 	c.literals = true
 	return c.db.Literal(t, text)
 }
 
-// Text implements sqlfront.Catalog.
+// Text implements bind.Catalog.
 func (c *Catalogue) Text() *kernels.Named { return c.db.Text() }
 
-// Describe implements sqlfront.Catalog. The answer is kept for the executor, which asks next.
+// Describe implements bind.Catalog. It keeps the rows for the executor, which reads them next.
 func (c *Catalogue) Describe(ctx context.Context, q *bind.OpaqueQuery) ([]ra.Column, error) {
 	names, types, data, err := c.run(ctx, q)
 	if err != nil {
@@ -247,7 +247,7 @@ func (c *Catalogue) Describe(ctx context.Context, q *bind.OpaqueQuery) ([]ra.Col
 	return cols, nil
 }
 
-// Structure implements sqlfront.Catalog.
+// Structure implements bind.Catalog.
 func (c *Catalogue) Structure(ctx context.Context, b *ra.Builder, n *ra.Node) ([]*ra.Vector, error) {
 	n, err := autodiff.Expand(ctx, b, n)
 	if err != nil {
@@ -272,7 +272,7 @@ func (c *Catalogue) Structure(ctx context.Context, b *ra.Builder, n *ra.Node) ([
 	return prog.Result(0)
 }
 
-// Watch adds to who is told of the tables that are looked at; back leaves those from before.
+// Watch calls f too for each table that is read, until back is called.
 func (c *Catalogue) Watch(f func(schema, name string) error) (back func()) {
 	var outer func(schema, name string) error
 	outer = c.db.Watch(func(schema, name string) error {
@@ -284,7 +284,7 @@ func (c *Catalogue) Watch(f func(schema, name string) error) (back func()) {
 	return func() { c.db.Watch(outer) }
 }
 
-// run runs a parameter-free sub-query.
+// run runs a sub-query that reads no parameter.
 func (c *Catalogue) run(ctx context.Context, q *bind.OpaqueQuery) (names, types []string, data []*ra.Vector,
 	err error) {
 	c.reads[q] = nil
@@ -321,7 +321,7 @@ func (c *Catalogue) run(ctx context.Context, q *bind.OpaqueQuery) (names, types 
 	return names, types, data, nil
 }
 
-// timeRead adds the time until the returned function is called to that of reading; a read may hold others.
+// timeRead measures the time until the returned function is called and adds it to reading. Reads may be nested.
 func (c *Catalogue) timeRead() func() {
 	begin, before := time.Now(), c.reading
 	return func() { c.reading = before + time.Since(begin) }
@@ -368,7 +368,7 @@ func (c *Catalogue) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Ve
 	return c.db.Read(ctx, t, cols)
 }
 
-// ReadInto implements ra.Roomy; a database that reads into memory of its own is asked as ever.
+// ReadInto implements ra.Roomy. If the database cannot read into given memory, it calls Read.
 func (c *Catalogue) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Room) ([]*ra.Vector, error) {
 	db, ok := c.db.(ra.Roomy)
 	if !ok {
@@ -378,7 +378,7 @@ func (c *Catalogue) ReadInto(ctx context.Context, t *ra.Table, cols []int, room 
 	return db.ReadInto(ctx, t, cols, room)
 }
 
-// print prints an Opaque node's query for generated SQL.
+// print prints the query of an Opaque node for generated SQL.
 func (c *Catalogue) print(ctx context.Context, n *ra.Node) (string, error) {
 	q := n.Query.(*bind.OpaqueQuery)
 	if q.Select == nil {
@@ -387,7 +387,7 @@ func (c *Catalogue) print(ctx context.Context, n *ra.Node) (string, error) {
 	return c.text(ctx, q)
 }
 
-// text prints a sub-query as the database runs it. One that stands for a value is NULL where it has no row.
+// text prints a sub-query for the database. A scalar one is NULL where it has no row.
 func (c *Catalogue) text(ctx context.Context, q *bind.OpaqueQuery) (string, error) {
 	s, err := c.db.Native(ctx, q.Select, q.Text)
 	if err == nil && q.Scalar {

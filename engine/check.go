@@ -19,23 +19,24 @@ import (
 type CheckRow struct {
 	Key               string // identity of the row, as text
 	Column            string
-	Element           int64 // within the chunk, from 1 in row-major order
+	Element           int64 // position in the chunk, from 1 in row-major order
 	Analytic, Numeric float64
-	// relative to the largest of both, a thousandth of the parameter's largest gradient, and 1e-5 of the loss (see judge)
+	// Error is relative to the largest of the two, of a thousandth of the parameter's largest gradient, and of 1e-5 of
+	// the loss (see judge).
 	Error float64
 	OK    bool // Error ≤ 1e-5
 }
 
-// checkTolerance is the error up to which an element counts as right.
+// checkTolerance is the largest error of an element that counts as right.
 const checkTolerance = 1e-5
 
-// CheckOptions say which elements of a gradient are checked, and of which rows the loss is.
+// CheckOptions choose the elements of a gradient to check, and the rows of the loss.
 type CheckOptions struct {
 	Samples int    // how many elements, at least 1
-	Step    *int64 // which a loss that draws or reads a batch needs
+	Step    *int64 // the step, which a loss needs that draws or reads a batch
 	Seed    int64
-	// Batch is a table or view whose references stand for BatchSize of its rows: those that a run of train with this seed
-	// takes at Step, from 1. "" for the whole loss.
+	// Batch is a table or view of which the loss reads BatchSize rows: those of a run of train with this seed at Step,
+	// from 1. "": the loss reads all rows.
 	Batch     string
 	BatchSize int64
 }
@@ -99,7 +100,7 @@ func (db *Engine) check(ctx context.Context, loss, param string, o CheckOptions)
 	return judge(rows, x, largest), nil
 }
 
-// checkedBatch opens the batch of a check as a run of training would.
+// checkedBatch opens the batch of a check, as a run of training would.
 func (db *Engine) checkedBatch(ctx context.Context, params []string, o CheckOptions) (*bind.Batch, error) {
 	config := train.Default()
 	config.Batch, config.BatchSize, config.Seed = o.Batch, o.BatchSize, o.Seed
@@ -124,14 +125,14 @@ func (db *Engine) checkedBatch(ctx context.Context, params []string, o CheckOpti
 	return b.Batch, nil
 }
 
-// sample is a CheckRow with the place of its element.
+// sample is a CheckRow and the position of its element.
 type sample struct {
 	CheckRow
 	at *float64
 }
 
-// sampled draws elements of the parameter, without repetition, and reads their analytic gradient from c; largest is the
-// largest of all elements.
+// sampled draws distinct elements of the parameter and reads their analytic gradient from c. largest is the largest
+// gradient of all elements.
 func (c *Compiled) sampled(ctx context.Context, db *Engine, f *Compiled, samples int) (out []sample, largest float64,
 	err error) {
 	t := c.Tables[0]
@@ -150,7 +151,7 @@ func (c *Compiled) sampled(ctx context.Context, db *Engine, f *Compiled, samples
 			return nil, 0, err
 		}
 		row, at := d.element/p.Size, d.element%p.Size
-		if x := p.F64[d.element]; math.IsNaN(x) || math.IsInf(x, 0) { // no difference has a width there
+		if x := p.F64[d.element]; math.IsNaN(x) || math.IsInf(x, 0) { // no difference can be taken there
 			return nil, 0, About(sqlerr.New(sqlerr.NumericOutOfRange, "parameter %s.%s holds %s, key %s", t.Name, t.Cols[d.col].
 				Name, train.Number(x), l.Key(row)).
 				WithHint("Central differences need finite parameters."), "param", 0)
@@ -173,13 +174,13 @@ func (c *Compiled) sampled(ctx context.Context, db *Engine, f *Compiled, samples
 	return out, largest, nil
 }
 
-// drawnElement is an element of a parameter's column, with what decides whether it is drawn.
+// drawnElement is an element of a parameter's column with its random number.
 type drawnElement struct {
 	col, element int
 	rank         float64
 }
 
-// drawElements returns the elements with the smallest of numbers that are drawn for each, in the order of the table.
+// drawElements draws a number for each element and returns the elements with the smallest, in the order of the table.
 func (c *Compiled) drawElements(f *Compiled, samples int) []drawnElement {
 	byRank := func(a, b drawnElement) int { return cmp.Compare(a.rank, b.rank) }
 	var kept []drawnElement
@@ -207,7 +208,7 @@ func (c *Compiled) drawElements(f *Compiled, samples int) []drawnElement {
 	return kept
 }
 
-// GradColumn is the position of a table column among the columns of the parameter's root.
+// GradColumn is the position of a table's column among the columns of the parameter's root.
 func (c *Compiled) GradColumn(param, col int) int {
 	for i, k := range c.Res.Cols[param] {
 		if k == col {
@@ -217,7 +218,7 @@ func (c *Compiled) GradColumn(param, col int) int {
 	return -1
 }
 
-// GradKey holds the positions of the table's identity among the columns of the parameter's root.
+// GradKey lists the positions of the table's identity among the columns of the parameter's root.
 func (c *Compiled) GradKey(param int) []int {
 	key := make([]int, len(c.Tables[param].Key))
 	for i, k := range c.Tables[param].Key {
@@ -226,9 +227,9 @@ func (c *Compiled) GradKey(param int) []int {
 	return key
 }
 
-// central is the derivative in one element by central differences at two widths, extrapolated. Where the two
-// disagree by more than the rounding of the loss explains, a kink lies between the points (a relu that changes
-// sides), and narrower pairs are tried: the one with the smallest disagreement and rounding counts.
+// central is the derivative by one element: central differences at two widths, extrapolated. If the two disagree by
+// more than the rounding of the loss explains, there is a kink between the points (a relu that changes sides), and
+// narrower pairs are tried. The pair with the smallest disagreement and rounding counts.
 func (c *Compiled) central(ctx context.Context, env kernels.Env, at *float64, loss float64) (float64, error) {
 	x := *at
 	defer func() { *at = x }()
@@ -267,9 +268,9 @@ func (c *Compiled) central(ctx context.Context, env kernels.Env, at *float64, lo
 	return best, nil
 }
 
-// judge computes the errors and sorts the worst first. largest is the largest gradient of the parameter. A central
-// difference of width 1e-4 in float64 is uncertain by some 1e-11 of the loss (or of 1, the usual size of what cancels
-// in a small loss), so gradients below 1e-5 of that cannot be told to five digits.
+// judge computes the errors and sorts the worst first. largest is the parameter's largest gradient. A central
+// difference of width 1e-4 in float64 is uncertain by about 1e-11 of the loss (or of 1, the usual size of terms that
+// cancel in a small loss), so gradients below 1e-5 of that are not known to five digits.
 func judge(rows []sample, loss, largest float64) []CheckRow {
 	floor := 1e-5 * math.Max(1, math.Abs(loss))
 	out := make([]CheckRow, len(rows))

@@ -19,19 +19,19 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/bind"
 )
 
-// Request says what is compiled: a loss, its parameters, and how.
+// Request tells what to compile: a loss, its parameters, and how.
 type Request struct {
 	Loss    string
 	Params  []string
 	Draw    bool              // dropout draws
 	force64 bool              // everything in double precision
-	Forward bool              // the loss alone, with the parameters as live buffers
-	As      string            // what messages call the query; "loss" when empty
-	PerStep map[Object]bool   // tables that are read again at every step
+	Forward bool              // only the loss, with the parameters as live buffers
+	As      string            // the query's name in messages; "": "loss"
+	PerStep map[Object]bool   // tables whose rows are read again at every step
 	Batch   *bind.Batch       // the relation of which a step reads some rows; nil: none
-	Seed    int64             // of the draws, where it is known
-	Beside  int               // numbers that are kept for each of a parameter: an optimizer's state and the like
-	With    *executor.Program // a program that is in use at the same time; nil: none
+	Seed    int64             // seed of the draws, if known
+	Beside  int               // numbers kept for each number of a parameter, such as an optimizer's state
+	With    *executor.Program // a program in use at the same time; nil: none
 }
 
 // Compiled is a request with its plan and program.
@@ -41,23 +41,23 @@ type Compiled struct {
 	Res    *optimizer.Result
 	Prog   *executor.Program
 	Tables []*ra.Table   // per parameter
-	Cols   [][]int       // per parameter: the table columns that are differentiated
-	Looks  []target      // parameters that look like data; of a run of training
-	took   time.Duration // by plan
+	Cols   [][]int       // per parameter: the columns that are differentiated
+	Looks  []target      // of a training run: parameters that look like data
+	took   time.Duration // time of planning
 
-	Read      []*ra.Table                     // the tables that the plan was made from
+	Read      []*ra.Table                     // tables from which the plan was made
 	Defined   map[*ra.Table]*catalog.TableDef // their definitions
-	described []description                   // and the sub-queries
+	described []description                   // sub-queries from which it was made
 }
 
-// Compilation is what it took to make a program. The program is in use, and is gone when the statement is over that it
-// was made for.
+// Compilation tells what it took to make a program. The program is in use; it is freed after the statement for which it
+// was made.
 type Compilation struct {
 	Loss      string
 	Params    []string
 	Planning  time.Duration // binding, differentiating, optimizing
-	Reading   time.Duration // tables, from the database
-	Structure time.Duration // the structure phase, without Reading
+	Reading   time.Duration // reading tables from the database
+	Structure time.Duration // the structure phase without Reading
 	Program   *executor.Program
 }
 
@@ -94,7 +94,7 @@ func (db *compiler) Plan(ctx context.Context, r Request) (*Compiled, error) {
 		return nil, err
 	}
 	c.took = time.Since(begin)
-	if o := r.Batch; o != nil && o.Near != "" && o.Order != nil { // it reads the batch, which is no planning
+	if o := r.Batch; o != nil && o.Near != "" && o.Order != nil { // ordering reads the batch, which is not planning
 		if err := o.Order(ctx); err != nil {
 			return nil, About(err, "batch", 0)
 		}
@@ -102,7 +102,7 @@ func (db *compiler) Plan(ctx context.Context, r Request) (*Compiled, error) {
 	return c, nil
 }
 
-// parameters finds the parameters of a request, and which of their columns are differentiated.
+// parameters finds a request's parameters and those of their columns that are differentiated.
 func (db *compiler) parameters(ctx context.Context, c *Compiled) (refs []bind.ParamRef, ps []optimizer.Param,
 	err error) {
 	for n, name := range c.Params {
@@ -140,7 +140,7 @@ func (db *compiler) bound(ctx context.Context, c *Compiled, b *ra.Builder, refs 
 			return About(err, "loss", 0)
 		}
 	}
-	if err := ctx.Err(); err != nil { // a long text is parsed again, which takes its time
+	if err := ctx.Err(); err != nil { // parsing a long text again takes time
 		return err
 	}
 	c.query, err = bind.BindLoss(ctx, db.Catalogue, b, r.Loss,
@@ -171,7 +171,8 @@ func (db *compiler) differentiated(ctx context.Context, c *Compiled, b *ra.Build
 	return nil
 }
 
-// rests notes what a plan was made from, which a database that computes it must look at again.
+// rests records the tables and sub-queries from which a plan was made. A database that computes the plan must check
+// them.
 func (c *Compiled) rests(db *compiler) {
 	if _, ok := db.Database.(catalog.Pusher); !ok || c.Res == nil {
 		return
@@ -185,8 +186,8 @@ func (c *Compiled) rests(db *compiler) {
 	}
 }
 
-// judged lets the database judge a query text first. Of a name that does not exist, and of a text that is nested too
-// deeply, the binder says more: its error counts where it is about the same.
+// judged lets the database check a query text before it is bound. The binder's error is preferred if it is about the
+// same thing: it is better for unknown names and for texts that are nested too deeply.
 func (db *compiler) judged(ctx context.Context, loss string) error {
 	err := db.Prepare(ctx, loss)
 	var theirs, ours *sqlerr.Error
@@ -205,7 +206,7 @@ func (db *compiler) judged(ctx context.Context, loss string) error {
 	return err
 }
 
-// once refuses a column that another parameter has already.
+// once refuses a column that belongs to another parameter already.
 func (c *Compiled) once(t *ra.Table, cols []int) error {
 	for i, u := range c.Tables {
 		for _, k := range c.Cols[i] {
@@ -238,7 +239,7 @@ func (db *compiler) Compile(ctx context.Context, r Request) (*Compiled, error) {
 // Build runs the structure phase of a plan.
 func (db *compiler) Build(ctx context.Context, c *Compiled) (err error) {
 	o := db.options(c.With)
-	// an optimizer's state: a run of training
+	// an optimizer's state means a training run
 	o.Force64, o.Env, o.Beside, o.Many = c.force64, kernels.Env{Seed: c.Seed}, c.Beside, c.Beside > 0
 	begin, reading := time.Now(), db.Catalogue.reading
 	c.Prog, err = executor.Compile(ctx, c.Res.Plan, db.Catalogue, o)
@@ -250,7 +251,7 @@ func (db *compiler) Build(ctx context.Context, c *Compiled) (err error) {
 	return About(err, "loss", 0)
 }
 
-// drawn checks that a loss that draws has been given a step.
+// drawn refuses a loss that draws but has no step.
 func (c *Compiled) drawn(step *int64) error {
 	if c.query.Draws && step == nil {
 		return sqlerr.New(sqlerr.InvalidParameter, "the loss draws (dropout or current_step()), so it needs a step").
@@ -274,7 +275,7 @@ func (c *Compiled) Run(ctx context.Context, env kernels.Env) (float64, error) {
 	return x, nil
 }
 
-// IsNull explains a loss that is NULL by the empty tables that it reads.
+// IsNull explains why a loss is NULL by the empty tables that it reads.
 func (c *Compiled) IsNull() error {
 	e := sqlerr.New(sqlerr.NullNotAllowed, "the %s is NULL", c.Res.Plan.Roots[0].Name).
 		WithDetail("Aggregates of no rows, or of NULL only, are NULL.").

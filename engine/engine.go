@@ -7,14 +7,14 @@ import (
 	"github.com/relgrad/relgrad/catalog"
 )
 
-// Settings are what a session's user decides about its engine.
+// Settings are a session's settings of its engine.
 type Settings struct {
 	// Workers is the number of threads; 0 means one per core. Results do not depend on it.
 	Workers int
-	// Memory is the budget of a program in bytes, where SET relgrad.memory gives none; 0 means three quarters of what
-	// this process may have. What does not fit lies in files.
+	// Memory is the budget of a program in bytes unless SET relgrad.memory gives one. 0: three quarters of what this
+	// process may have. What does not fit lies in files.
 	Memory int64
-	// Mode says what computes gradients on a database that can do it: ModeAuto (also ""), ModeChunk or ModeSQL.
+	// Mode tells what computes gradients if the database can do it too: ModeAuto (also ""), ModeChunk or ModeSQL.
 	Mode string
 	// Notice receives messages of running statements, such as train()'s options. Nil drops them.
 	Notice func(level, message string)
@@ -26,7 +26,7 @@ type Settings struct {
 	Disable []string
 }
 
-// session is the database with what a session of the engine has.
+// session is the database and the engine's state of a session.
 type session struct {
 	catalog.Database
 	*Settings
@@ -35,12 +35,11 @@ type session struct {
 	cache     *planCache
 }
 
-// Engine is the engine of one session, without training. It is made of layers: each has what is its own, and knows
-// those below it.
+// Engine is the engine of one session, without training. It has layers; each knows only those below it:
 //
 //	session   the database, the session's settings, the memory
-//	compiler  a loss to a plan and a program, and those that are kept
-//	finder    where a value stops being finite
+//	compiler  makes a plan and a program of a loss, and keeps them
+//	finder    finds where a value stops being finite
 //	pusher    plans that the database computes
 //	Engine    gradients, their check, their explanation
 type Engine struct{ pusher }
@@ -54,7 +53,7 @@ func New(d catalog.Database, s *Settings) *Engine {
 // Close frees what is kept between calls.
 func (db *Engine) Close() { db.cache.clear() }
 
-// Recovered forgets what a panic may have left broken.
+// Recovered drops what a panic may have left broken.
 func (db *Engine) Recovered() { db.cache = &planCache{} }
 
 func (db *session) Notify(level, message string) {
@@ -63,12 +62,12 @@ func (db *session) Notify(level, message string) {
 	}
 }
 
-// Runf runs a statement of our own.
+// Runf runs a statement of the engine's own.
 func (db *session) Runf(ctx context.Context, format string, args ...any) (*catalog.Result, error) {
 	return db.RunSQL(ctx, fmt.Sprintf(format, args...))
 }
 
-// OnOneState runs f on one state of the store.
+// OnOneState runs f while the store's state does not change.
 func (db *session) OnOneState(f func() error) error {
 	if s, ok := db.Database.(catalog.Snapshotter); db.InTransaction() || ok && s.InOne() {
 		return f()

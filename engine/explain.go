@@ -16,7 +16,7 @@ import (
 	"github.com/relgrad/relgrad/sqlgen"
 )
 
-// Stages are what Explain can show, in the order of a query's life; "all" shows every one.
+// Stages are the stages that Explain shows, in the order of a query's life. "all" shows all.
 var Stages = []string{"ra", "grad", "opt", "physical", "sql"}
 
 // Explain shows a stage of a loss and its gradients: the query as bound (ra), loss and gradients before
@@ -70,12 +70,12 @@ func (db *Engine) Explain(ctx context.Context, loss string, params []string, sta
 	return b.String(), nil
 }
 
-// analyzeSteps is how often a program is run to see how long its instructions take.
+// analyzeSteps is how many steps are timed.
 const analyzeSteps = 5
 
-// Analyze is the physical stage with times: loss and gradients are computed for the first steps of a run, and nothing
-// is trained. batch and size are those of train, "" and 0 for the whole loss. It measures the machine too, and is no
-// stage of explain_gradient: a server has other work.
+// Analyze is the physical stage with measured times: it computes loss and gradients for the first steps of a run and
+// trains nothing. batch and size are those of train; "" and 0: the whole loss. Since it measures the machine too, it is
+// no stage of explain_gradient, which a busy server may run.
 func (db *Engine) Analyze(ctx context.Context, loss string, params []string, batch string, size int64) (string, error) {
 	step := int64(1)
 	rows, err := db.checkedBatch(ctx, params, CheckOptions{Step: &step, Batch: batch, BatchSize: size})
@@ -93,7 +93,7 @@ func (db *Engine) Analyze(ctx context.Context, loss string, params []string, bat
 	return p.Prog.Explain(), nil
 }
 
-// fired lists the rules that fired, and those that are switched off.
+// fired lists the rules that fired and those that are switched off.
 func fired(count map[string]int) string {
 	names := make([]string, 0, len(count))
 	for n := range count {
@@ -114,8 +114,8 @@ func fired(count map[string]int) string {
 	return b.String()
 }
 
-// gradientSQL prints each root of the plan as a statement of its own. Comments say what computes the gradient and why,
-// which rules have made the plan, what each operator is, and what a server expects the statement to cost.
+// gradientSQL prints each root of the plan as a statement. Comments tell what computes the gradient and why, which
+// rules have made the plan, what each operator is, and the cost that a server estimates.
 func (db *Engine) gradientSQL(ctx context.Context, c *Compiled) (string, error) {
 	var b strings.Builder
 	engine := ModeChunk
@@ -147,7 +147,7 @@ func (db *Engine) gradientSQL(ctx context.Context, c *Compiled) (string, error) 
 			switch {
 			case ctx.Err() != nil:
 				return "", err
-			case err != nil: // the text is worth showing all the same
+			case err != nil: // show the text without the estimate
 				cost = "none: " + strings.Join(strings.Fields(err.Error()), " ")
 			}
 			fmt.Fprintf(&b, "-- Postgres's estimate: %s\n", cost)

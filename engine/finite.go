@@ -16,13 +16,13 @@ import (
 	"github.com/relgrad/relgrad/train"
 )
 
-// finder says where a loss or a gradient stops being finite.
+// finder finds where a loss or a gradient stops being finite.
 type finder struct{ compiler }
 
-// guardHint is what helps most where a loss or a gradient is not finite.
+// guardHint is the hint where a loss or gradient is not finite.
 const guardHint = "A guard in the loss may help, e.g. CASE WHEN x > 0 THEN ln(x) ELSE 0 END."
 
-// finite refuses a loss that is infinite or no number: its gradient would mean nothing.
+// finite refuses a loss that is infinite or NaN: its gradient would be meaningless.
 func (db *finder) finite(ctx context.Context, c *Compiled, x float64, env kernels.Env) error {
 	if !math.IsNaN(x) && !math.IsInf(x, 0) {
 		return nil
@@ -34,8 +34,8 @@ func (db *finder) finite(ctx context.Context, c *Compiled, x float64, env kernel
 	return e
 }
 
-// finiteGradient refuses a gradient of parameter i, rows as its table has them, with an element that is infinite or no
-// number.
+// finiteGradient refuses a gradient of parameter i with an element that is infinite or NaN. r has the rows in the order
+// of the table.
 func (db *finder) finiteGradient(ctx context.Context, c *Compiled, i int, r *catalog.Relation, env kernels.Env) error {
 	t := c.Tables[i]
 	for k, v := range r.Cols {
@@ -66,7 +66,7 @@ func (db *finder) finiteGradient(ctx context.Context, c *Compiled, i int, r *cat
 	return nil
 }
 
-// keyText says which row has these parts of its key.
+// keyText names a row by its key.
 func keyText(key []string) string {
 	if len(key) == 0 {
 		return ""
@@ -90,9 +90,9 @@ func firstBadRow(v *ra.Vector) int {
 	return -1
 }
 
-// FirstNotFinite says which relation of a plan, of the loss as it is written or of a gradient too, holds the first
-// value that is not finite, in which row, and which kernel made it; "" where that cannot be found. It computes every
-// intermediate relation, once; fill sets parameters that are not the store's.
+// FirstNotFinite finds the first value of a plan that is not finite, and tells in which relation and row it is and
+// which kernel made it; "" where it cannot be found. The plan is that of the loss as written, or of a gradient. Every
+// intermediate relation is computed once. fill sets parameters that differ from the stored ones.
 func (db *finder) FirstNotFinite(ctx context.Context, c *Compiled, of *ra.Plan, env kernels.Env,
 	fill func(*executor.Program)) string {
 	plan, live := &ra.Plan{}, liveColumns(of)
@@ -121,8 +121,8 @@ func (db *finder) FirstNotFinite(ctx context.Context, c *Compiled, of *ra.Plan, 
 	return ""
 }
 
-// computed runs a plan by itself; nil where that fails: it is larger than the loss itself, perhaps, and the message
-// stands without it.
+// computed runs a plan by itself; nil where that fails, perhaps because it is larger than the loss. The message then
+// does without.
 func (db *finder) computed(ctx context.Context, c *Compiled, plan *ra.Plan, env kernels.Env,
 	fill func(*executor.Program)) [][]*ra.Vector {
 	o := db.options(c.Prog)
@@ -147,7 +147,7 @@ func (db *finder) computed(ctx context.Context, c *Compiled, plan *ra.Plan, env 
 	return out
 }
 
-// madeBy names the kernel that made a value that is not finite from values that are: it computes all parts of the
+// madeBy finds the kernel that made a value that is not finite out of finite values, by computing all parts of the
 // column's expression.
 func (db *finder) madeBy(ctx context.Context, c *Compiled, bad *notFinite, env kernels.Env,
 	fill func(*executor.Program)) string {
@@ -178,7 +178,7 @@ func (db *finder) madeBy(ctx context.Context, c *Compiled, bad *notFinite, env k
 		return ""
 	}
 	e := n.Out[at]
-	for next := e; next != nil; { // down to the first whose arguments are finite
+	for next := e; next != nil; { // descend to the first call whose arguments are finite
 		e, next = next, nil
 		for _, a := range e.Args {
 			if k, ok := column[a]; ok && a.Def != nil && !results[0][k].IsNull(bad.row) {
@@ -191,10 +191,10 @@ func (db *finder) madeBy(ctx context.Context, c *Compiled, bad *notFinite, env k
 	return e.Def.Name
 }
 
-// partColumn is the first of columns that no plan has.
+// partColumn is the first id for columns of parts; plans do not use such ids.
 const partColumn ra.ColumnID = 1 << 30
 
-// notFinite is a value of a relation that is not.
+// notFinite is the place of a value that is not finite.
 type notFinite struct {
 	node *ra.Node
 	col  ra.ColumnID
@@ -202,7 +202,7 @@ type notFinite struct {
 	text string
 }
 
-// firstBad describes the first value of a relation that is not finite; nil where all are.
+// firstBad finds the first value of a relation that is not finite; nil where all are.
 func firstBad(root ra.Root, cols []*ra.Vector) *notFinite {
 	n, keys := root.Node, len(root.Node.Key)
 	for i, v := range cols[keys:] {
@@ -235,10 +235,10 @@ func firstBad(root ra.Root, cols []*ra.Vector) *notFinite {
 	return nil
 }
 
-// aggregates name the columns that hold their arguments.
+// aggregates are the names of columns that hold arguments of aggregates.
 var aggregates = []string{"sum", "avg", "min", "max"}
 
-// called says what messages call an operator's result.
+// called are the names of operators in messages.
 var called = map[ra.Op]string{ra.Select: "query", ra.Join: "join", ra.Aggregate: "aggregate", ra.Union: "union",
 	ra.SemiJoin: "query",
 	ra.AntiJoin: "query", ra.Add: "sum", ra.Opaque: "sub-query"}

@@ -12,8 +12,8 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// Gradient returns rows of the table's type: identity and attributes copied, the gradient of the loss in the
-// value columns (law 3). A loss that draws needs a step.
+// Gradient returns rows of the table's type: identity and attributes are copied, the value columns hold the gradient of
+// the loss (law 3). A loss that draws needs a step.
 func (db *Engine) Gradient(ctx context.Context, loss, table string, step *int64, seed int64) (out *catalog.Relation,
 	err error) {
 	err = db.OnOneState(func() (err error) {
@@ -36,7 +36,7 @@ func (db *Engine) gradient(ctx context.Context, r Request, step *int64, seed int
 	return db.executed(ctx, r, step, seed)
 }
 
-// executed is Gradient by the executor.
+// executed is Gradient computed by the executor.
 func (db *Engine) executed(ctx context.Context, r Request, step *int64, seed int64) (*catalog.Relation, error) {
 	c, err := db.kept(ctx, r)
 	if err != nil {
@@ -51,8 +51,8 @@ func (db *Engine) executed(ctx context.Context, r Request, step *int64, seed int
 	return db.gradientOf(ctx, c, 0, stepEnv(step, seed))
 }
 
-// warnRounded tells which attributes are not in the gradients' rows as they are in the table: numerics are double
-// precision on their way.
+// warnRounded warns about attributes that differ in the gradients' rows from the table, because numerics pass as double
+// precision.
 func (db *session) warnRounded(ctx context.Context, c *Compiled) error {
 	for _, t := range c.Tables {
 		for i, col := range t.Cols {
@@ -72,21 +72,21 @@ func (db *session) warnRounded(ctx context.Context, c *Compiled) error {
 	return nil
 }
 
-// longNumerics reports whether a column holds numerics that double precision does not: as the database said when it
-// described the table, or as it says now.
+// longNumerics reports whether a column has numerics that double precision cannot hold: the database knows it from
+// describing the table, or is asked now.
 func (db *session) longNumerics(ctx context.Context, t *ra.Table, col ra.TableColumn) (bool, error) {
 	if of := col.Type.Of; of != nil && of.Ask != nil {
 		return of.Ask() != "", nil
 	}
 	if _, server := db.Database.(catalog.Pusher); server {
-		return false, nil // it describes numerics that are long
+		return false, nil // the description says which numerics are long
 	}
 	res, err := db.RunSQL(ctx, fmt.Sprintf("SELECT 1 FROM %s WHERE %s <> %[2]s::double precision::numeric LIMIT 1",
 		sqltext.Name(t.Schema, t.Name), sqltext.Ident(col.Name)))
 	return err == nil && len(res.Rows) > 0, err
 }
 
-// GradientText is Gradient for a database that takes it as a query: text where it computes that itself, else the rows.
+// GradientText is Gradient for a database that takes a query: text if the database computes the gradient, else rows.
 func (db *Engine) GradientText(ctx context.Context, loss, table string, step *int64, seed int64) (text string,
 	rows *catalog.Relation, err error) {
 	ask := Request{Loss: loss, Params: []string{table}, Draw: true}
@@ -108,7 +108,7 @@ func (db *Engine) GradientText(ctx context.Context, loss, table string, step *in
 	return text, nil, err
 }
 
-// gradientOf is the gradient of parameter i that the executor has computed, refused where it is not finite.
+// gradientOf reads the gradient of parameter i from the executor, and refuses it where it is not finite.
 func (db *Engine) gradientOf(ctx context.Context, c *Compiled, i int, env kernels.Env) (*catalog.Relation, error) {
 	r, err := c.relation(i)
 	if err == nil {
@@ -197,7 +197,7 @@ func (db *Engine) backward(ctx context.Context, r Request, step *int64, seed int
 	return x, nil
 }
 
-// Gradients is Backward by the executor, whose gradients are given and stored nowhere.
+// Gradients is Backward by the executor. It returns the gradients and stores none.
 func (db *Engine) Gradients(ctx context.Context, loss string, params []string, step *int64, seed int64) (float64,
 	[]*catalog.Relation, error) {
 	c, err := db.kept(ctx, Request{Loss: loss, Params: params, Draw: true})

@@ -9,8 +9,8 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/print"
 )
 
-// putGrad fills the temporary table of a gradient, making it where it is not there yet. A relation of that
-// name that backward() did not make is an error.
+// putGrad fills the temporary table of a gradient and creates it if it does not exist. A relation of that name not made
+// by backward() is an error.
 func putGrad(ctx context.Context, db catalog.Rows, t *ra.Table, r *catalog.Relation) error {
 	var key []string
 	for _, k := range t.Key {
@@ -28,15 +28,15 @@ func errGradName(t *ra.Table) error {
 		WithHint("Rename or drop it.")
 }
 
-// gradName is the name of a gradient's table. It is not cut where it is too long (distinctGrads refuses it): what is
-// left could be the name of another table's gradient, which would be overwritten.
+// gradName is the name of a gradient's table. A name that is too long is not cut (distinctGrads refuses it): the rest
+// might be the name of another gradient's table, which would be overwritten.
 func gradName(t *ra.Table) string { return t.Name + "_grad" }
 
-// longestName is the number of bytes of a name that count: of what is written longer, the rest is cut off.
+// longestName is how many bytes of a name a server keeps.
 const longestName = 63
 
-// distinctGrads refuses parameters of one name in two schemas, whose gradients would go into one table, and names that
-// leave no room for the ending: that table would have the parameter's own name.
+// distinctGrads refuses parameters of the same name in two schemas, whose gradients would share a table, and names so
+// long that the ending is cut off, which would leave the parameter's own name.
 func (c *Compiled) distinctGrads() error {
 	for i, t := range c.Tables {
 		if n := len(gradName(t)); n > longestName {
@@ -57,7 +57,7 @@ func (c *Compiled) distinctGrads() error {
 	return nil
 }
 
-// ResultOf turns a relation into a statement's result, for printing.
+// ResultOf makes a statement's result of a relation, for printing.
 func ResultOf(r *catalog.Relation) *catalog.Result {
 	out := &catalog.Result{HasRows: true}
 	n := 0

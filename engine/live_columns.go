@@ -7,8 +7,8 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// liveColumns are the columns, by node, that the roots of a plan depend on. A scan has all of its table's, and a
-// sub-query all that it selects, before the optimizer takes away what nobody reads.
+// liveColumns are the columns, by node, on which the roots of a plan depend. The plan is not optimized: a scan has all
+// columns of its table, and a sub-query all that it selects.
 func liveColumns(plan *ra.Plan) map[*ra.Node]map[ra.ColumnID]bool {
 	live := map[*ra.Node]map[ra.ColumnID]bool{}
 	need := func(n *ra.Node, ids ...ra.ColumnID) {
@@ -42,7 +42,7 @@ func liveColumns(plan *ra.Plan) map[*ra.Node]map[ra.ColumnID]bool {
 	return live
 }
 
-// passes tells what column i of a node is made of.
+// passes calls need for the columns from which column i of a node is computed.
 func passes(n *ra.Node, i int, need func(*ra.Node, ...ra.ColumnID), reads func(*kernels.Expr)) {
 	switch n.Op {
 	case ra.Select, ra.Join:
@@ -59,7 +59,7 @@ func passes(n *ra.Node, i int, need func(*ra.Node, ...ra.ColumnID), reads func(*
 		for _, in := range n.Inputs {
 			need(in, in.Cols[i].ID)
 		}
-	default: // of what is not followed further all counts
+	default: // other operators need all their columns
 		for _, in := range n.Inputs {
 			for _, c := range in.Cols {
 				need(in, c.ID)

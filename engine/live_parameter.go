@@ -12,7 +12,7 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// Hash tells one content of a column from another; which rows are NULL belongs to it, what stands there does not.
+// Hash is a hash of a column's content. It includes which rows are NULL, but not the numbers stored there.
 func (l *Live) Hash(f32 []float32, f64 []float64, null func(row int) bool) uint64 {
 	h := uint64(1)
 	mix := func(x uint64) { h = bits.RotateLeft64((h^x)*0x9e3779b97f4a7c15, 29) }
@@ -35,14 +35,14 @@ func (l *Live) Hash(f32 []float32, f64 []float64, null func(row int) bool) uint6
 	return h
 }
 
-// Live is a parameter's column with what is needed to store it and to name its rows.
+// Live is a parameter's column with what storing it needs, and the keys that name its rows.
 type Live struct {
 	Table *ra.Table
 	Col   int
 	Param *executor.Param
-	Rows  []int64      // hidden row ids, in the buffer's order
+	Rows  []int64      // hidden row ids in the order of the buffer
 	Keys  []*ra.Vector // identity columns
-	Sum   uint64       // hash of what is stored
+	Sum   uint64       // hash of the stored content
 }
 
 func (c *Catalogue) Live(ctx context.Context, t *ra.Table, col int, p *executor.Param) (*Live, error) {

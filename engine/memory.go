@@ -15,8 +15,8 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// memory is the budget of a program in bytes: the one that was set in the session or for the engine, or three quarters
-// of what this process may have. 0, where the system does not tell, is no bound.
+// memory is the budget of a program in bytes: the one set in the session or for the engine, else three quarters of what
+// this process may have. It is 0, no bound, where the system does not tell that.
 func (db *session) memory() int64 {
 	if s, ok := db.Database.(catalog.Budgeter); ok && s.MemoryBudget() > 0 {
 		return s.MemoryBudget()
@@ -27,8 +27,7 @@ func (db *session) memory() int64 {
 	return defaultMemory() / 4 * 3
 }
 
-// options are the executor's settings in this session; beside is a program that is in use at the same time, nil for
-// none.
+// options are the executor's settings in this session. beside is a program in use at the same time; nil: none.
 func (db *session) options(beside *executor.Program) executor.Options {
 	o := executor.Options{Workers: db.Workers, Memory: db.memory(), SpillDir: db.spillDir(), Spills: db.spills,
 		MaySpill: db.maySpill, Taken: db.makeRoom(beside)}
@@ -43,7 +42,7 @@ func (db *session) options(beside *executor.Program) executor.Options {
 	return o
 }
 
-// spillDir is the folder of what does not fit into the memory: the database file's, where that is on this machine.
+// spillDir is the folder for what does not fit into memory: that of the database's file if it is on this machine.
 func (db *session) spillDir() string {
 	if db.spill.dir != "" {
 		return db.spill.dir
@@ -56,20 +55,19 @@ func (db *session) spillDir() string {
 	return os.TempDir()
 }
 
-// spillBounds are what the server says of temporary files.
+// spillBounds are a server's limits on temporary files.
 type spillBounds struct {
-	dir     string // "": where the engine chooses
+	dir     string // "": the engine chooses
 	bounded bool
-	most    int64 // bytes of this process, where it is bounded
+	most    int64 // bytes for this process, if bounded
 }
 
-// BoundSpills says where files lie, "" for where the engine chooses, and how many bytes they may have, where they are
-// bounded.
+// BoundSpills sets the folder of files ("": the engine chooses) and, if bounded, how many bytes they may have.
 func (db *session) BoundSpills(dir string, bounded bool, most int64) {
 	db.spill = spillBounds{dir: dir, bounded: bounded, most: most}
 }
 
-// maySpill refuses bytes in files beyond what the administrator allows.
+// maySpill refuses bytes in files beyond the server's limit.
 func (db *session) maySpill(bytes int64) error {
 	if has := tensor.SpilledBytes(); db.spill.bounded && has+bytes > db.spill.most {
 		return sqlerr.New("53400", "temporary files of the engine would take %s, more than the %s that this session may have",
@@ -80,10 +78,10 @@ func (db *session) maySpill(bytes int64) error {
 	return nil
 }
 
-// spills says what of a plan does not fit into the memory.
+// spills tells the user what of a plan does not fit into memory.
 func (db *session) spills(s executor.Spilled) {
 	why := fmt.Sprintf("the plan needs %s, the memory budget is %s", megabytes(s.Needs), megabytes(s.Budget))
-	if s.Needs <= s.Budget { // which alone would say that all fits
+	if s.Needs <= s.Budget { // alone it would seem that all fits
 		why += ", of which columns of tables and index arrays may take a quarter each"
 	}
 	db.Notify("NOTICE", fmt.Sprintf("%s: %d of its columns and results, %s, lie in files in %s", why, s.Columns,
@@ -92,7 +90,7 @@ func (db *session) spills(s executor.Spilled) {
 
 func megabytes(n int64) string { return fmt.Sprintf("%.0f MB", float64(n)/(1<<20)) }
 
-// defaultMemory is the smaller of the machine's memory and the control group's limit.
+// defaultMemory is the smaller of the machine's memory and the limit of the control group.
 var defaultMemory = sync.OnceValue(func() int64 {
 	total := int64(0)
 	if data, err := os.ReadFile("/proc/meminfo"); err == nil {
@@ -112,8 +110,8 @@ var defaultMemory = sync.OnceValue(func() int64 {
 	return total
 })
 
-// makeRoom closes the programs that have been kept longest until the others hold no more than their share of the
-// memory, and returns what these hold besides the one that is in use.
+// makeRoom closes the oldest kept programs until the others fit into their share of the memory. It returns the bytes of
+// these, without the one in use.
 func (db *session) makeRoom(inUse *executor.Program) (bytes int64) {
 	var others []*cached
 	for _, e := range db.cache.entries {
@@ -129,5 +127,5 @@ func (db *session) makeRoom(inUse *executor.Program) (bytes int64) {
 	return bytes
 }
 
-// cachedShare of the memory is what compiled losses may hold that are not in use.
+// cachedShare is the part of the memory for kept programs that are not in use.
 const cachedShare = 4

@@ -18,14 +18,14 @@ import (
 	"github.com/relgrad/relgrad/sqlgen"
 )
 
-// On a server with the portable tier (package migrations) no engine stands behind gradient(): the texts of a loss and
-// its gradient are made from outside, and kept with what they depend on.
+// On a server with the portable tier (package migrations) there is no engine behind gradient(). The texts of a loss and
+// its gradient are compiled from outside and stored together with what they depend on.
 
-// dependency is a row of relgrad.compiled.definitions: what a text was made from, and what relgrad.impl_describe said
-// of it.
+// dependency is a row of relgrad.compiled.definitions: an object from which a text was made, and its description by
+// relgrad.impl_describe at that time.
 type dependency struct {
 	Kind   string          `json:"kind"` // relation, function, setting, query or scalar
-	Name   string          `json:"name"` // or the query's text
+	Name   string          `json:"name"` // or the text of a query
 	Names  []string        `json:"names"`
 	Arrays []bool          `json:"arrays"` // of a query: which columns are arrays
 	OID    string          `json:"oid,omitempty"`
@@ -35,9 +35,9 @@ type dependency struct {
 // portable makes texts that run without an engine.
 type portable struct{ *Engine }
 
-// CompileText makes the SQL texts of a loss and its gradient with respect to a parameter, table or table.column, and
-// keeps them in relgrad.compiled, where gradient() and backward() of the portable tier find them, in the open
-// transaction. Errors: those of Gradient; a server without the portable tier.
+// CompileText makes the SQL texts of a loss and of its gradient by a parameter (table or table.column). It stores them
+// in relgrad.compiled, in the open transaction, where gradient() and backward() of the portable tier find them. Its
+// errors are those of Gradient, and a server without the portable tier.
 func (db *Engine) CompileText(ctx context.Context, loss, param string) error {
 	return portable{db}.compile(ctx, loss, param)
 }
@@ -60,12 +60,12 @@ func (s portable) compile(ctx context.Context, loss, param string) error {
 	if err != nil {
 		return Plain(err)
 	}
-	if s.Catalogue.literals { // the texts have what they meant
+	if s.Catalogue.literals { // settings decided what literals mean
 		for _, name := range []string{"DateStyle", "IntervalStyle", "TimeZone", "lc_monetary"} {
 			settings[name] = ""
 		}
 	}
-	// texts of values hold under the settings by which they read back
+	// texts of values are valid only under the settings by which they read back
 	if slices.ContainsFunc(slices.Collect(maps.Values(c.query.Scans)), carriesLoose) {
 		settings["DateStyle"], settings["extra_float_digits"] = "", ""
 	}
@@ -97,18 +97,18 @@ ON CONFLICT (owner, loss, param, "column") DO UPDATE SET path = excluded.path, d
 	return err
 }
 
-// carriesLoose reports whether a scan reads values whose text follows settings.
+// carriesLoose reports whether a scan reads values whose texts depend on settings.
 func carriesLoose(n *ra.Node) bool {
 	return slices.ContainsFunc(n.Cols, func(c ra.Column) bool { return c.Type.Of != nil && c.Type.Of.Loose })
 }
 
-// texts prints the loss and the gradient with respect to the first parameter as queries for any step and seed.
+// texts prints the loss and its gradient by the first parameter, as queries for any step and seed.
 func (s portable) texts(ctx context.Context, c *Compiled) (value, gradient string, err error) {
 	folded, err := s.Folded(ctx, c)
 	if err != nil {
 		return "", "", err
 	}
-	// impl_changed looks at the same before a text runs, in backward() in an earlier snapshot
+	// impl_changed checks the same before a text runs, though in backward() with an earlier snapshot
 	o := sqlgen.Options{Typed: true, Inexact: s.Database.(catalog.Pusher).Inexact(),
 		Holds: append(s.Holding(c), folded...), Seed: "relgrad.current_seed()", Step: "relgrad.current_step()",
 		Opaque: func(n *ra.Node) (string, error) { return s.Subquery(ctx, n) }}
@@ -125,8 +125,7 @@ func (s portable) texts(ctx context.Context, c *Compiled) (value, gradient strin
 	return value, gradient, err
 }
 
-// guarded raises an error where an element of the gradient of the first parameter is not finite: nobody looks at what
-// the text gives.
+// guarded makes the text of a gradient raise an error where an element is not finite, since nobody checks its rows.
 func (s portable) guarded(c *Compiled, text string) string {
 	root, t, d := c.Res.Plan.Roots[1], c.Tables[0], s.Dialect()
 	var items, key []string
@@ -202,7 +201,7 @@ func (s portable) dependencies(ctx context.Context, c *Compiled, names map[Looku
 	return list, nil
 }
 
-// describe lets the server say what there is of a dependency now.
+// describe asks the server for its present description of a dependency.
 func (s portable) describe(ctx context.Context, d *dependency, path string) error {
 	if d.Names == nil {
 		d.Names, d.Arrays = []string{}, []bool{}

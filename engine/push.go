@@ -16,17 +16,17 @@ import (
 
 // A database with relgrad's functions can compute a gradient itself: the optimized plan goes to it as SQL text.
 
-// The values of Engine.Mode.
+// Values of Engine.Mode.
 const (
-	ModeAuto  = "auto"  // the executor, unless its buffers do not fit into the memory
+	ModeAuto  = "auto"  // the executor, unless its buffers exceed the memory
 	ModeChunk = "chunk" // the executor
 	ModeSQL   = "sql"   // the database
 )
 
-// pusher lets a database compute.
+// pusher lets a database compute plans.
 type pusher struct{ finder }
 
-// Pushes reports whether a plan is run by the database, and why.
+// Pushes reports whether the database computes a plan, and why.
 func (db *pusher) Pushes(c *Compiled) (sql bool, why string) {
 	if _, can := db.Database.(catalog.Pusher); !can {
 		return false, "the embedded store has no kernels but the executor's"
@@ -64,8 +64,8 @@ func (db *pusher) text(ctx context.Context, c *Compiled, root int, env kernels.E
 		Opaque: func(n *ra.Node) (string, error) { return db.RowsText(ctx, n, &env) }})
 }
 
-// Holding are the conditions that the tables that a plan was made from, also those that it needs no more, hold what was
-// found in them.
+// Holding are conditions that the tables from which a plan was made still have the properties found in them. That
+// includes tables that the plan no longer reads.
 func (db *pusher) Holding(c *Compiled) (conds []string) {
 	h := db.Database.(catalog.Pusher)
 	for _, t := range c.Read {
@@ -76,8 +76,8 @@ func (db *pusher) Holding(c *Compiled) (conds []string) {
 	return conds
 }
 
-// Folded are the conditions that the sub-queries of which the plan has no more than what was found give the same still;
-// those that it has tell by themselves.
+// Folded are conditions that the sub-queries whose rows have been folded into the plan still give these rows.
+// Sub-queries that the plan still contains need none.
 func (db *pusher) Folded(ctx context.Context, c *Compiled) (conds []string, err error) {
 	inPlan := map[*bind.OpaqueQuery]bool{}
 	for _, n := range bind.Opaques(c.Res.Plan.Nodes()...) {
@@ -98,7 +98,7 @@ func (db *pusher) Folded(ctx context.Context, c *Compiled) (conds []string, err 
 	return conds, nil
 }
 
-// Subquery prints a sub-query whose rows must be as they were found.
+// Subquery prints a sub-query whose rows must be the same as before.
 func (db *pusher) Subquery(ctx context.Context, n *ra.Node) (string, error) {
 	text, err := db.Catalogue.print(ctx, n)
 	if err != nil {
@@ -107,7 +107,7 @@ func (db *pusher) Subquery(ctx context.Context, n *ra.Node) (string, error) {
 	return db.Database.(catalog.Pusher).PlannedRows(text, n.Cols[:len(n.Cols)-1]), nil
 }
 
-// RowsText prints a sub-query, or the rows that the engine makes itself.
+// RowsText prints a sub-query, or rows that the engine makes itself.
 func (db *pusher) RowsText(ctx context.Context, n *ra.Node, env *kernels.Env) (string, error) {
 	data, ok, err := bind.Rows(n, env)
 	if !ok || err != nil {
@@ -158,7 +158,7 @@ func (db *pusher) pushedLoss(ctx context.Context, c *Compiled, env kernels.Env) 
 	return x, err
 }
 
-// push plans a loss for a call of gradient() or backward() that the database computes; nil where the executor does.
+// push plans a loss for a call of gradient() or backward() that the database computes; nil: the executor computes it.
 func (db *pusher) push(ctx context.Context, r Request, step *int64, seed int64) (c *Compiled, env kernels.Env,
 	err error) {
 	env = kernels.Env{Seed: seed}
@@ -190,7 +190,7 @@ func rootSQL(ctx context.Context, p *ra.Plan, root int, d sqlgen.Dialect, o sqlg
 	return sqlgen.SQL(one, 0, d, o)
 }
 
-// pushedGradient prints the gradient of parameter i with the columns of its table, in the table's order.
+// pushedGradient prints the gradient of parameter i with the columns of its table, in their order.
 func (db *pusher) pushedGradient(ctx context.Context, c *Compiled, i int, env kernels.Env) (string, error) {
 	text, err := db.text(ctx, c, 1+i, env)
 	if err != nil {
@@ -199,7 +199,7 @@ func (db *pusher) pushedGradient(ctx context.Context, c *Compiled, i int, env ke
 	return db.inOrder(c, i, text), nil
 }
 
-// inOrder gives the query of the gradient of parameter i the names and the order of its table's columns.
+// inOrder wraps the query of parameter i's gradient to give it the names and the order of the table's columns.
 func (db *pusher) inOrder(c *Compiled, i int, text string) string {
 	var items []string
 	root := c.Res.Plan.Roots[1+i]
@@ -236,7 +236,7 @@ func (db *pusher) pushedRelation(ctx context.Context, c *Compiled, env kernels.E
 				continue
 			}
 			out.Types = append(out.Types, col.PGType)
-			if out.Cols[i].N == 0 { // whose shape no row tells
+			if out.Cols[i].N == 0 { // a column without rows has no shape
 				out.Cols[i] = ra.NewVector(col.Type, 0)
 			}
 		}
@@ -244,7 +244,7 @@ func (db *pusher) pushedRelation(ctx context.Context, c *Compiled, env kernels.E
 	return out, db.finiteGradient(ctx, c, 0, out, env)
 }
 
-// isNotFinite is SQL for whether a number is infinite or NaN; no operator of the user's can stand in it.
+// isNotFinite is a SQL test for infinity and NaN. It contains no operator that a user could redefine.
 func isNotFinite(x string, t kernels.Type) string {
 	of := "float8"
 	if t.Kind == kernels.Float32 {
@@ -253,7 +253,8 @@ func isNotFinite(x string, t kernels.Type) string {
 	return x + " OPERATOR(pg_catalog.-) " + x + " OPERATOR(pg_catalog.<>) 0::pg_catalog." + of
 }
 
-// filled refuses a gradient that the database has put into its table, and empties that, where it is not finite.
+// filled checks a gradient that the database has written to its table. If it is not finite, the table is emptied and
+// the gradient refused.
 func (db *pusher) filled(ctx context.Context, c *Compiled, i int, env kernels.Env) error {
 	t, d := c.Tables[i], db.Dialect()
 	var bad []string

@@ -1,13 +1,13 @@
 package engine
 
-// Signature describes a function or procedure of the engine for people.
+// Signature describes a function or procedure of the engine for its users.
 type Signature struct {
 	Name, Args, Result string
 	Procedure          bool
 	Doc                string
 }
 
-// Surface lists the engine's functions. The functions that a loss may use are package kernels' registry.
+// Surface lists the engine's functions. Functions in losses are listed by the registry of package kernels.
 var Surface = []Signature{
 	{Name: "gradient", Args: "loss text, param anyelement, step bigint DEFAULT NULL, seed bigint DEFAULT 0",
 		Result: "SETOF anyelement",

@@ -8,18 +8,15 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// A table of data that is named as a parameter is overwritten by training. What a column is for stands in the loss: one
-// that is nothing but what the loss compares a model with is a target. All of this must hold of a parameter's column:
+// Training overwrites a table of data that is named as a parameter by mistake. The loss shows what a column is for: a
+// column with which the loss only compares a model is a target. A parameter's column is one if all of this holds:
 //
-//   - the loss reads it nowhere, conditions apart, but as a term of a difference (under a square, abs, norm, sqnorm,
-// huber or mse), as the
-//     second argument of bce_with_logits, or as the weight of a logarithm, y·ln(p);
-//   - the difference has no other term without a parameter, which would be the target then;
-//   - the rest of it is computed from another parameter's table;
-//   - each of at least two rows of its table is in one row of the comparison only, which its key determines: a bias or
-//     an embedding that examples share is none.
+//   - apart from conditions, the loss reads it only as a term of a difference (under a square, abs, norm, sqnorm, huber or mse), as the second argument of bce_with_logits, or as the weight of a logarithm, y·ln(p);
+//   - the difference has no other term without a parameter, which would then be the target;
+//   - the rest of the difference is computed from another parameter's table;
+//   - its table has at least two rows, and each is in only one row of the comparison, which its key determines: a bias or an embedding that examples share is no target.
 //
-// Such a column has a trivial optimum, whatever the model is: it becomes what the model says.
+// Such a column has a trivial optimum, whatever the model is: what the model predicts.
 
 // source is a column of a parameter.
 type source struct {
@@ -31,24 +28,24 @@ func (s source) Name() string { return s.Table.Name + "." + s.Table.Cols[s.col].
 
 // term is a summand of an expression, up to a constant factor.
 type term struct {
-	bare  *source         // it is a parameter's column; nil: it is computed
-	from  map[source]bool // the parameters that it depends on
-	fixed bool            // it is a constant
+	bare  *source         // the parameter's column that it is; nil: it is computed
+	from  map[source]bool // parameters on which it depends
+	fixed bool            // it is constant
 }
 
 // form is an expression as a sum.
 type form []term
 
-// mostTerms bounds a form; a longer sum counts as computed.
+// mostTerms bounds a form. A longer sum counts as computed.
 const mostTerms = 64
 
-// target is a parameter's column that looks like data, and the parameters that it is compared with.
+// target is a parameter's column that looks like data, with the parameters to which it is compared.
 type target struct {
 	source
 	With []source
 }
 
-// targets looks for them below the loss, which is not optimized yet.
+// targets finds them below the loss, which must not be optimized yet.
 func targets(loss *ra.Node, col ra.ColumnID, tables []*ra.Table, cols [][]int) []target {
 	l := &looker{tables: tables, cols: cols, columns: map[columnOf]form{}, exprs: map[exprOf]form{},
 		seen: map[source]map[source]bool{}, other: map[source]bool{}}
@@ -89,14 +86,14 @@ type exprOf struct {
 	e *kernels.Expr
 }
 
-// looker finds what columns are read as.
+// looker finds how columns are read.
 type looker struct {
 	tables  []*ra.Table
 	cols    [][]int
 	columns map[columnOf]form
 	exprs   map[exprOf]form
-	seen    map[source]map[source]bool // compared with what other parameters make
-	other   map[source]bool            // read otherwise
+	seen    map[source]map[source]bool // compared with values that other parameters make
+	other   map[source]bool            // read in another way
 }
 
 // parameter finds the column of a scan among the parameters.
@@ -122,7 +119,7 @@ func (l *looker) useBelow(n *ra.Node) {
 	}, n)
 }
 
-// use notes that the terms of a form are read as they are.
+// use records that the terms of a form are read in another way.
 func (l *looker) use(f form) {
 	for _, t := range f {
 		if t.bare != nil {
@@ -131,7 +128,7 @@ func (l *looker) use(f form) {
 	}
 }
 
-// computed is the form of what is made of others, whose terms are read.
+// computed is the form of a value computed from others, whose terms are read.
 func (l *looker) computed(parts ...form) form {
 	t := term{from: map[source]bool{}, fixed: true}
 	for _, f := range parts {
@@ -146,7 +143,7 @@ func (l *looker) computed(parts ...form) form {
 	return form{t}
 }
 
-// column gives the form of a column of a node.
+// column is the form of a node's column.
 func (l *looker) column(n *ra.Node, id ra.ColumnID) form {
 	at := columnOf{n, id}
 	if f, ok := l.columns[at]; ok {
@@ -191,7 +188,7 @@ func (l *looker) columnForm(n *ra.Node, id ra.ColumnID) form {
 	return form{{}}
 }
 
-// expr gives the form of an expression over the inputs of n.
+// expr is the form of an expression over the inputs of n.
 func (l *looker) expr(n *ra.Node, e *kernels.Expr) form {
 	at := exprOf{n, e}
 	if f, ok := l.exprs[at]; ok {
@@ -213,7 +210,7 @@ func (l *looker) exprForm(n *ra.Node, e *kernels.Expr) form {
 		return form{{fixed: true}}
 	}
 	if e.Type.Kind == kernels.Bool {
-		return form{{}} // a condition, through which no gradient goes
+		return form{{}} // a condition: no gradient passes through it
 	}
 	args := make([]form, len(e.Args))
 	for i, a := range e.Args {
@@ -225,7 +222,7 @@ func (l *looker) exprForm(n *ra.Node, e *kernels.Expr) form {
 	return l.computed(args...)
 }
 
-// made is the form of a kernel's value by what that is of its arguments; nil for one that is only computed from them.
+// made is the form of a kernel's value, given those of its arguments; nil where it is just computed from them.
 func (l *looker) made(n *ra.Node, e *kernels.Expr, args []form) form {
 	switch e.Def.Role {
 	case kernels.RoleSum:
@@ -252,11 +249,11 @@ func (l *looker) made(n *ra.Node, e *kernels.Expr, args []form) form {
 	return nil
 }
 
-// product is the form of a product or quotient: a factor that is constant, or the weight of a row, leaves the other one
-// what it is, a square compares, and a logarithm is weighed.
+// product is the form of a product or quotient. A constant factor, or a factor that weights a row, keeps the other
+// factor's form; a square compares; a logarithm gets a weight.
 func (l *looker) product(n *ra.Node, e *kernels.Expr, args []form) form {
 	role := e.Def.Role
-	weighted := func(weight, x form) bool { return free(weight) && len(x) > 1 } // by the weight of a row
+	weighted := func(weight, x form) bool { return free(weight) && len(x) > 1 } // weights a row
 	switch {
 	case role != kernels.RoleScalar && fixed(args[1]):
 		return args[0]
@@ -285,7 +282,7 @@ func fixed(f form) bool { return !slices.ContainsFunc(f, func(t term) bool { ret
 // free reports whether a form depends on no parameter.
 func free(f form) bool { return !slices.ContainsFunc(f, func(t term) bool { return len(t.from) > 0 }) }
 
-// chosen is the form of a choice, which is that of its only value that is not constant.
+// chosen is the form of a choice: the form of its only value that is not constant.
 func (l *looker) chosen(d *kernels.Def, args []form) form {
 	values := args
 	if d.Chosen != nil {
@@ -301,7 +298,7 @@ func (l *looker) chosen(d *kernels.Def, args []form) form {
 	return varying[0]
 }
 
-// logarithm reports whether an expression is one, up to a constant factor.
+// logarithm reports whether an expression is a logarithm, up to a constant factor.
 func (l *looker) logarithm(n *ra.Node, e *kernels.Expr) bool {
 	for {
 		switch {
@@ -322,7 +319,7 @@ func (l *looker) logarithm(n *ra.Node, e *kernels.Expr) bool {
 	}
 }
 
-// weighs notes a target that weighs what another parameter's table makes.
+// weighs records a target that weights what another parameter's table makes.
 func (l *looker) weighs(n *ra.Node, y, z form) bool {
 	varying := slices.DeleteFunc(slices.Clone(y), func(t term) bool { return t.fixed })
 	if len(varying) != 1 || varying[0].bare == nil {
@@ -331,11 +328,11 @@ func (l *looker) weighs(n *ra.Node, y, z form) bool {
 	return l.note(n, *varying[0].bare, z)
 }
 
-// compared notes the target of a difference, if it has one.
+// compared records the target of a difference, if it has one.
 func (l *looker) compared(n *ra.Node, f form) form {
 	var found []source
 	for i, t := range f {
-		if !t.fixed && len(t.from) == 0 { // data: they are the target
+		if !t.fixed && len(t.from) == 0 { // data: it is the target
 			found = nil
 			break
 		}
@@ -360,7 +357,7 @@ func depends(f form, s source) bool {
 	return slices.ContainsFunc(f, func(t term) bool { return t.from[s] })
 }
 
-// against reports whether a column is one number for each row of n, beside what another parameter's table makes.
+// against reports whether a column is one number for each row of n, compared with what another parameter's table makes.
 func (l *looker) against(n *ra.Node, s source, rest form) bool {
 	for _, t := range rest {
 		for u := range t.from {
@@ -389,7 +386,7 @@ func (l *looker) note(n *ra.Node, s source, rest form) bool {
 	return true
 }
 
-// once reports whether each row of a table is in one row of n only: the table's key determines those of n.
+// once reports whether each row of a table occurs in only one row of n, because the table's key determines n's rows.
 func once(n *ra.Node, t *ra.Table) bool {
 	key, of := n.Unique, 0
 	if len(key) == 0 {
@@ -406,11 +403,11 @@ func once(n *ra.Node, t *ra.Table) bool {
 	return of > 0 && of <= len(t.Key)
 }
 
-// What a column of an identity is, beside a table.
+// What a column of an identity is in relation to a table.
 const (
 	notKey = iota
 	ofKey  // a column of the table's key
-	single // of a table of one row
+	single // of a table with one row
 )
 
 func determined(n *ra.Node, id ra.ColumnID, t *ra.Table) int {

@@ -2,18 +2,19 @@
 //
 // # What
 //
-// Views says of a view whether its program gives the rows that the store would give, and what they are; exact.go judges
-// that by the types of its expressions.
+// Views decides whether a view's program gives the rows that the store would give, and runs it. exact.go decides that
+// by the types of the view's expressions.
 //
 // # Invariants
 //
-// A view runs here only where nobody could tell: what is not known to mean the same to both, the store computes.
+// A view runs here only where its rows are the same. Unless that is certain, the store computes it.
 //
 // # Errors
 //
-// Those of the executor while it runs. What cannot be bound is no error: the store computes it.
+// Those of the executor while it runs. If a view cannot be bound here, the store computes it.
 //
 // # Where to add
 //
-// An expression that means the same to both: a case in exact.go, with a row in the tests of views of the root package.
+// An expression that has the same value in both: a case in exact.go, with a row in the tests of views in the root
+// package.
 package views

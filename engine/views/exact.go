@@ -11,22 +11,22 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/bind"
 )
 
-// A view may run on the executor only where the store could not tell: the two differ on purpose. The store has
-// Postgres's numeric, refuses an integer, a scalar float that overflows, underflows or is NaN, and a division by zero;
-// the executor computes in IEEE arithmetic and 64-bit integers. What follows admits joins, groups and sums of kernels
-// of chunks, whose arithmetic is IEEE's in both, and refuses everything that it does not know.
+// A view may run on the executor only if the store gives the same rows. The two differ on purpose. The store has
+// Postgres's numeric, and refuses an integer or scalar float that overflows, a float that underflows or is NaN, and a
+// division by zero. The executor computes in IEEE arithmetic and 64-bit integers. So the code below admits joins,
+// groups, and sums of kernels of chunks, whose arithmetic is IEEE's in both, and refuses everything else.
 
-// trust says how far an expression means the same to the executor and to the store.
+// trust is how far an expression has the same value in the executor and in the store.
 type trust int
 
 const (
-	differs  trust = iota // it may not
-	computed              // a scalar float that the store refuses where the executor has infinity or NaN
+	differs  trust = iota // it may differ
+	computed              // a scalar float that the store refuses where the executor gives infinity or NaN
 	same
 )
 
-// exact reports whether the executor gives the rows that the store would, or else numbers that are not finite where
-// the store may raise an error.
+// exact reports whether the executor gives the rows that the store would give, or numbers that are not finite where the
+// store may raise an error.
 func exact(t *catalog.Typed) bool {
 	x := typed{t}
 	return !slices.ContainsFunc(t.Selects, func(s *ast.Select) bool { return !x.block(s) })
@@ -35,7 +35,7 @@ func exact(t *catalog.Typed) bool {
 // typed judges expressions by their Postgres types.
 type typed struct{ *catalog.Typed }
 
-// block judges one SELECT; its sub-queries stand in the list for themselves.
+// block judges one SELECT. Its sub-queries are judged separately.
 func (t typed) block(s *ast.Select) bool {
 	if s.SetOp != "" || s.Values != nil || s.Recursive || s.Distinct || s.DistinctOn != nil || s.Windows != nil ||
 		s.OrderBy != nil || s.Limit != nil || s.Offset != nil {
@@ -75,7 +75,7 @@ func (t typed) from(f ast.FromItem) bool {
 	return false
 }
 
-// group judges an item of GROUP BY. One that is an output column's number or name stands in the targets.
+// group judges an item of GROUP BY. The name or number of an output column is judged as a target.
 func (t typed) group(e ast.Expr, targets []ast.Target) bool {
 	if l, ok := e.(*ast.Literal); ok {
 		return l.Kind == ast.LitInt
@@ -88,7 +88,7 @@ func (t typed) group(e ast.Expr, targets []ast.Target) bool {
 	return t.value(e) == same
 }
 
-// kind is what matters of a type here.
+// kind is the part of a type that matters here.
 type kind int
 
 const (
@@ -119,7 +119,7 @@ func (t typed) kind(e ast.Expr) kind {
 
 func (t typed) name(e ast.Expr) string { return t.Types[e].String() }
 
-// written is a number as it is written.
+// written reports whether an expression is a number literal, and its kind.
 func written(e ast.Expr) (ast.LiteralKind, bool) {
 	if u, ok := e.(*ast.Unary); ok && u.Op == "-" {
 		e = u.X
@@ -135,7 +135,7 @@ func literalKind(l *ast.Literal) ast.LiteralKind {
 	return l.Kind
 }
 
-// value judges an expression. A number that is written with a point is numeric: its place decides what becomes of it.
+// value judges an expression. A literal with a decimal point is numeric: its context decides what it is converted to.
 func (t typed) value(e ast.Expr) trust {
 	if k, ok := written(e); ok && k == ast.LitInt && t.kind(e) == integer {
 		return same
@@ -176,7 +176,7 @@ func when(ok bool) trust {
 	return differs
 }
 
-// scalar judges a scalar operand of float arithmetic, where a number becomes double precision.
+// scalar judges a scalar operand of float arithmetic, which converts numbers to double precision.
 func (t typed) scalar(e ast.Expr) trust {
 	if _, ok := written(e); ok {
 		return same
@@ -187,7 +187,7 @@ func (t typed) scalar(e ast.Expr) trust {
 	return t.value(e)
 }
 
-// arithmetic judges an operator. Products of scalars may underflow without a trace, sums are not finite or right.
+// arithmetic judges an operator. A product of scalars may underflow silently; a sum is right or not finite.
 func (t typed) arithmetic(x *ast.Binary) trust {
 	switch t.kind(x) {
 	case integer:
@@ -204,7 +204,7 @@ func (t typed) arithmetic(x *ast.Binary) trust {
 	return differs
 }
 
-// operand judges an argument of a kernel of chunks, which may swallow what is not finite.
+// operand judges an argument of a kernel of chunks, whose result may be finite though the argument is not.
 func (t typed) operand(e ast.Expr) bool {
 	if t.kind(e) == chunk {
 		return t.value(e) == same
@@ -212,7 +212,7 @@ func (t typed) operand(e ast.Expr) bool {
 	return t.scalar(e) == same
 }
 
-// condition judges a predicate: it decides which rows there are, so nothing computed may stand in it.
+// condition judges a predicate. It decides which rows there are, so it must not contain computed floats.
 func (t typed) condition(e ast.Expr) bool {
 	switch x := e.(type) {
 	case *ast.ColumnRef:
@@ -238,8 +238,8 @@ func (t typed) condition(e ast.Expr) bool {
 	return false
 }
 
-// comparable judges a comparison: of integers, of floats, of texts and conditions for equality. Integers and floats
-// compare exactly in the store.
+// comparable judges a comparison: of integers, of floats, or of texts and conditions for equality. The store compares
+// integers with floats exactly.
 func (t typed) comparable(op string, l, r ast.Expr) bool {
 	k, num := written(r)
 	str, isStr := r.(*ast.Literal)
@@ -273,7 +273,7 @@ func (t typed) call(c *ast.FuncCall) trust {
 			return t.aggregate(c)
 		}
 		return differs
-	case "dropout": // the identity in an ordinary SELECT
+	case "dropout": // in an ordinary SELECT it returns its argument
 		if _, ok := written(c.Args[1]); ok {
 			return t.value(c.Args[0])
 		}
@@ -282,8 +282,8 @@ func (t typed) call(c *ast.FuncCall) trust {
 	return t.kernel(c)
 }
 
-// aggregate judges a sum, mean or extreme. An extreme skips what is not finite; the mean of reals is double precision
-// in the store.
+// aggregate judges a sum, mean or extreme. An extreme may skip values that are not finite; the store's mean of reals is
+// double precision.
 func (t typed) aggregate(c *ast.FuncCall) trust {
 	arg := t.value(c.Args[0])
 	switch k := t.kind(c.Args[0]); {
@@ -322,7 +322,7 @@ func (t typed) kernel(c *ast.FuncCall) trust {
 	return same
 }
 
-// integers reports whether e is an array of written integers, such as a shape.
+// integers reports whether e is an array of integer literals, such as a shape.
 func integers(e ast.Expr) bool {
 	a, ok := e.(*ast.ArrayLit)
 	return ok && !slices.ContainsFunc(a.Elems, func(x ast.Expr) bool {
@@ -331,7 +331,7 @@ func integers(e ast.Expr) bool {
 	})
 }
 
-// cast judges a conversion. Those that round or overflow are the store's.
+// cast judges a conversion. One that rounds or may overflow is left to the store.
 func (t typed) cast(c *ast.Cast) trust {
 	from, to := t.name(c.X), t.name(c)
 	_, num := written(c.X)
@@ -349,7 +349,7 @@ func (t typed) cast(c *ast.Cast) trust {
 	return differs
 }
 
-// subscript judges x[i][j] with constant indices: the element may be NaN, which no scalar of the store can be.
+// subscript judges x[i][j] with constant indices. The element may be NaN, which the store refuses in a scalar.
 func (t typed) subscript(s *ast.Subscript) trust {
 	for _, i := range s.Indices {
 		if l, ok := i.I.(*ast.Literal); i.Slice || !ok || l.Kind != ast.LitInt {
@@ -362,8 +362,8 @@ func (t typed) subscript(s *ast.Subscript) trust {
 	return computed
 }
 
-// exactKeys reports whether the rows of a bound query meet in the executor as they do in the store: by integers,
-// conditions and texts, not by floats, which numerics are to the executor, nor by a date that may meet a timestamp.
+// exactKeys reports whether the rows of a bound query meet in the executor as in the store: on integers, booleans and
+// texts, not on floats (which numerics are in the executor) nor on a date that may meet a timestamp.
 func exactKeys(q *bind.Query) bool {
 	ok, texts := true, true
 	for _, s := range q.Scans {

@@ -15,9 +15,8 @@ import (
 	"github.com/relgrad/relgrad/store"
 )
 
-// heavyRows is the number of stored rows from which a view over chunks is worth a program of its own, where
-// DB.ViewRows does not say otherwise. rowElements of a chunk count as a row: a few blocks of a matrix are as much work
-// as many vectors.
+// heavyRows is the number of stored rows from which a view over chunks gets a program of its own, unless DB.ViewRows is
+// set. rowElements numbers of a chunk count as a row, since a few blocks of a matrix are as much work as many vectors.
 const (
 	heavyRows   = 1000
 	rowElements = 64
@@ -30,9 +29,9 @@ type Views struct {
 	Rows   int64 // DB.ViewRows
 }
 
-// View implements store.ViewEngine: views that aggregate many chunks run on the executor also in ordinary
-// statements, from the session's cache. Everything else, whatever the engine cannot bind and whatever might mean
-// something else in the store (see exact) the statement expands.
+// View implements bind.ViewEngine. Views that aggregate many chunks run on the executor, also in ordinary statements,
+// with a program from the session's cache. The statement expands all others: those that the engine cannot bind, and
+// those whose rows might differ in the store (see exact).
 func (db Views) View(ctx context.Context, v *catalog.ViewDef) (*catalog.Relation, bool, error) {
 	if db.Rows < 0 {
 		return nil, false, nil
@@ -58,12 +57,12 @@ func (db Views) View(ctx context.Context, v *catalog.ViewDef) (*catalog.Relation
 	return out, true, nil
 }
 
-// Program is what runs a view; ok is false where the store does.
+// Program returns the program of a view; ok is false where the store computes it.
 func (db Views) Program(ctx context.Context, v *catalog.ViewDef) (_ *executor.Program, ok bool) {
 	return db.Engine.KeptView(ctx, v, func() (*ra.Plan, error) { return db.plan(ctx, v) })
 }
 
-// fits reports whether an engine's column has the view's declared type.
+// fits reports whether a column of the program has the view's declared type.
 func fits(t kernels.Type, want catalog.Type) bool {
 	kinds := map[string]kernels.Kind{"smallint": kernels.Int, "integer": kernels.Int, "bigint": kernels.Int,
 		"real":             kernels.Float32,
@@ -72,7 +71,7 @@ func fits(t kernels.Type, want catalog.Type) bool {
 	return ok && k == t.Kind && want.Array == (t.Shape != nil)
 }
 
-// finite reports whether all scalar floats of a column are: for others the store may have an error instead.
+// finite reports whether all scalar floats of a column are finite; for others the store may raise an error.
 func finite(v *ra.Vector) bool {
 	if v.Type.Shape != nil {
 		return true
@@ -95,8 +94,8 @@ func vectorAt(v *ra.Vector, i int) float64 {
 	return 0
 }
 
-// plan binds and optimizes a view; nil where the store shall run it. Chunks count as parameters, so that new ones
-// are reloaded and the structure stays, unless a condition reads them: then it is structure.
+// plan binds and optimizes a view; nil: the store must run it. Chunks count as parameters, so that new values are
+// reloaded and the structure stays, unless a condition reads them: then they are structure.
 func (db Views) plan(ctx context.Context, v *catalog.ViewDef) (*ra.Plan, error) {
 	t, err := db.Store.Typed(ctx, v)
 	if err != nil || !exact(t) {
@@ -125,7 +124,7 @@ func (db Views) plan(ctx context.Context, v *catalog.ViewDef) (*ra.Plan, error) 
 	return plan, err
 }
 
-// chunks lists the columns of chunks that a query's tables have outside their keys.
+// chunks lists the chunk columns that a query's tables have outside their keys.
 func chunks(q *bind.Query) []bind.ParamRef {
 	var out []bind.ParamRef
 	for _, s := range q.Scans {
@@ -138,8 +137,8 @@ func chunks(q *bind.Query) []bind.ParamRef {
 	return out
 }
 
-// heavy reports whether a query sums over many stored rows, or large ones, and reads chunks. One that runs sub-queries
-// in the store is not taken: they would be run twice.
+// heavy reports whether a query sums over many rows, or large ones, and reads chunks. A query with sub-queries that the
+// store runs is not taken, since they would run twice.
 func (db Views) heavy(q *bind.Query) bool {
 	rows, sums, least := int64(0), false, int64(heavyRows)
 	if db.Rows > 0 {
