@@ -10,7 +10,7 @@ import (
 
 	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/engine"
-	"github.com/relgrad/relgrad/pgbridge"
+	"github.com/relgrad/relgrad/pgbridge/conn"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/train"
@@ -86,7 +86,7 @@ func TestErrorsArePublic(t *testing.T) {
 			return err
 		}},
 		{"Begin, twice", "25001", nil, func() error { defer db.Rollback(); return errors.Join(db.Begin(), db.Begin()) }},
-		{"Dial", "", pgbridge.ErrConnect, func() error {
+		{"Dial", "", conn.ErrConnect, func() error {
 			_,
 				err := relgrad.Dial(ctx, "host=/nowhere user=u", nil)
 			return err

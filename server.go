@@ -9,11 +9,12 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/engine"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/pgbridge"
+	"github.com/relgrad/relgrad/pgbridge/conn"
+	"github.com/relgrad/relgrad/pgbridge/session"
+	"github.com/relgrad/relgrad/pgbridge/wire"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/train"
@@ -23,24 +24,24 @@ import (
 // Server is a session on a Postgres server, from outside.
 type Server struct {
 	*Engine
-	session *pgbridge.Session
-	remote  *pgbridge.Remote
+	session *session.Session
+	remote  *conn.Remote
 }
 
 // Dial connects to a server on which relgrad is installed; dsn is a URL, a list of settings or a database's name, as
 // libpq takes them. Names are looked up on the session's search_path, with the schema relgrad behind it where it is not
 // on it; Mode is its relgrad.engine. notice receives the server's messages. An error without a connection has
-// pgbridge.ErrConnect in its chain.
+// conn.ErrConnect in its chain.
 func Dial(ctx context.Context, dsn string, notice func(level, message string)) (_ *Server, failed error) {
 	defer exported(&failed)
-	remote, err := pgbridge.Dial(ctx, dsn, notice)
+	remote, err := conn.Dial(ctx, dsn, notice)
 	if err != nil {
 		return nil, err
 	}
-	session := pgbridge.NewSession(remote)
-	s := &Server{Engine: newEngine(session), session: session, remote: remote}
+	db := session.New(remote)
+	s := &Server{Engine: newEngine(db), session: db, remote: remote}
 	s.Notice = notice
-	if s.Mode, err = session.Open(ctx); err == nil &&
+	if s.Mode, err = db.Open(ctx); err == nil &&
 		!slices.Contains([]string{"", engine.ModeAuto, engine.ModeChunk, engine.ModeSQL}, s.Mode) {
 		err = sqlerr.New(sqlerr.InvalidParameter, "invalid value for parameter \"relgrad.engine\": \"%s\"", s.Mode).
 			WithHint("Available values: %s, %s, %s.", engine.ModeAuto, engine.ModeChunk, engine.ModeSQL)
@@ -52,9 +53,9 @@ func Dial(ctx context.Context, dsn string, notice func(level, message string)) (
 }
 
 // OnServer makes a session of a connection that others use too, between its calls.
-func OnServer(remote *pgbridge.Remote) *Server {
-	session := pgbridge.NewSession(remote)
-	return &Server{Engine: newEngine(session), session: session, remote: remote}
+func OnServer(remote *conn.Remote) *Server {
+	db := session.New(remote)
+	return &Server{Engine: newEngine(db), session: db, remote: remote}
 }
 
 // CallTrain runs CALL train(…) in this process, on the tables of the server.
@@ -122,9 +123,9 @@ func (s *Server) Close() (failed error) {
 // ServeBackend is the engine beside a Postgres backend: it answers on line, over memory that both share, until the
 // backend closes the line.
 func ServeBackend(line *os.File, shared *os.File) error {
-	child := pgbridge.NewChild(line, shared)
-	session := pgbridge.NewSession(child)
-	b := &backend{session: session, child: child}
+	child := conn.NewChild(line, shared)
+	db := session.New(child)
+	b := &backend{session: db, child: child}
 	b.begin()
 	return child.Serve(b.call)
 }
@@ -133,8 +134,8 @@ func ServeBackend(line *os.File, shared *os.File) error {
 type backend struct {
 	core    *engine.Engine
 	trainer *run.Trainer
-	session *pgbridge.Session
-	child   *pgbridge.Child
+	session *session.Session
+	child   *conn.Child
 }
 
 // begin makes the engine.
@@ -144,7 +145,7 @@ func (b *backend) begin() {
 }
 
 // call runs one of the engine's functions.
-func (b *backend) call(ctx context.Context, r *pgbridge.Request) (a *pgbridge.Answer, err error) {
+func (b *backend) call(ctx context.Context, r *conn.Request) (a *conn.Answer, err error) {
 	defer func() {
 		if p := recover(); p != nil { // the trace goes to the server's log; what the engine keeps may be broken
 			fmt.Fprintf(os.Stderr, "relgrad: panic: %v\n%s", p, debug.Stack())
@@ -167,7 +168,7 @@ func (b *backend) call(ctx context.Context, r *pgbridge.Request) (a *pgbridge.An
 		return b.gradient(ctx, v, r.Settings["param_table"])
 	case "backward":
 		x, err := b.core.Backward(ctx, v.Text("loss"), v.List("params"), v.Step(), v.Int("seed", 0))
-		return one("backward", []float64{x}), engine.Plain(err)
+		return one("backward", &ra.Vector{Type: numberType, N: 1, F64: []float64{x}}), engine.Plain(err)
 	case "check_gradient":
 		param, err := engine.OneParam(v.List("param"))
 		if err != nil {
@@ -177,14 +178,14 @@ func (b *backend) call(ctx context.Context, r *pgbridge.Request) (a *pgbridge.An
 		if err != nil {
 			return nil, engine.Plain(err)
 		}
-		return &pgbridge.Answer{Rows: blockOf(checkRelation(rows))}, nil
+		checked := checkRelation(rows)
+		return &conn.Answer{Rows: wire.BlockOf(checked.Names, checked.Cols)}, nil
 	case "explain_gradient":
 		s, err := b.core.Explain(ctx, v.Text("loss"), v.List("param"), engine.StageOf(v.Value["stage"]))
 		if err != nil {
 			return nil, engine.Plain(err)
 		}
-		return &pgbridge.Answer{Rows: blockOf(&catalog.Relation{Names: []string{"explain_gradient"},
-			Cols: []*ra.Vector{{Type: textType, N: 1, Texts: []string{s}}}})}, nil
+		return one("explain_gradient", &ra.Vector{Type: textType, N: 1, Texts: []string{s}}), nil
 	case "train":
 		if r.Settings["read_only"] == "t" {
 			return nil, sqlerr.New("25006", "cannot execute train() in a read-only transaction").
@@ -206,7 +207,7 @@ func number32(s string) int {
 }
 
 // gradient answers with a query over the rows, which gives columns the types of the table.
-func (b *backend) gradient(ctx context.Context, v *engine.Args, table string) (*pgbridge.Answer, error) {
+func (b *backend) gradient(ctx context.Context, v *engine.Args, table string) (*conn.Answer, error) {
 	text, rows, err := b.core.GradientText(ctx, v.Text("loss"), table, v.Step(), v.Int("seed", 0))
 	if err != nil {
 		return nil, engine.Plain(err)
@@ -215,19 +216,9 @@ func (b *backend) gradient(ctx context.Context, v *engine.Args, table string) (*
 	if rows == nil {
 		query, err = b.session.PresentQuery(text, table)
 	} else {
-		query, err = b.session.Present(ctx, blockOf(rows), table)
+		query, err = b.session.Present(ctx, wire.BlockOf(rows.Names, rows.Cols), table)
 	}
-	return &pgbridge.Answer{Query: query}, err
-}
-
-// blockOf makes a block of a relation.
-func blockOf(r *catalog.Relation) *pgbridge.Block {
-	b := &pgbridge.Block{}
-	for i, name := range r.Names {
-		b.Rows = r.Cols[i].N
-		b.Cols = append(b.Cols, pgbridge.Column{Name: name, Data: r.Cols[i]})
-	}
-	return b
+	return &conn.Answer{Query: query}, err
 }
 
 var (
@@ -235,8 +226,7 @@ var (
 	numberType = kernels.Type{Kind: kernels.Float64}
 )
 
-// one makes an answer of a number.
-func one(name string, x []float64) *pgbridge.Answer {
-	return &pgbridge.Answer{Rows: blockOf(&catalog.Relation{Names: []string{name},
-		Cols: []*ra.Vector{{Type: numberType, N: len(x), F64: x}}})}
+// one makes an answer of a column.
+func one(name string, x *ra.Vector) *conn.Answer {
+	return &conn.Answer{Rows: wire.BlockOf([]string{name}, []*ra.Vector{x})}
 }

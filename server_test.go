@@ -10,7 +10,7 @@ import (
 	"github.com/relgrad/relgrad/engine"
 	"github.com/relgrad/relgrad/internal/pgcluster"
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/pgbridge"
+	"github.com/relgrad/relgrad/pgbridge/conn"
 	"github.com/relgrad/relgrad/train"
 )
 
@@ -43,7 +43,7 @@ func serverAt(t *testing.T) (*Server, string) {
 	if _, err := Dial(ctx, c.DSN, nil); sqlerr.Code(err) != sqlerr.UndefinedObject {
 		t.Errorf("without the extension: %v", err)
 	}
-	r, err := pgbridge.Dial(ctx, c.DSN, nil)
+	r, err := conn.Dial(ctx, c.DSN, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,9 @@ import (
 
 	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/pgbridge"
+	"github.com/relgrad/relgrad/pgbridge/conn"
+	"github.com/relgrad/relgrad/pgbridge/session"
+	"github.com/relgrad/relgrad/pgbridge/wire"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -36,8 +38,8 @@ func report(s *server, pairs, singles *Table) string {
 // from the request to the vectors.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "engine" {
-		c := pgbridge.NewChild(os.NewFile(0, "backend"), os.NewFile(3, "shared memory"))
-		if err := c.Serve(func(ctx context.Context, r *pgbridge.Request) (*pgbridge.Answer, error) {
+		c := conn.NewChild(os.NewFile(0, "backend"), os.NewFile(3, "shared memory"))
+		if err := c.Serve(func(ctx context.Context, r *conn.Request) (*conn.Answer, error) {
 			return readTable(ctx, c, r)
 		}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -51,8 +53,8 @@ func TestMain(m *testing.M) {
 // built is the command that is tested.
 var built string
 
-func readTable(ctx context.Context, c *pgbridge.Child, r *pgbridge.Request) (*pgbridge.Answer, error) {
-	s := pgbridge.NewSession(c)
+func readTable(ctx context.Context, c *conn.Child, r *conn.Request) (*conn.Answer, error) {
+	s := session.New(c)
 	name, _ := r.Args["loss"].(string)
 	t, err := s.TableOn(nil, "public", name)
 	if err != nil {
@@ -68,9 +70,9 @@ func readTable(ctx context.Context, c *pgbridge.Child, r *pgbridge.Request) (*pg
 		return nil, err
 	}
 	took := time.Since(begin).Seconds()
-	one := func(name string, v *ra.Vector) pgbridge.Column { return pgbridge.Column{Name: name, Data: v} }
+	one := func(name string, v *ra.Vector) wire.Column { return wire.Column{Name: name, Data: v} }
 	rows := &ra.Vector{Type: kernels.Type{Kind: kernels.Int}, N: 1, Ints: []int64{int64(data[0].N)}}
 	seconds := &ra.Vector{Type: kernels.Type{Kind: kernels.Float64}, N: 1, F64: []float64{took}}
-	return &pgbridge.Answer{Rows: &pgbridge.Block{Rows: 1,
-		Cols: []pgbridge.Column{one("rows", rows), one("seconds", seconds)}}}, nil
+	return &conn.Answer{Rows: &wire.Block{Rows: 1,
+		Cols: []wire.Column{one("rows", rows), one("seconds", seconds)}}}, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/reeflective/readline"
 	"github.com/reeflective/readline/inputrc"
+
 	"github.com/relgrad/relgrad/script/psql"
 )
 

@@ -30,7 +30,7 @@ import (
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels/cpu"
-	"github.com/relgrad/relgrad/pgbridge"
+	"github.com/relgrad/relgrad/pgbridge/conn"
 	"github.com/relgrad/relgrad/script/psql"
 )
 
@@ -136,7 +136,7 @@ func status(ctx context.Context, err error) int {
 		return 3
 	}
 	fmt.Fprint(os.Stderr, sqlerr.Render(err))
-	if errors.Is(err, pgbridge.ErrConnect) {
+	if errors.Is(err, conn.ErrConnect) {
 		return 2
 	}
 	return 1

@@ -11,7 +11,7 @@ import (
 	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/migrations"
-	"github.com/relgrad/relgrad/pgbridge"
+	"github.com/relgrad/relgrad/pgbridge/conn"
 )
 
 var pgCommand = command{name: "pg", args: "install | status | compile LOSS PARAM…  --db DSN", run: runPG,
@@ -78,12 +78,12 @@ func runPG(ctx context.Context, c *command, args []string) error {
 
 // pgInstall brings the portable tier up to date.
 func pgInstall(ctx context.Context, w io.Writer, p pgCall) error {
-	conn, err := migrations.Connect(ctx, pgbridge.DSN(p.db))
+	pg, err := migrations.Connect(ctx, conn.DSN(p.db))
 	if err != nil {
 		return err
 	}
-	defer conn.Close(ctx)
-	before, err := migrations.Apply(ctx, conn)
+	defer pg.Close(ctx)
+	before, err := migrations.Apply(ctx, pg)
 	if err != nil {
 		return err
 	}
@@ -98,12 +98,12 @@ func pgInstall(ctx context.Context, w io.Writer, p pgCall) error {
 
 // pgStatus says what a server has of relgrad.
 func pgStatus(ctx context.Context, w io.Writer, p pgCall) error {
-	conn, err := migrations.Connect(ctx, pgbridge.DSN(p.db))
+	pg, err := migrations.Connect(ctx, conn.DSN(p.db))
 	if err != nil {
 		return err
 	}
-	defer conn.Close(ctx)
-	s, err := migrations.Read(ctx, conn)
+	defer pg.Close(ctx)
+	s, err := migrations.Read(ctx, pg)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func pgStatus(ctx context.Context, w io.Writer, p pgCall) error {
 		b.WriteString("\n")
 	}
 	if s.Portable && s.Pending() == 0 {
-		list, err := migrations.Gradients(ctx, conn)
+		list, err := migrations.Gradients(ctx, pg)
 		if err != nil {
 			return err
 		}
@@ -134,7 +134,7 @@ func pgStatus(ctx context.Context, w io.Writer, p pgCall) error {
 		}
 	}
 	if s.Extension != "" || s.Portable && s.Pending() == 0 {
-		list, err := migrations.Runs(ctx, conn)
+		list, err := migrations.Runs(ctx, pg)
 		if err != nil {
 			return err
 		}

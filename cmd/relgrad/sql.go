@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/relgrad/relgrad/script/psql"
 	"golang.org/x/term"
+
+	"github.com/relgrad/relgrad/script/psql"
 )
 
 var sqlCommand = command{name: "sql", args: "[options]", run: runShell, ownInterrupts: true,

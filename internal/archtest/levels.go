@@ -49,7 +49,9 @@ var levels = map[string]int{
 	"store/functions":     6,
 	"store/definitions":   6,
 	"interop":             4,
-	"pgbridge":            5,
+	"pgbridge/wire":       3,
+	"pgbridge/conn":       4,
+	"pgbridge/session":    5,
 	"pgbridge/extension":  4,
 	"pgbridge/safetytest": tools,
 

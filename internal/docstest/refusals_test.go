@@ -19,7 +19,7 @@ import (
 // refusing are the sources whose refusals are of losses. The others of sqlfront read statements, whose refusals are in
 // errors.md.
 var refusing = []string{"sqlfront/bind/*.go", "sqlfront/ast/function.go",
-	"sqlfront/parse/own_sql.go", "kernels/text.go", "pgbridge/*.go"}
+	"sqlfront/parse/own_sql.go", "kernels/text.go", "pgbridge/conn/*.go", "pgbridge/session/*.go", "pgbridge/wire/*.go"}
 
 // relayed are the refusals whose text comes from elsewhere, by the function that makes them, with where it is listed.
 var relayed = map[string]string{

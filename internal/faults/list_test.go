@@ -20,7 +20,7 @@ const (
 	loops    = "./internal/digits -run=TestExecutor/"
 	finite   = "./ -run=TestNotFinite$"
 	named    = "./internal/gradtest -run=TestNamed$"
-	types    = "./pgbridge -run=TestNamedTypes"
+	types    = "./pgbridge/session -run=TestNamedTypes"
 	narrow   = "./internal/gradtest -run=TestNarrow"
 )
 
@@ -69,8 +69,9 @@ var faults = []fault{
 		"	case date == \"\":\n", named},
 	{"the upper case of a text has the database's collation", "kernels/text.go",
 		"if out == Text && x.Of != nil {", "if false {", named},
-	{"text of any collation compares byte by byte", "pgbridge/types.go", "	case !c.bytes:\n", "	case false:\n", types},
-	{"a type of another schema passes for Postgres's own", "pgbridge/types.go",
+	{"text of any collation compares byte by byte", "pgbridge/session/types.go", "	case !c.bytes:\n",
+		"	case false:\n", types},
+	{"a type of another schema passes for Postgres's own", "pgbridge/session/types.go",
 		"if !ok || !t.builtIn {", "if !ok {", types},
 
 	// Rows.
@@ -171,11 +172,11 @@ var faults = []fault{
 		"		if v.Null && !q.NullSafe {\n			return \"\", false\n		}\n", "", byHand},
 
 	// The binder.
-	{"numerics of a sub-query are looked at once", "pgbridge/rows.go", "		out.Type.Of = shortNumeric()\n", "",
+	{"numerics of a sub-query are looked at once", "pgbridge/session/collector.go", "		out.Type.Of = shortNumeric()\n", "",
 		"./ -run=TestLongNumericsFromOutside"},
 	{"the engine does not see that numerics have become long", "engine/catalogue.go", "now != nil && now.Equal != \"\" {",
 		"now != nil && now.Equal == \"-\" {", "./ -run=TestLongNumericsFromOutside"},
-	{"ranges are read as the session prints them", "pgbridge/rows.go", "			under = exact\n", "", carried},
+	{"ranges are read as the session prints them", "pgbridge/session/rows.go", "			under = exact\n", "", carried},
 	{"generated SQL carries texts that do not read back", "sqlgen/sqlgen.go", "p.o.Inexact == \"\" {", "true {", carried},
 	{"avg divides by all rows", "sqlfront/bind/aggregate.go", "[]aggPart{{ra.Sum, x}, {ra.Count, countable(x)}} },",
 		"[]aggPart{{ra.Sum, x}, {ra.Count, kernels.Const(kernels.IntValue(1))}} },", byHand},
@@ -454,14 +455,15 @@ var faults = []fault{
 		"			if is || true {\n				rows++", looking},
 	{"a compiled loss outlives the settings that its texts were read under", "engine/cache.go",
 		"k := db.Meaning() + \"\\x00\" + r.Loss", "k := r.Loss", "./ -run=SettingsOfCompiled"},
-	{"definitions are read under the user's settings", "pgbridge/settings.go",
+	{"definitions are read under the user's settings", "pgbridge/session/settings.go",
 		"if now := s.current()[name]; ours && now != value {", "if now := s.current()[name]; ours && now == \"\" {",
-		"./pgbridge -run=DefinitionsSettings"},
-	{"the user's settings do not come back", "pgbridge/settings.go",
+		"./pgbridge/session -run=DefinitionsSettings"},
+	{"the user's settings do not come back", "pgbridge/session/settings.go",
 		"to, back = set(to, name, value), set(back, name, now)", "to, back = set(to, name, value), set(back, name, value)",
-		"./pgbridge -run=DefinitionsSettings"},
-	{"a view is read on a path that hides what it calls", "pgbridge/settings.go",
-		"values[\"search_path\"] = \"pg_catalog\"", "values[\"jit\"] = \"off\"", "./pgbridge -run=DefinitionsSettings"},
+		"./pgbridge/session -run=DefinitionsSettings"},
+	{"a view is read on a path that hides what it calls", "pgbridge/session/path.go",
+		"values[\"search_path\"] = \"pg_catalog\"", "values[\"jit\"] = \"off\"",
+		"./pgbridge/session -run=DefinitionsSettings"},
 	{"a backslash means the same under every setting", "sqlfront/bind/settings.go",
 		"setting(cat, \"standard_conforming_strings\") == \"off\"", "false", "./internal/gradtest -run=TestSettingsOfTexts"},
 	{"= NULL means the same under every setting", "sqlfront/bind/settings.go", "if isNullTest != nil &&", "if false &&",
@@ -483,8 +485,8 @@ var faults = []fault{
 		"		if p := paramOf(b, t.Schema, t.Name); p != nil && t.Name == \"\" {\n			return false, f.fail", reach},
 	{"what cannot be seen passes for free of the parameter", "sqlfront/bind/reach.go",
 		"	if r.Unseen != \"\" {", "	if false {", reach},
-	{"quoted bodies are not read", "pgbridge/reach.go", "			r.take(u, via, path)\n		}", "			_ = path\n		}", reach},
-	{"a cast's function is not looked into", "pgbridge/reach.go",
+	{"quoted bodies are not read", "pgbridge/session/reach.go", "			r.take(u, via, path)\n		}", "			_ = path\n		}", reach},
+	{"a cast's function is not looked into", "pgbridge/session/reach.go",
 		"FROM pg_catalog.pg_cast c JOIN seen_in ON seen_in.oid = c.castfunc",
 		"FROM pg_catalog.pg_cast c JOIN seen_in ON seen_in.oid = c.castfunc WHERE false", reach},
 	{"parts of a parameter's table pass for data", "sqlfront/bind/reach.go",
@@ -501,10 +503,10 @@ var faults = []fault{
 		"if other := classes[1-i]; false && longLiteral(e) &&", meeting},
 	{"a server's letters are those of Unicode", "sqlfront/bind/named.go",
 		"	if _, server := s.b.cat.Setting(\"lc_ctype\"); server {", "	if false {", meeting},
-	{"a superuser runs the texts of another's run", "pgbridge/session.go",
+	{"a superuser runs the texts of another's run", "pgbridge/session/runs.go",
 		"if err != nil || len(res.Rows) == 0 {\n		return bare(err) // that there is none",
 		"if err != nil || len(res.Rows) == 0 || true {\n		return bare(err) // that there is none", rights},
-	{"behind SET ROLE the texts of its role are run", "pgbridge/session.go", "remote && session != owner {",
+	{"behind SET ROLE the texts of its role are run", "pgbridge/session/runs.go", "remote && session != owner {",
 		"remote && session != owner && false {", rights},
 	{"a failed run is noted in what is undone", "train/run/record.go", "	_, err := r.db.Commit()\n	return err\n}",
 		"	return r.db.Rollback()\n}", rights},

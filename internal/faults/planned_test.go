@@ -19,12 +19,12 @@ func init() {
 			"holds = append(db.Holding(c), holds...)", "_ = holds", facts + "Outside$"},
 		{"a compiled text does not look at what it was made for", "engine/portable.go", "append(s.Holding(c), folded...)",
 			"folded[:0]", facts + "Portable$"},
-		{"a table of one row may get another", "pgbridge/planned.go", "	if t.Rows == 1 {", "	if t.Rows == -1 {", facts +
-			"Planned$"},
-		{"a column without NULL may get one", "pgbridge/planned.go", "	if !c.Type.Nullable && !c.NotNull {",
+		{"a table of one row may get another", "pgbridge/session/planned.go", "	if t.Rows == 1 {",
+			"	if t.Rows == -1 {", facts + "Planned$"},
+		{"a column without NULL may get one", "pgbridge/session/planned.go", "	if !c.Type.Nullable && !c.NotNull {",
 			"	if c.Type.Nullable && !c.NotNull {", facts + "Planned$"},
-		{"chunks may get another shape", "pgbridge/planned.go", "shape != nil {", "false {", facts + "Planned$"},
-		{"numbers that are compared may get long", "pgbridge/planned.go", "of.Asked == nil || !*of.Asked {",
+		{"chunks may get another shape", "pgbridge/session/planned.go", "shape != nil {", "false {", facts + "Planned$"},
+		{"numbers that are compared may get long", "pgbridge/session/planned.go", "of.Asked == nil || !*of.Asked {",
 			"of.Asked == nil || *of.Asked {", facts + "Planned$"},
 		{"a sub-query of a step may give NULL", "engine/push.go",
 			"	return db.Database.(catalog.Pusher).PlannedRows(text, n.Cols[:len(n.Cols)-1]), nil", "	return text, nil", facts +
@@ -36,8 +36,8 @@ func init() {
 		{"a call from outside reads several states", "engine/engine.go",
 			"	if err := db.Begin(); err != nil {\n		return err\n	}\n	if err := f(); err != nil {\n		return " +
 				"db.Undo(err)\n	}\n	_, err := db.Commit()\n	return err", "	return f()", facts + "Outside$"},
-		{"numbers that are long by now are read", "pgbridge/rows.go", "notLong(&t.Cols[c], column(&t.Cols[c]), t.Name)",
-			"column(&t.Cols[c])", facts + "Outside$"},
+		{"numbers that are long by now are read", "pgbridge/session/rows.go",
+			"notLong(&t.Cols[c], column(&t.Cols[c]), t.Name)", "column(&t.Cols[c])", facts + "Outside$"},
 		{"rows are taken that were not planned for", "executor/stage.go", "	if n.PerStep || len(cols) == 0 {", "	if true {",
 			facts + "Outside$"},
 		{"the portable tier calls an operator of another's", "migrations/008_gradients.sql",

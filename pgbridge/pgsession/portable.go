@@ -7,7 +7,7 @@ import (
 
 	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/pgbridge"
+	"github.com/relgrad/relgrad/pgbridge/conn"
 	"github.com/relgrad/relgrad/script"
 	"github.com/relgrad/relgrad/script/psql"
 	"github.com/relgrad/relgrad/sqlfront/ast"
@@ -25,7 +25,7 @@ type Portable struct {
 
 // OpenPortable gives the session an engine where its server has the portable tier; ok is false where it has not.
 func (s *Session) OpenPortable(ctx context.Context) (p *Portable, ok bool, err error) {
-	engine := relgrad.OnServer(pgbridge.Attach(s.conn))
+	engine := relgrad.OnServer(conn.Attach(s.conn))
 	res, err := engine.RunSQL(ctx, "SELECT to_regclass('relgrad.compiled') IS NOT NULL")
 	if err != nil || res.Rows[0][0] != true {
 		return nil, false, err

@@ -30,7 +30,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/relgrad/relgrad/pgbridge"
+	"github.com/relgrad/relgrad/pgbridge/conn"
 )
 
 // connectionFailure is the SQLSTATE of a connection that was lost.
@@ -42,9 +42,9 @@ type Session struct {
 	conn   *pgconn.PgConn
 }
 
-// Open connects; pgbridge.ParseDSN says what a DSN is.
+// Open connects; conn.ParseDSN says what a DSN is.
 func Open(ctx context.Context, dsn string) (*Session, error) {
-	config, err := pgbridge.ParseDSN(dsn)
+	config, err := conn.ParseDSN(dsn)
 	if err != nil {
 		return nil, err
 	}
@@ -54,11 +54,11 @@ func Open(ctx context.Context, dsn string) (*Session, error) {
 
 // Reconnect implements script.Server.
 func (s *Session) Reconnect(ctx context.Context) error {
-	conn, err := pgbridge.Connect(ctx, s.config)
+	pg, err := conn.Connect(ctx, s.config)
 	if err != nil {
 		return err
 	}
-	s.conn = conn
+	s.conn = pg
 	return nil
 }
 
@@ -104,7 +104,7 @@ func versionNumber(version string) int {
 // Name says to what the session is connected.
 func (s *Session) Name() string {
 	return fmt.Sprintf("the database \"%s\" as user \"%s\", %s", s.config.Database, s.config.User,
-		pgbridge.Where(s.config))
+		conn.Where(s.config))
 }
 
 // cancelOn lets a cancelled context cancel what the server runs. The function that it returns ends that; a request that

@@ -228,7 +228,7 @@ func ParseParam(ctx context.Context, cat Catalog, s string) (ParamRef, *ra.Table
 
 // noRight is the error of a column that the user may not read.
 func noRight(table, column string) *sqlerr.Error {
-	return sqlerr.New("42501", "permission denied for table %s", table).
+	return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for table %s", table).
 		WithHint("GRANT SELECT (%s) ON %s TO the role that calls.", print.QualifiedName("", column),
 			print.QualifiedName("", table))
 }

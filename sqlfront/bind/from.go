@@ -463,7 +463,7 @@ func (s *scope) visibleAs(c *ast.ColumnRef) (*scopeCol, error) {
 	for _, a := range s.absent {
 		if a.name == name && (table == "" || a.table == table) {
 			if a.why == ra.NoRight {
-				e := s.f.fail(c, "42501", "permission denied for table %s", a.of)
+				e := s.f.fail(c, sqlerr.InsufficientPrivilege, "permission denied for table %s", a.of)
 				return nil, e.WithHint("The engine reads the tables of a loss, also those behind its views, with the rights of "+
 					"who calls: GRANT SELECT (%s) ON them.", print.QualifiedName("", name))
 			}

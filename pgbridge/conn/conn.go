@@ -1,22 +1,23 @@
-package pgbridge
+package conn
 
 import (
 	"context"
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/pgbridge/wire"
 )
 
 // Conn runs SQL on a server for a Session, one statement at a time.
 type Conn interface {
 	// Query runs one statement and calls each with its rows, block by block; each may be nil. Inside a transaction an
 	// error of the statement undoes the statement alone where the Conn can do that.
-	Query(ctx context.Context, sql string, readOnly bool, each func(*Block) error) (tag string, rows int64, err error)
+	Query(ctx context.Context, sql string, readOnly bool, each func(*wire.Block) error) (tag string, rows int64, err error)
 	// Prepare lets the server parse and analyse a statement.
 	Prepare(ctx context.Context, sql string) error
 	// Offer makes rows a relation that statements can read until the next Offer, and gives its text for FROM, with the
 	// alias d and the block's names of columns.
-	Offer(ctx context.Context, b *Block) (from string, err error)
+	Offer(ctx context.Context, b *wire.Block) (from string, err error)
 	// InTransaction reports whether a transaction is open that Commit would end, or one of the caller's that nothing here
 	// can end (Atomic).
 	InTransaction() bool
@@ -36,7 +37,7 @@ func inText(err error, sql string) error {
 		return err
 	}
 	if e.Text == nil && e.Pos >= 0 {
-		e.Text, e.Pos = &sqlerr.Text{SQL: sql}, byteAt(sql, e.Pos)
+		e.Text, e.Pos = &sqlerr.Text{SQL: sql}, wire.ByteAt(sql, e.Pos)
 	}
 	if at := strings.LastIndex(e.Context, sql); at >= 0 && sql != "" {
 		before, after := e.Context[:at], e.Context[at+len(sql):]
@@ -46,6 +47,3 @@ func inText(err error, sql string) error {
 	}
 	return err
 }
-
-// insufficientPrivilege is the SQLSTATE where a right is missing.
-const insufficientPrivilege = "42501"

@@ -1,7 +1,6 @@
-package pgbridge
+package session
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,24 +8,29 @@ import (
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/ast"
-	"github.com/relgrad/relgrad/sqlfront/parse"
 )
 
-// definitions are what names mean. They hold for one state of the database; what was read before keeps its pointers
-// where it is the same.
-type definitions struct {
-	names    map[string]*relation // by path, schema and name, in the present state
-	path     []string             // the present search path
-	all      []string             // names of tables and views
-	byOID    map[int64]*relation  // as last seen
-	byCode   map[string]*ast.CreateFunction
+// names are the definitions of relations and functions. They hold for one state of the database; what was read before
+// keeps its pointers where it is the same.
+type names struct {
+	*server
+	path     *searchPath
+	types    *types
+	settings *settings
+	facts    *facts
+	watch    *watch
+	found    map[string]*relation           // by path, schema and name, in the present state
+	all      []string                       // names of tables and views
+	byOID    map[int64]*relation            // as last seen
 	funcs    map[string]*ast.CreateFunction // by path, schema and name, in the present state
-	queries  map[string]*subQuery           // sub-queries by their text, in the present state
-	collates string                         // how the database's collation compares: see byteOrder
-	captures map[string]string              // what might be meant by a name of Postgres's own; nil: not known
-	reached  map[string][][]string          // answers of reachQuery, in the present state
-	state    string                         // what the server says of its catalogues; "" where it does not
+	byCode   map[string]*ast.CreateFunction
+}
+
+func (s *names) drop() {
+	s.found, s.all, s.funcs = map[string]*relation{}, nil, map[string]*ast.CreateFunction{}
 }
 
 // relation is a table or a view of the server.
@@ -43,47 +47,6 @@ type relation struct {
 	denied   string // what its owner, or who calls, may not read; "" where they may
 	// an operator = of a user's that the view compares by; the text of NULLIF and the like does not name it
 	equal string
-}
-
-// forget drops what may have changed.
-func (s *Session) forget() {
-	s.defs.names, s.defs.funcs, s.defs.path, s.defs.all, s.defs.state = map[string]*relation{},
-		map[string]*ast.CreateFunction{}, nil, nil, ""
-	s.defs.captures, s.values = nil, nil
-	s.defs.queries, s.defs.reached, s.defs.collates = map[string]*subQuery{}, map[string][][]string{}, ""
-	s.tables = map[string]*tableFacts{}
-}
-
-// SearchPath returns the schemas that unqualified names are looked up in, that of temporary tables first where it
-// exists. A path that has a schema before Postgres's own, whose functions and operators views and generated SQL mean,
-// is an error.
-func (s *Session) SearchPath() []string {
-	if s.defs.path != nil {
-		return s.defs.path
-	}
-	rows, err := s.texts(
-		"SELECT n FROM pg_catalog.unnest(pg_catalog.current_schemas(true)) WITH ORDINALITY AS s(n, i) ORDER BY i")
-	if err != nil {
-		s.fail(err)
-		return []string{}
-	}
-	path := []string{}
-	builtin := false
-	for _, r := range rows {
-		switch name := r[0]; {
-		case name == "pg_catalog":
-			builtin = true
-			continue
-		case !builtin && name != "relgrad" && !strings.HasPrefix(name, "pg_temp_"):
-			s.fail(sqlerr.New(sqlerr.ObjectNotPrereqState, "search_path names schema \"%s\" before pg_catalog", name).
-				WithDetail("Functions and operators of that schema could take the place of Postgres's own.").
-				WithHint("SET search_path = public, relgrad; pg_catalog is first where it is not named."))
-			return []string{}
-		}
-		path = append(path, r[0])
-	}
-	s.defs.path = path
-	return path
 }
 
 // relationQuery reads what makes a relation's definition. The columns are oid, kind (f also where part of the rows is
@@ -150,8 +113,8 @@ WHERE c.relname = `)
 const ofKinds = " AND c.relkind OPERATOR(pg_catalog.=) ANY (ARRAY['r', 'v', 'm', 'p', 'f']::pg_catalog.\"char\"[])"
 
 // find looks a name up; nil where there is nothing of that name.
-func (s *Session) find(path []string, schema, name string) *relation {
-	own := s.SearchPath()
+func (s *names) find(path []string, schema, name string) *relation {
+	own := s.path.SearchPath()
 	if s.err != nil {
 		return nil
 	}
@@ -159,7 +122,7 @@ func (s *Session) find(path []string, schema, name string) *relation {
 		path = own
 	}
 	key := strings.Join(path, "\x00") + "\x01" + schema + "\x01" + name
-	if r, ok := s.defs.names[key]; ok {
+	if r, ok := s.found[key]; ok {
 		return r
 	}
 	where := inPath(path)
@@ -169,7 +132,7 @@ func (s *Session) find(path []string, schema, name string) *relation {
 	case schema != "":
 		where = "n.nspname OPERATOR(pg_catalog.=) " + sqltext.Text(schema)
 	}
-	rows, err := s.definitions(relationQuery + sqltext.Text(name) + ofKinds + " AND " + where + " LIMIT 1")
+	rows, err := s.path.definitions(relationQuery + sqltext.Text(name) + ofKinds + " AND " + where + " LIMIT 1")
 	if err != nil {
 		s.fail(err)
 		return nil
@@ -178,40 +141,15 @@ func (s *Session) find(path []string, schema, name string) *relation {
 	if len(rows) > 0 {
 		r = s.define(rows[0])
 	}
-	s.defs.names[key] = r
+	s.found[key] = r
 	return r
 }
 
-// inPath restricts schemas to those of a path and puts them in its order.
-func inPath(path []string) string {
-	list := names(path)
-	return "n.nspname OPERATOR(pg_catalog.=) ANY (" + list +
-		") ORDER BY pg_catalog.array_position(" + list + ", n.nspname)"
-}
-
-func names(path []string) string {
-	var q []string
-	for _, t := range path {
-		q = append(q, sqltext.Text(t))
-	}
-	return "ARRAY[" + strings.Join(q, ", ") + "]::pg_catalog.name[]"
-}
-
-// notHidden restricts functions to those that no other one of the same arguments hides, Postgres's own or, where it
-// comes first in the path, relgrad's.
-func notHidden(path []string) string {
-	first := names(path[:max(slices.Index(path, "relgrad"), 0)])
-	return strings.ReplaceAll("NOT EXISTS (SELECT FROM pg_catalog.pg_proc q JOIN pg_catalog.pg_namespace m ON m.oid = "+
-		"q.pronamespace WHERE q.proname = p.proname AND q.proargtypes = p.proargtypes AND "+
-		"(m.nspname = 'pg_catalog' OR m.nspname = 'relgrad' AND "+fmt.Sprint(slices.Contains(path, "relgrad"))+
-		" AND NOT n.nspname = ANY ("+first+"))) AND ", " = ", " OPERATOR(pg_catalog.=) ")
-}
-
 // define makes a relation of its row, or finds it again.
-func (s *Session) define(row []string) *relation {
+func (s *names) define(row []string) *relation {
 	r := &relation{print: strings.Join(row, "\x03"), kind: row[1], secured: row[7], equal: row[8], denied: row[9]}
 	fmt.Sscan(row[0], &r.oid)
-	if old := s.defs.byOID[r.oid]; old != nil && old.print == r.print {
+	if old := s.byOID[r.oid]; old != nil && old.print == r.print {
 		return old
 	}
 	var names, types []string
@@ -221,11 +159,11 @@ func (s *Session) define(row []string) *relation {
 		f[1] = ownName(f[1], f[4])
 		names, types, notNull = append(names, f[0]), append(types, f[1]), append(notNull, f[5] != "")
 		r.computed = append(r.computed, f[6] != "")
-		r.types = append(r.types, s.typed(f[1:5], f[7:11]))
+		r.types = append(r.types, s.types.typed(f[1:5], f[7:11]))
 	}
 	if r.kind == "v" {
 		r.view = &catalog.ViewDef{Schema: row[2], Name: row[3],
-			SQL: strings.TrimSuffix(strings.TrimSpace(row[4]), ";"), Path: s.viewPath()}
+			SQL: strings.TrimSuffix(strings.TrimSpace(row[4]), ";"), Path: s.path.viewPath()}
 		for i := range names {
 			r.view.Cols = append(r.view.Cols, catalog.ViewColumn{Name: names[i], Type: typeOf(types[i])})
 		}
@@ -244,7 +182,7 @@ func (s *Session) define(row []string) *relation {
 		}
 	}
 	r.declared = types
-	s.defs.byOID[r.oid] = r
+	s.byOID[r.oid] = r
 	return r
 }
 
@@ -255,34 +193,8 @@ func split(s, sep string) []string {
 	return strings.Split(s, sep)
 }
 
-// typeOf reads the name that format_type gives to a type. Types that the engine has no form for are kept by name; what
-// has a modifier, as numeric(10,2), is that type.
-func typeOf(name string) catalog.Type {
-	t := catalog.Type{Array: strings.HasSuffix(name, "[]")}
-	t.Name = strings.TrimSuffix(name, "[]")
-	quoted := strings.LastIndexByte(t.Name, '"') + 1
-	if i := strings.IndexByte(t.Name[quoted:], '('); i >= 0 {
-		end := strings.IndexByte(t.Name[quoted:], ')')
-		t.Name = strings.TrimSpace(t.Name[:quoted+i]) + t.Name[quoted+end+1:]
-	}
-	if t.Array {
-		t.Rank = 1
-	}
-	switch {
-	case t.Name == "timestamp without time zone":
-		t.Name = "timestamp"
-	case t.Name == "character": // the word alone is character(1)
-		t.Name = "bpchar"
-	case t.Name == "bit":
-		t.Name = `"bit"`
-	case strings.HasPrefix(t.Name, "interval "):
-		t.Name = "interval"
-	}
-	return t
-}
-
 // Relation finds a table or view.
-func (s *Session) Relation(path []string, schema, name string) (*catalog.TableDef, *catalog.ViewDef) {
+func (s *names) Relation(path []string, schema, name string) (*catalog.TableDef, *catalog.ViewDef) {
 	r := s.find(path, schema, name)
 	if r == nil {
 		return nil, nil
@@ -292,7 +204,7 @@ func (s *Session) Relation(path []string, schema, name string) (*catalog.TableDe
 }
 
 // View finds a view.
-func (s *Session) View(path []string, schema, name string) (*catalog.ViewDef, bool) {
+func (s *names) View(path []string, schema, name string) (*catalog.ViewDef, bool) {
 	r := s.find(path, schema, name)
 	if r == nil || r.view == nil {
 		return nil, false
@@ -303,9 +215,9 @@ func (s *Session) View(path []string, schema, name string) (*catalog.ViewDef, bo
 
 // readable refuses views whose rows are not those that the engine would read. A server reads the tables of a view with
 // the rights of its owner: what he may not read, nobody reads for him.
-func (s *Session) readable(r *relation) {
+func (s *names) readable(r *relation) {
 	if r.view != nil && r.denied != "" {
-		e := sqlerr.New(insufficientPrivilege, "permission denied for %s", r.denied)
+		e := sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for %s", r.denied)
 		if r.denied != "view "+r.view.Name {
 			e = e.WithDetail("View \"%s\" reads it for its owner, who may not.", r.view.Name)
 		}
@@ -317,19 +229,20 @@ func (s *Session) readable(r *relation) {
 			r.view.Name, r.equal).WithHint("Make the view while the operator's schema is not on the search_path."))
 	}
 	if r.view != nil && r.secured != "" {
-		s.fail(sqlerr.New("42501", "view %q of another owner reads %s, which has row-level security", r.view.Name, r.secured).
+		s.fail(sqlerr.New(sqlerr.InsufficientPrivilege,
+			"view %q of another owner reads %s, which has row-level security", r.view.Name, r.secured).
 			WithDetail("Through the view the rows are those that its owner may see; the engine reads the tables as you.").
 			WithHint("Let the view's owner call, or make it WITH (security_invoker = true)."))
 	}
 }
 
 // Definition returns a table's definition, nil where there is none of that name.
-func (s *Session) Definition(schema, name string) *catalog.TableDef {
+func (s *names) Definition(schema, name string) *catalog.TableDef {
 	t, _ := s.Relation(nil, schema, name)
 	if t == nil {
 		return nil
 	}
-	f, err := s.facts(s.find(nil, schema, name))
+	f, err := s.facts.of(s.find(nil, schema, name))
 	if err != nil {
 		s.fail(err)
 		return t
@@ -343,8 +256,8 @@ func (s *Session) Definition(schema, name string) *catalog.TableDef {
 }
 
 // Relations lists tables and views as a statement would name them.
-func (s *Session) Relations() []string {
-	if s.defs.all == nil {
+func (s *names) Relations() []string {
+	if s.all == nil {
 		rows, err := s.texts(`SELECT CASE WHEN pg_catalog.pg_table_is_visible(c.oid) THEN c.relname::pg_catalog.text
 		  ELSE pg_catalog.concat(n.nspname, '.', c.relname) END
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
@@ -354,108 +267,52 @@ WHERE n.nspname OPERATOR(pg_catalog.<>) ALL (ARRAY['pg_catalog', 'information_sc
 			s.fail(err)
 		}
 		for _, r := range rows {
-			s.defs.all = append(s.defs.all, r[0])
+			s.all = append(s.all, r[0])
 		}
 	}
-	return s.defs.all
+	return s.all
 }
 
-// FunctionOn finds a function that the user made. A name that may mean several is an error.
-func (s *Session) FunctionOn(path []string, schema, name string) (*ast.CreateFunction, error) {
-	if path == nil {
-		path = s.SearchPath()
+// TableOn describes a table as it is now: nil for a view, an error where there is nothing of that name.
+func (s *names) TableOn(path []string, schema, name string) (*ra.Table, error) {
+	r := s.find(path, schema, name)
+	if err := s.failed(); err != nil {
+		return nil, err
 	}
-	key := strings.Join(path, "\x00") + "\x01" + schema + "\x01" + name
-	if f, ok := s.defs.funcs[key]; ok {
-		return f, nil
+	if r == nil {
+		e := sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", name)
+		if near := sqlerr.Nearest(name, s.Relations()); near != "" {
+			e.Hint = "Perhaps you meant \"" + near + "\"."
+		}
+		return nil, e
 	}
-	f, err := s.findFunction(path, schema, name)
-	if err == nil {
-		err = s.failed()
+	if r.view != nil {
+		return nil, nil
 	}
+	if err := s.watch.see(r.table.Schema, r.table.Name); err != nil {
+		return nil, err
+	}
+	f, err := s.facts.of(r)
 	if err != nil {
 		return nil, bare(err)
 	}
-	s.defs.funcs[key] = f
-	return f, nil
-}
-
-// findFunction reads a function. One that is one of several, or may be meant by a name of Postgres's own, is an error.
-func (s *Session) findFunction(path []string, schema, name string) (*ast.CreateFunction, error) {
-	if what := s.captures()[name]; what != "" && schema == "" && slices.Equal(path, s.SearchPath()) {
-		return nil, ambiguous(name, what, "Write pg_catalog."+name+" or relgrad."+name+
-			", for an operator OPERATOR(pg_catalog."+name+"), or take the schema off the search_path.")
-	}
-	if !isName(name) {
-		return nil, nil
-	}
-	where := notHidden(path) + inPath(path) + ", p.oid"
-	if schema != "" {
-		where = "n.nspname OPERATOR(pg_catalog.=) " + sqltext.Text(schema) + " ORDER BY p.oid"
-	}
-	rows, err := s.definitions(strings.ReplaceAll(`SELECT CASE WHEN p.prokind = 'f'
-	  AND (l.lanname = 'sql' OR l.lanname = 'plpgsql') THEN pg_catalog.pg_get_functiondef(p.oid) END,
-	    p.proargtypes::pg_catalog.text, p.oid::pg_catalog.regprocedure::pg_catalog.text,
- CASE WHEN p.prosecdef THEN ' SECURITY DEFINER' WHEN p.proconfig IS NOT NULL THEN ' with SET' END
-FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
-  JOIN pg_catalog.pg_language l ON l.oid = p.prolang
-WHERE NOT (n.nspname = 'pg_catalog' OR n.nspname = 'relgrad')
-  AND p.proname = `, " = ", " OPERATOR(pg_catalog.=) ") + sqltext.Text(name) + " AND " + where)
-	if err != nil || len(rows) == 0 {
-		return nil, err
-	}
-	for _, r := range rows[1:] { // one of the same arguments further behind in the path is never called
-		if r[1] != rows[0][1] {
-			return nil, ambiguous(name, rows[0][2]+" or "+r[2], "Give the function that the loss calls a name of its own.")
+	t := &ra.Table{Schema: r.table.Schema, Name: r.table.Name, Rows: f.rows, Kind: keyless[r.kind]}
+	for i, c := range r.table.Cols {
+		tc := ra.TableColumn{Name: c.Name, PGType: c.Type.String(), Computed: r.computed[i],
+			NotNull: c.NotNull && r.kind != "f"}
+		tc.Type, tc.NoType = kernelType(c.Type, f.shape[i], s.types.named(r.types[i]))
+		tc.Type.Nullable = f.valid[i] < f.rows
+		if c.Type.Name == "numeric" && !c.Type.Array && !short(r.declared[i]) {
+			tc.Type.Of = s.types.numerics(r.table, c.Name)
 		}
-	}
-	if s.current()["standard_conforming_strings"] == "off" && strings.Contains(rows[0][0], `\`) {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
-			"function %s has a backslash in it, which is not supported in a loss while standard_conforming_strings is off",
-			name).
-			WithHint("SET standard_conforming_strings = on.")
-	}
-	return s.parseFunction(rows[0][0], name, rows[0][3]), nil
-}
-
-// isName tells a function's name from an operator's.
-func isName(name string) bool { return strings.Trim(name, "+-*/<>=~!@#%^&|`?") != "" }
-
-// parseFunction reads a definition; nil where it is beyond a loss. guarded says what else than an expression of its
-// caller's it is.
-func (s *Session) parseFunction(code, name, guarded string) *ast.CreateFunction {
-	if f, ok := s.defs.byCode[code]; ok {
-		return f
-	}
-	var f *ast.CreateFunction
-	if stmts, err := parse.ParseDefinition(&ast.Text{SQL: code}); err == nil && len(stmts) == 1 {
-		if f, _ = stmts[0].Stmt.(*ast.CreateFunction); f != nil {
-			f.Language += guarded // its body is no expression of its caller's: it has other rights or settings
+		if f.denied[i] {
+			tc.Type, tc.NoType = kernels.Type{Kind: kernels.Text}, ra.NoRight
 		}
+		t.Cols = append(t.Cols, tc)
 	}
-	if f == nil && guarded != "" {
-		f = &ast.CreateFunction{Name: name, Language: "sql" + guarded}
-	}
-	s.defs.byCode[code] = f
-	return f
+	t.Key, t.Declared = identity(r.table, f)
+	return t, nil
 }
 
-// texts runs a query of our own on the catalogues and returns its values as texts, NULL as "".
-func (s *Session) texts(sql string) (out [][]string, err error) {
-	_, _, err = s.conn.Query(context.Background(), sql, true, func(b *Block) error {
-		for row := range b.Rows {
-			r := make([]string, len(b.Cols))
-			for i, c := range b.Cols {
-				if !c.Data.IsNull(row) {
-					r[i] = c.Data.Value(row).String()
-				}
-				if c.Data.Texts != nil {
-					r[i] = c.Data.Texts[row]
-				}
-			}
-			out = append(out, r)
-		}
-		return nil
-	})
-	return out, err
-}
+// keyless are the kinds of relations of which no key can be declared, by pg_class.relkind.
+var keyless = map[string]string{"m": "materialized view", "f": "foreign table"}

@@ -1,4 +1,4 @@
-package pgbridge
+package conn
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package pgbridge
+package session
 
 import (
 	"context"
@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgtype"
+
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/pgbridge/wire"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/print"
 )
@@ -49,13 +50,13 @@ func (q *subQuery) form(generated bool) string {
 }
 
 // describe asks the server for the columns of a sub-query, once for each state of the database.
-func (s *Session) describe(ctx context.Context, sel *ast.Select) (*subQuery, error) {
+func (s *statements) describe(ctx context.Context, sel *ast.Select) (*subQuery, error) {
 	q := &subQuery{sql: print.Print(sel)}
-	if known := s.defs.queries[q.sql]; known != nil {
+	if known := s.queries[q.sql]; known != nil {
 		return known, nil
 	}
-	var cols []Column
-	if _, _, err := s.conn.Query(ctx, "SELECT * FROM ("+q.sql+") AS q LIMIT 0", true, func(b *Block) error {
+	var cols []wire.Column
+	if _, _, err := s.conn.Query(ctx, "SELECT * FROM ("+q.sql+") AS q LIMIT 0", true, func(b *wire.Block) error {
 		cols = b.Cols
 		return nil
 	}); err != nil {
@@ -64,12 +65,12 @@ func (s *Session) describe(ctx context.Context, sel *ast.Select) (*subQuery, err
 	for _, c := range cols {
 		q.names = append(q.names, c.Name)
 		q.types, q.of, q.cast = append(q.types, typeOf(pgTypes[c.OID])), append(q.of, nil), append(q.cast, "")
-		q.texts = append(q.texts, (binaryKinds[c.OID] == 0 || binaryKinds[c.OID] == colInts) && c.OID != pgtype.NumericOID)
+		q.texts = append(q.texts, c.Texts())
 	}
 	if err := s.describeTexts(q, cols); err != nil {
 		return nil, err
 	}
-	s.defs.queries[q.sql] = q
+	s.queries[q.sql] = q
 	return q, s.failed()
 }
 
@@ -78,7 +79,7 @@ var collatable = map[uint32]bool{pgtype.TextOID: true, pgtype.VarcharOID: true, 
 	pgtype.BPCharOID: true}
 
 // describeTexts finds the types of the columns that are no numbers, and the collations of texts.
-func (s *Session) describeTexts(q *subQuery, cols []Column) error {
+func (s *statements) describeTexts(q *subQuery, cols []wire.Column) error {
 	var asked, items, names []string
 	var at []int
 	for i, c := range cols {
@@ -99,7 +100,7 @@ func (s *Session) describeTexts(q *subQuery, cols []Column) error {
 	qualified := func(sql string) string { return strings.ReplaceAll(sql, " = ", " OPERATOR(pg_catalog.=) ") }
 	items = append(items, "v.n::pg_catalog.text", qualified(madeOf("v.oid", "-1")),
 		qualified("pg_catalog.concat("+collates+")"))
-	rows, err := s.typeTexts("SELECT " + strings.Join(items, ", ") +
+	rows, err := s.settings.typeTexts("SELECT " + strings.Join(items, ", ") +
 		", v.said IS NULL FROM (SELECT 1) AS one LEFT JOIN (" + q.sql + ") AS q(" +
 		strings.Join(names, ", ") + ") ON false CROSS JOIN LATERAL (VALUES " + strings.Join(asked, ", ") +
 		") AS v(n, oid, said)" +
@@ -110,14 +111,14 @@ func (s *Session) describeTexts(q *subQuery, cols []Column) error {
 		return err
 	}
 	for n, i := range at {
-		t := s.typed(strings.Split(rows[n][1], "\x01"), strings.Split(rows[n][2], "\x01"))
+		t := s.types.typed(strings.Split(rows[n][1], "\x01"), strings.Split(rows[n][2], "\x01"))
 		if collatable[cols[i].OID] && rows[n][3] == "true" { // several collations met
 			t.collation = collation{name: "of several columns", deterministic: false}
 		}
-		q.types[i], q.of[i] = typeOf(t.name), s.named(t)
+		q.types[i], q.of[i] = typeOf(t.name), s.types.named(t)
 		if k, _ := kernelType(q.types[i], nil, q.of[i]); k.Kind != kernels.Text {
 			q.texts[i], q.of[i], q.cast[i] = false, nil, "::"+q.types[i].String()
-		} else if why := s.Inexact(); q.of[i] != nil && q.of[i].Loose && why != "" {
+		} else if why := s.settings.Inexact(); q.of[i] != nil && q.of[i].Loose && why != "" {
 			return sqlerr.New(sqlerr.FeatureNotSupported,
 				"column \"%s\" of the sub-query is of type %s, whose text does not read back where %s",
 				q.names[i], q.of[i].Name, why).
@@ -125,53 +126,4 @@ func (s *Session) describeTexts(q *subQuery, cols []Column) error {
 		}
 	}
 	return nil
-}
-
-// Native prints a sub-query for generated SQL.
-func (s *Session) Native(ctx context.Context, sel *ast.Select, text *ast.Text) (string, error) {
-	q, err := s.describe(ctx, sel)
-	if err != nil {
-		return "", atQuery(err, sel, text)
-	}
-	return q.form(true), nil
-}
-
-// Query runs a SELECT; a chunk column must have one shape.
-func (s *Session) Query(ctx context.Context, sel *ast.Select,
-	text *ast.Text) ([]catalog.ResultCol, []*ra.Vector, error) {
-	if err := s.use(ctx, sel); err != nil {
-		return nil, nil, err
-	}
-	q, err := s.describe(ctx, sel)
-	if err != nil {
-		return nil, nil, atQuery(err, sel, text)
-	}
-	c := collector{what: "the sub-query"}
-	if _, _, err := s.conn.Query(ctx, q.form(false), true, c.add); err != nil {
-		return nil, nil, atQuery(err, sel, text)
-	}
-	var cols []catalog.ResultCol
-	for i, name := range q.names {
-		cols = append(cols, catalog.ResultCol{Name: name, Type: q.types[i].String()})
-		if q.types[i].Name == "numeric" && !q.types[i].Array {
-			if c.data[i], err = numeric(c.data[i]); err != nil {
-				return nil, nil, err
-			}
-		}
-		if c.data[i].Type.Kind == kernels.Text {
-			c.data[i].Type.Of = q.of[i]
-		}
-	}
-	return cols, c.data, s.failed()
-}
-
-// numberRows gives row numbers their values: the positions.
-func numberRows(cols []int, data []*ra.Vector) {
-	for i, col := range cols {
-		if col == ra.RowID {
-			for row := range data[i].Ints {
-				data[i].Ints[row] = int64(row)
-			}
-		}
-	}
 }

@@ -1,4 +1,4 @@
-package pgbridge
+package session
 
 import (
 	"context"
@@ -14,6 +14,9 @@ import (
 
 // What a user may not do is found before a run is computed, not by its first commit.
 
+// rights asks for the user's.
+type rights struct{ *server }
+
 // recording are the rights that a run needs on relgrad's tables, and how the server is asked.
 var recording = []struct{ table, right, by string }{
 	{"run", "SELECT", "any_column"}, {"run_row", "SELECT", "any_column"}, {"run_row", "INSERT", "any_column"},
@@ -24,7 +27,7 @@ var recording = []struct{ table, right, by string }{
 }
 
 // MayRecord refuses who may not record a run, and a database without the tables for it.
-func (s *Session) MayRecord(context.Context) error {
+func (s *rights) MayRecord(context.Context) error {
 	var there, may []string
 	for _, r := range recording {
 		name := sqltext.Text("relgrad." + r.table)
@@ -44,7 +47,7 @@ func (s *Session) MayRecord(context.Context) error {
 		return bare(err)
 	}
 	if right, table, found := strings.Cut(rows[0][0], " "); found {
-		return sqlerr.New(insufficientPrivilege, "permission denied for relgrad.%s", table).
+		return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for relgrad.%s", table).
 			WithDetail("train records its runs there, which needs the right to %s.", right).
 			WithHint("GRANT %s ON relgrad.%s TO the role that trains.", right, table)
 	}
@@ -56,7 +59,7 @@ const triedUpdate = "RG001"
 
 // MayChange refuses who may not change columns of a table in all rows that he sees. Where row-level security decides,
 // the change is tried and undone.
-func (s *Session) MayChange(ctx context.Context, t *ra.Table, cols []string) error {
+func (s *rights) MayChange(ctx context.Context, t *ra.Table, cols []string) error {
 	name, items := sqltext.Name(t.Schema, t.Name), []string{"pg_catalog.row_security_active(" +
 		sqltext.Text(sqltext.Name(t.Schema, t.Name)) + ")"}
 	for _, c := range cols {
@@ -69,7 +72,7 @@ func (s *Session) MayChange(ctx context.Context, t *ra.Table, cols []string) err
 	}
 	for i, c := range cols {
 		if rows[0][1+i] != "true" {
-			return sqlerr.New(insufficientPrivilege, "permission denied for table %s", t.Name).
+			return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for table %s", t.Name).
 				WithDetail("train changes its column \"%s\".", c).
 				WithHint("GRANT UPDATE (%s) ON %s TO the role that trains.", print.QualifiedName("", c),
 					print.QualifiedName(t.Schema, t.Name))
@@ -90,7 +93,7 @@ func (s *Session) MayChange(ctx context.Context, t *ra.Table, cols []string) err
 	}
 	changed, _ := strconv.ParseInt(err.(*sqlerr.Error).Message, 10, 64)
 	if changed != t.Rows {
-		return sqlerr.New(insufficientPrivilege,
+		return sqlerr.New(sqlerr.InsufficientPrivilege,
 			"row-level security lets you change %d of the %d rows of parameter %s that you see", changed, t.Rows, t.Name).
 			WithHint("Train a table whose rows you may all change.")
 	}

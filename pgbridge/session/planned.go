@@ -1,4 +1,4 @@
-package pgbridge
+package session
 
 import (
 	"fmt"
@@ -11,9 +11,12 @@ import (
 // A plan rests on more than definitions: on what the tables hold. Generated SQL looks at that again when it runs, in
 // the snapshot in which it reads, and raises an error where another session has changed it.
 
+// planned prints what a plan rests on.
+type planned struct{}
+
 // Planned prints what a plan may rest on of a table's content as a query: of one text where that has changed, else of
 // none. It is "" where definitions alone say all.
-func (s *Session) Planned(t *ra.Table) string {
+func (planned) Planned(t *ra.Table) string {
 	var parts []string
 	from, what := sqltext.Name(t.Schema, t.Name), "table \""+t.Name+"\""
 	if t.Rows == 1 {
@@ -76,7 +79,7 @@ func notLong(c *ra.TableColumn, x, table string) string {
 
 // PlannedRows gives the query of a sub-query's rows, which raises an error where they break what Describe has found of
 // them.
-func (s *Session) PlannedRows(query string, cols []ra.Column) string {
+func (planned) PlannedRows(query string, cols []ra.Column) string {
 	var names, cases []string
 	for i, c := range cols {
 		name := fmt.Sprintf("c%d", i+1)
@@ -93,6 +96,6 @@ func (s *Session) PlannedRows(query string, cols []ra.Column) string {
 }
 
 // HasChanged is the condition that a query which Planned prints finds nothing, or else the error.
-func (s *Session) HasChanged(query string) string {
+func (planned) HasChanged(query string) string {
 	return "relgrad.gen_changed((SELECT f.what FROM (" + query + ") AS f (what) LIMIT 1)) IS NULL"
 }

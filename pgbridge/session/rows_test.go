@@ -1,4 +1,4 @@
-package pgbridge
+package session
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/internal/pgcluster"
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/pgbridge/conn"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/bind"
 )
@@ -18,12 +19,12 @@ func TestVersion(t *testing.T) {
 		t.Skip("starts a server")
 	}
 	ctx := context.Background()
-	remote, err := Dial(ctx, pgcluster.Start(t).DSN, nil)
+	remote, err := conn.Dial(ctx, pgcluster.Start(t).DSN, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer remote.Close()
-	s := NewSession(remote)
+	s := New(remote)
 	for _, table := range []string{
 		"CREATE TABLE t (id int PRIMARY KEY, name text, v real[])",
 		"CREATE TABLE t (id int PRIMARY KEY, name text, v real[]) PARTITION BY RANGE (id); CREATE TABLE t1 PARTITION OF t " +
@@ -76,7 +77,7 @@ func TestGenerated(t *testing.T) {
 		t.Skip("starts a server")
 	}
 	ctx := context.Background()
-	remote, err := Dial(ctx, pgcluster.Start(t).DSN, nil)
+	remote, err := conn.Dial(ctx, pgcluster.Start(t).DSN, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,7 @@ func TestGenerated(t *testing.T) {
 			"); INSERT INTO g VALUES (1, 3)"); err != nil {
 			t.Fatal(err)
 		}
-		table, err := NewSession(remote).TableOn(nil, "", "g")
+		table, err := New(remote).TableOn(nil, "", "g")
 		if err != nil {
 			t.Fatalf("%s: %v", c.columns, err)
 		}
@@ -113,12 +114,12 @@ func TestInheritedKey(t *testing.T) {
 		t.Skip("starts a server")
 	}
 	ctx := context.Background()
-	remote, err := Dial(ctx, pgcluster.Start(t).DSN, nil)
+	remote, err := conn.Dial(ctx, pgcluster.Start(t).DSN, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer remote.Close()
-	s := NewSession(remote)
+	s := New(remote)
 	for _, c := range []struct {
 		sql  string
 		keys int
@@ -160,7 +161,7 @@ func TestDomains(t *testing.T) {
 		t.Skip("starts a server")
 	}
 	ctx := context.Background()
-	remote, err := Dial(ctx, pgcluster.Start(t).DSN, nil)
+	remote, err := conn.Dial(ctx, pgcluster.Start(t).DSN, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +172,7 @@ func TestDomains(t *testing.T) {
 		"INSERT INTO d VALUES (1, '{1,2}', 0.5, 7)"); err != nil {
 		t.Fatal(err)
 	}
-	s := NewSession(remote)
+	s := New(remote)
 	table, err := s.TableOn(nil, "", "d")
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +200,7 @@ func TestForeignParts(t *testing.T) {
 		t.Skip("starts a server")
 	}
 	ctx := context.Background()
-	remote, err := Dial(ctx, pgcluster.Start(t).DSN, nil)
+	remote, err := conn.Dial(ctx, pgcluster.Start(t).DSN, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +211,7 @@ func TestForeignParts(t *testing.T) {
 		"SERVER far; CREATE TABLE local (id int)"); err != nil {
 		t.Fatal(err)
 	}
-	s := NewSession(remote)
+	s := New(remote)
 	for name, same := range map[string]bool{"p": false, "q": false, "f": false, "local": true} {
 		a, err := s.Version("", name)
 		if err != nil {

@@ -1,4 +1,4 @@
-package pgbridge
+package session
 
 import (
 	"fmt"
@@ -12,6 +12,22 @@ import (
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/tensor"
 )
+
+// facts are what the contents of tables say about them.
+type facts struct {
+	*server
+	tables map[string]*tableFacts // by schema and name, in the present state
+}
+
+func (s *facts) drop() { s.tables = map[string]*tableFacts{} }
+
+// tableFacts are what a table's content says about it.
+type tableFacts struct {
+	rows   int64
+	valid  []int64
+	shape  []tensor.Shape
+	denied []bool // columns that the user may not read
+}
 
 // identity finds the columns that tell rows apart, among those that the user may read.
 func identity(t *catalog.TableDef, f *tableFacts) (key []int, declared bool) {
@@ -32,15 +48,15 @@ func identity(t *catalog.TableDef, f *tableFacts) (key []int, declared bool) {
 	return []int{ra.RowID}, false
 }
 
-// facts counts a table's rows and looks at its chunks, in the columns that the user may read.
-func (s *Session) facts(r *relation) (*tableFacts, error) {
+// of counts a table's rows and looks at its chunks, in the columns that the user may read.
+func (s *facts) of(r *relation) (*tableFacts, error) {
 	key := r.table.Schema + "\x00" + r.table.Name
 	if f := s.tables[key]; f != nil {
 		return f, nil
 	}
 	f := &tableFacts{denied: make([]bool, len(r.table.Cols))}
 	err := s.count(r, f)
-	if sqlerr.Code(err) == insufficientPrivilege {
+	if sqlerr.Code(err) == sqlerr.InsufficientPrivilege {
 		if err = s.granted(r, f, err); err == nil {
 			err = s.count(r, f)
 		}
@@ -53,7 +69,7 @@ func (s *Session) facts(r *relation) (*tableFacts, error) {
 }
 
 // granted finds the columns that the user may read one by one; the error stands where there are none.
-func (s *Session) granted(r *relation, f *tableFacts, err error) error {
+func (s *facts) granted(r *relation, f *tableFacts, err error) error {
 	var items []string
 	for _, c := range r.table.Cols {
 		items = append(items,
@@ -76,7 +92,7 @@ func (s *Session) granted(r *relation, f *tableFacts, err error) error {
 }
 
 // count fills in the facts of the columns that are not denied.
-func (s *Session) count(r *relation, f *tableFacts) error {
+func (s *facts) count(r *relation, f *tableFacts) error {
 	items, from := []string{"pg_catalog.count(*)"}, sqltext.Name(r.table.Schema, r.table.Name)
 	for i, c := range r.table.Cols {
 		if f.denied[i] {
@@ -107,6 +123,18 @@ func (s *Session) count(r *relation, f *tableFacts) error {
 		f.valid, f.shape = append(f.valid, n), append(f.shape, shape)
 	}
 	return nil
+}
+
+// readDims reads "[1:2][1:3]"; nil for an empty array.
+func readDims(dims string) tensor.Shape {
+	var shape tensor.Shape
+	for _, d := range split(strings.TrimSuffix(strings.TrimPrefix(dims, "["), "]"), "][") {
+		low, high, _ := strings.Cut(d, ":")
+		l, _ := strconv.Atoi(low)
+		h, _ := strconv.Atoi(high)
+		shape = append(shape, h-l+1)
+	}
+	return shape
 }
 
 // systemOrder is the order of rows without a key.

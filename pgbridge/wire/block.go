@@ -1,4 +1,4 @@
-package pgbridge
+package wire
 
 import (
 	"fmt"
@@ -17,12 +17,34 @@ type Block struct {
 	Cols []Column
 }
 
+// BlockOf is a block of columns.
+func BlockOf(names []string, cols []*ra.Vector) *Block {
+	b := &Block{}
+	for i, v := range cols {
+		b.Rows = v.N
+		b.Cols = append(b.Cols, Column{Name: names[i], Data: v})
+	}
+	return b
+}
+
 // Column is a column of a block. Chunks of one column have one shape in a block; it is nil where all are NULL.
 type Column struct {
 	Name string
 	OID  uint32 // of a column that is received
 	Data *ra.Vector
 	Odd  *Odd // a row whose chunk is not as the others; Data then means nothing
+}
+
+// Arrays reports whether a column that was received holds arrays of numbers.
+func (c *Column) Arrays() bool {
+	k := binaryKinds[c.OID]
+	return k == colChunk32 || k == colChunk64 || k == colInts
+}
+
+// Texts reports whether it is neither of numbers nor of chunks.
+func (c *Column) Texts() bool {
+	k := binaryKinds[c.OID]
+	return (k == 0 || k == colInts) && c.OID != pgtype.NumericOID
 }
 
 // Odd is a chunk that cannot stand in a column.
@@ -74,11 +96,11 @@ const (
 	colOdd
 )
 
-// decodeBlock reads a block's description; its numbers stay where they are in mem, texts are copied.
-func decodeBlock(payload, mem []byte) (*Block, error) {
-	d := dec{b: payload}
-	b := &Block{Rows: int(d.u64())}
-	if n := int(d.u32()); n <= len(payload) {
+// DecodeBlock reads a block's description; its numbers stay where they are in mem, texts are copied.
+func DecodeBlock(payload, mem []byte) (*Block, error) {
+	d := Decoder{Bytes: payload}
+	b := &Block{Rows: int(d.U64())}
+	if n := int(d.U32()); n <= len(payload) {
 		b.Cols = make([]Column, n)
 	}
 	for i := range b.Cols {
@@ -86,20 +108,20 @@ func decodeBlock(payload, mem []byte) (*Block, error) {
 			return nil, err
 		}
 	}
-	return b, d.err
+	return b, d.Err
 }
 
-func decodeColumn(d *dec, mem []byte, rows int, c *Column) error {
-	c.Name, c.OID = d.str(), d.u32()
+func decodeColumn(d *Decoder, mem []byte, rows int, c *Column) error {
+	c.Name, c.OID = d.Str(), d.U32()
 	kind, flags := d.u8(), d.u8()
 	shape := readShape(d)
-	data, nulls, extra := d.u64(), d.u64(), d.u64()
+	data, nulls, extra := d.U64(), d.U64(), d.U64()
 	if flags&colOdd != 0 {
-		c.Odd = &Odd{Row: int(d.u64()), Why: d.u8()}
+		c.Odd = &Odd{Row: int(d.U64()), Why: d.u8()}
 		c.Odd.Shape = readShape(d)
 	}
-	if d.err != nil {
-		return d.err
+	if d.Err != nil {
+		return d.Err
 	}
 	k, ok := kinds[kind]
 	if !ok {
@@ -155,11 +177,11 @@ func (m *memory) values(v *ra.Vector, kind byte, n int, data, extra uint64) {
 	}
 }
 
-func readShape(d *dec) tensor.Shape {
+func readShape(d *Decoder) tensor.Shape {
 	n := int(d.u8())
 	shape := make(tensor.Shape, 0, n)
 	for range n {
-		shape = append(shape, int(d.u32()))
+		shape = append(shape, int(d.U32()))
 	}
 	return shape
 }
@@ -187,43 +209,50 @@ func at[T any](m *memory, offset uint64, n int) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&m.mem[offset])), n)
 }
 
-// layout plans where a block's columns lie, and describes them.
-type layout struct {
-	desc enc
-	size uint64
-	put  []func(mem []byte)
+// Layout plans where a block's columns lie, and describes them.
+type Layout struct {
+	Description Encoder
+	Size        uint64
+	put         []func(mem []byte)
 }
 
-func (l *layout) reserve(bytes int) uint64 {
-	at := l.size
-	l.size = (l.size + uint64(bytes) + 7) &^ 7
+func (l *Layout) reserve(bytes int) uint64 {
+	at := l.Size
+	l.Size = (l.Size + uint64(bytes) + 7) &^ 7
 	return at
 }
 
-// layOut describes a block that is to be sent.
-func layOut(b *Block) *layout {
-	l := &layout{}
-	l.desc.u64(uint64(b.Rows))
-	l.desc.u32(uint32(len(b.Cols)))
+// Write puts the block's values where they lie.
+func (l *Layout) Write(mem []byte) {
+	for _, put := range l.put {
+		put(mem)
+	}
+}
+
+// LayOut describes a block that is to be sent.
+func LayOut(b *Block) *Layout {
+	l := &Layout{}
+	l.Description.U64(uint64(b.Rows))
+	l.Description.U32(uint32(len(b.Cols)))
 	for i := range b.Cols {
 		l.column(&b.Cols[i], b.Rows)
 	}
 	return l
 }
 
-func (l *layout) column(c *Column, rows int) {
+func (l *Layout) column(c *Column, rows int) {
 	v := c.Data
-	l.desc.str(c.Name)
-	l.desc.u32(oids[kindOf(v.Type)])
-	l.desc.u8(kindOf(v.Type))
+	l.Description.Str(c.Name)
+	l.Description.U32(oids[kindOf(v.Type)])
+	l.Description.U8(kindOf(v.Type))
 	flags := byte(0)
 	if v.Valid != nil {
 		flags = colNulls
 	}
-	l.desc.u8(flags)
-	l.desc.u8(byte(len(v.Type.Shape)))
+	l.Description.U8(flags)
+	l.Description.U8(byte(len(v.Type.Shape)))
 	for _, n := range v.Type.Shape {
-		l.desc.u32(uint32(n))
+		l.Description.U32(uint32(n))
 	}
 	data, nulls, extra := uint64(0), uint64(0), uint64(0)
 	switch {
@@ -254,12 +283,12 @@ func (l *layout) column(c *Column, rows int) {
 			}
 		})
 	}
-	l.desc.u64(data)
-	l.desc.u64(nulls)
-	l.desc.u64(extra)
+	l.Description.U64(data)
+	l.Description.U64(nulls)
+	l.Description.U64(extra)
 }
 
-func numbers[T int64 | float32 | float64](l *layout, x []T) uint64 {
+func numbers[T int64 | float32 | float64](l *Layout, x []T) uint64 {
 	var one T
 	data := l.reserve(len(x) * int(unsafe.Sizeof(one)))
 	l.put = append(l.put, func(mem []byte) {
@@ -270,7 +299,7 @@ func numbers[T int64 | float32 | float64](l *layout, x []T) uint64 {
 	return data
 }
 
-func (l *layout) texts(texts []string) (data, extra uint64) {
+func (l *Layout) texts(texts []string) (data, extra uint64) {
 	total := 0
 	for _, s := range texts {
 		total += len(s)

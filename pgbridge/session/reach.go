@@ -1,4 +1,4 @@
-package pgbridge
+package session
 
 import (
 	"context"
@@ -14,6 +14,15 @@ import (
 // What a query reads is more than the tables in its text: functions of the user's, also those behind an operator, a
 // cast or an aggregate, policies of row-level security, parts and parents of tables. Reach finds it, from the names in
 // the text on; where a name may mean several things, it is all of them.
+
+// reach finds what queries read.
+type reach struct {
+	*server
+	path    *searchPath
+	reached map[string][][]string // answers of reachQuery, in the present state
+}
+
+func (s *reach) drop() { s.reached = map[string][][]string{} }
 
 // blind are extensions whose functions, most of them in C, read no table of the user's but what they are given.
 var blind = `ARRAY['btree_gin', 'btree_gist', 'citext', 'cube', 'dict_int', 'dict_xsyn', 'earthdistance', ` +
@@ -97,7 +106,7 @@ FROM (SELECT class, oid, pg_catalog.min(via) AS via FROM reached WHERE class <> 
 
 // reaching is a search under way.
 type reaching struct {
-	s     *Session
+	s     *reach
 	out   *bind.Reach
 	asked map[[3]string]bool // names looked up, of a kind and on a path
 	seen  map[string]bool    // objects
@@ -106,8 +115,8 @@ type reaching struct {
 }
 
 // Reach implements sqlfront.Catalog.
-func (s *Session) Reach(_ context.Context, sql string) (*bind.Reach, error) {
-	path := s.SearchPath()
+func (s *reach) Reach(_ context.Context, sql string) (*bind.Reach, error) {
+	path := s.path.SearchPath()
 	if s.err != nil {
 		return nil, s.failed()
 	}
@@ -121,12 +130,12 @@ func (s *Session) Reach(_ context.Context, sql string) (*bind.Reach, error) {
 	r.calls(u, "")
 	for len(r.next) > 0 {
 		key := fmt.Sprint(r.next)
-		rows, ok := s.defs.reached[key]
+		rows, ok := s.reached[key]
 		if !ok {
 			if rows, err = s.ask(r.next); err != nil {
 				return nil, bare(err)
 			}
-			s.defs.reached[key] = rows
+			s.reached[key] = rows
 		}
 		r.next = nil
 		for _, row := range rows {
@@ -136,7 +145,7 @@ func (s *Session) Reach(_ context.Context, sql string) (*bind.Reach, error) {
 	return r.out, nil
 }
 
-func (s *Session) ask(names [][3]string) ([][]string, error) {
+func (s *reach) ask(names [][3]string) ([][]string, error) {
 	var list [3][]string
 	for _, n := range names {
 		for i := range list {
@@ -147,7 +156,7 @@ func (s *Session) ask(names [][3]string) ([][]string, error) {
 	for i, l := range list {
 		args[i] = "ARRAY[" + strings.Join(l, ", ") + "]::pg_catalog.text[]"
 	}
-	return s.definitions(fmt.Sprintf(reachQuery, args...))
+	return s.path.definitions(fmt.Sprintf(reachQuery, args...))
 }
 
 // take notes names to look up. A function's own names may mean, when it runs, what they do not mean now: a relation is
@@ -164,8 +173,8 @@ func (r *reaching) take(u *bind.Uses, via, path string) {
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		for _, n := range kinds[kind] {
 			in := path
-			if n.Schema == "pg_temp" && len(r.s.defs.path) > 0 {
-				in = r.s.defs.path[0]
+			if n.Schema == "pg_temp" && len(r.s.path.path) > 0 {
+				in = r.s.path.path[0]
 			} else if n.Schema != "" {
 				in = n.Schema
 			}

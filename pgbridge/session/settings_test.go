@@ -1,18 +1,21 @@
-package pgbridge
+package session
 
 import (
 	"context"
 	"strings"
 	"testing"
+
+	"github.com/relgrad/relgrad/pgbridge/conn"
+	"github.com/relgrad/relgrad/pgbridge/wire"
 )
 
 // noted is a Conn that notes what it is asked.
 type noted struct {
-	Conn
+	conn.Conn
 	asked []string
 }
 
-func (n *noted) Query(_ context.Context, sql string, _ bool, _ func(*Block) error) (string, int64, error) {
+func (n *noted) Query(_ context.Context, sql string, _ bool, _ func(*wire.Block) error) (string, int64, error) {
 	n.asked = append(n.asked, sql)
 	return "", 0, nil
 }
@@ -39,11 +42,11 @@ func TestDefinitionsSettings(t *testing.T) {
 			before: []string{"'search_path', 'pg_catalog'"}, after: []string{"'search_path', 'mine, public'"}},
 	} {
 		conn := &noted{}
-		s := NewSession(conn)
-		s.defs.path, s.defs.captures, s.values = []string{"mine", "public"}, map[string]string{},
+		s := New(conn)
+		s.searchPath.path, s.captured, s.values = []string{"mine", "public"}, map[string]string{},
 			map[string]string{"search_path": "pg_catalog"}
 		if c.captures != nil {
-			s.defs.captures = c.captures
+			s.captured = c.captures
 		}
 		for name, v := range plain {
 			s.values[name] = v

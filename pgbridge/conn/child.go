@@ -1,4 +1,4 @@
-package pgbridge
+package conn
 
 import (
 	"bufio"
@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/pgbridge/wire"
 )
 
 // Request is a call of one of the engine's functions on a server.
@@ -25,7 +26,7 @@ func (r *Request) Atomic() bool { return r.Settings["atomic"] != "f" }
 
 // Answer is what a call gives: rows, or a query that the backend runs for them.
 type Answer struct {
-	Rows  *Block
+	Rows  *wire.Block
 	Query string
 }
 
@@ -49,14 +50,14 @@ func NewChild(line io.ReadWriter, shared *os.File) *Child {
 // Serve answers requests until the backend closes the line.
 func (c *Child) Serve(handle func(context.Context, *Request) (*Answer, error)) error {
 	for {
-		kind, payload, err := readFrame(c.in)
+		kind, payload, err := wire.ReadFrame(c.in)
 		if err == io.EOF {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if kind != kindRequest {
+		if kind != wire.KindRequest {
 			return fmt.Errorf("pgbridge: a frame %q where a request is expected", kind)
 		}
 		req, err := decodeRequest(payload)
@@ -75,12 +76,12 @@ func (c *Child) Serve(handle func(context.Context, *Request) (*Answer, error)) e
 }
 
 func decodeRequest(payload []byte) (*Request, error) {
-	d := dec{b: payload}
+	d := wire.Decoder{Bytes: payload}
 	r := &Request{Settings: map[string]string{}, Args: map[string]any{}}
-	for range d.u32() {
-		key, value := d.str(), d.str()
-		if d.err != nil {
-			return nil, d.err
+	for range d.U32() {
+		key, value := d.Str(), d.Str()
+		if d.Err != nil {
+			return nil, d.Err
 		}
 		switch key {
 		case "function":
@@ -93,7 +94,7 @@ func decodeRequest(payload []byte) (*Request, error) {
 			r.Settings[key] = value
 		}
 	}
-	return r, d.err
+	return r, d.Err
 }
 
 // decodeArgs reads the arguments: bool, int64, float64, string, []string; other values keep their JSON text.
@@ -129,49 +130,49 @@ func decodeArgs(text string, args map[string]any) error {
 // answer sends the end of a request.
 func (c *Child) answer(a *Answer, err error) error {
 	if err == nil && a != nil && a.Rows != nil {
-		if _, err = c.ask(kindOutput, a.Rows); err != nil && c.lost != nil {
+		if _, err = c.ask(wire.KindOutput, a.Rows); err != nil && c.lost != nil {
 			return c.lost
 		}
 	}
 	switch {
 	case err != nil:
-		return writeFrame(c.out, kindFailed, encodeError(err))
+		return wire.WriteFrame(c.out, wire.KindFailed, wire.EncodeError(err))
 	case a != nil && a.Query != "":
-		var e enc
-		e.str(a.Query)
-		return writeFrame(c.out, kindDoneQuery, e.b)
+		var e wire.Encoder
+		e.Str(a.Query)
+		return wire.WriteFrame(c.out, wire.KindDoneQuery, e.Bytes)
 	}
-	return writeFrame(c.out, kindDone, nil)
+	return wire.WriteFrame(c.out, wire.KindDone, nil)
 }
 
 // call sends a frame and returns the answer, which is C, K or an error of the server; each reads blocks before it.
-func (c *Child) call(kind byte, payload []byte, each func(*Block) error) (tag string, rows int64, err error) {
+func (c *Child) call(kind byte, payload []byte, each func(*wire.Block) error) (tag string, rows int64, err error) {
 	if c.lost != nil {
 		return "", 0, c.lost
 	}
-	if err := writeFrame(c.out, kind, payload); err != nil {
+	if err := wire.WriteFrame(c.out, kind, payload); err != nil {
 		return "", 0, c.lose(err)
 	}
 	var failed error
 	for {
-		kind, payload, err := readFrame(c.in)
+		kind, payload, err := wire.ReadFrame(c.in)
 		if err != nil {
 			return "", 0, c.lose(err)
 		}
 		switch kind {
-		case kindComplete:
-			d := dec{b: payload}
-			tag, rows = d.str(), int64(d.u64())
-			return tag, rows, errors.Join(failed, d.err)
-		case kindContinue:
+		case wire.KindComplete:
+			d := wire.Decoder{Bytes: payload}
+			tag, rows = d.Str(), int64(d.U64())
+			return tag, rows, errors.Join(failed, d.Err)
+		case wire.KindContinue:
 			return "", 0, nil
-		case kindError:
-			return "", 0, decodeError(payload)
-		case kindBlock:
+		case wire.KindError:
+			return "", 0, wire.DecodeError(payload)
+		case wire.KindBlock:
 			if failed == nil {
 				failed = c.block(payload, each)
 			}
-			if err := writeFrame(c.out, kindContinue, nil); err != nil {
+			if err := wire.WriteFrame(c.out, wire.KindContinue, nil); err != nil {
 				return "", 0, c.lose(err)
 			}
 		default:
@@ -185,11 +186,11 @@ func (c *Child) lose(err error) error {
 	return err
 }
 
-func (c *Child) block(payload []byte, each func(*Block) error) error {
+func (c *Child) block(payload []byte, each func(*wire.Block) error) error {
 	if err := c.remap(0); err != nil {
 		return err
 	}
-	b, err := decodeBlock(payload, c.mem)
+	b, err := wire.DecodeBlock(payload, c.mem)
 	if err != nil || each == nil {
 		return err
 	}
@@ -229,49 +230,48 @@ func (c *Child) remap(size uint64) error {
 }
 
 // ask sends a block in a frame.
-func (c *Child) ask(kind byte, b *Block) (string, error) {
-	l := layOut(b)
-	if err := c.remap(l.size); err != nil {
+func (c *Child) ask(kind byte, b *wire.Block) (string, error) {
+	l := wire.LayOut(b)
+	if err := c.remap(l.Size); err != nil {
 		return "", err
 	}
-	for _, put := range l.put {
-		put(c.mem)
-	}
-	tag, _, err := c.call(kind, l.desc.b, nil)
+	l.Write(c.mem)
+	tag, _, err := c.call(kind, l.Description.Bytes, nil)
 	return tag, err
 }
 
 // Query implements Conn.
-func (c *Child) Query(_ context.Context, sql string, readOnly bool, each func(*Block) error) (string, int64, error) {
+func (c *Child) Query(_ context.Context, sql string, readOnly bool,
+	each func(*wire.Block) error) (string, int64, error) {
 	flags := byte(0)
 	if readOnly {
-		flags = flagReadOnly
+		flags = wire.FlagReadOnly
 	}
 	return c.query(sql, flags, each)
 }
 
-func (c *Child) query(sql string, flags byte, each func(*Block) error) (string, int64, error) {
-	var e enc
-	e.u8(flags)
-	e.str(sql)
-	tag, rows, err := c.call(kindQuery, e.b, each)
+func (c *Child) query(sql string, flags byte, each func(*wire.Block) error) (string, int64, error) {
+	var e wire.Encoder
+	e.U8(flags)
+	e.Str(sql)
+	tag, rows, err := c.call(wire.KindQuery, e.Bytes, each)
 	return tag, rows, inText(err, sql)
 }
 
 // Prepare implements Conn.
 func (c *Child) Prepare(_ context.Context, sql string) error {
-	var e enc
-	e.str(sql)
-	_, _, err := c.call(kindPrepare, e.b, nil)
+	var e wire.Encoder
+	e.Str(sql)
+	_, _, err := c.call(wire.KindPrepare, e.Bytes, nil)
 	return inText(err, sql)
 }
 
 // Offer implements Conn.
-func (c *Child) Offer(_ context.Context, b *Block) (string, error) {
-	if _, err := c.ask(kindRows, b); err != nil {
+func (c *Child) Offer(_ context.Context, b *wire.Block) (string, error) {
+	if _, err := c.ask(wire.KindRows, b); err != nil {
 		return "", err
 	}
-	return "relgrad.gen_rows() AS d(" + columnList(b) + ")", nil
+	return "relgrad.gen_rows() AS d(" + wire.ColumnList(b) + ")", nil
 }
 
 // InTransaction implements Conn.
@@ -286,7 +286,7 @@ func (c *Child) Begin(ctx context.Context) error {
 	if err := c.end('c'); err != nil {
 		return err
 	}
-	if _, _, err := c.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", flagOwnRisk, nil); err != nil {
+	if _, _, err := c.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", wire.FlagOwnRisk, nil); err != nil {
 		return err
 	}
 	c.open = true
@@ -294,7 +294,7 @@ func (c *Child) Begin(ctx context.Context) error {
 }
 
 func (c *Child) end(how byte) error {
-	_, _, err := c.call(kindTransaction, []byte{how}, nil)
+	_, _, err := c.call(wire.KindTransaction, []byte{how}, nil)
 	c.open = false
 	return err
 }
@@ -307,31 +307,31 @@ func (c *Child) Rollback(context.Context) error { return c.end('r') }
 
 // Unlock implements Conn.
 func (c *Child) Unlock(_ context.Context, class, object uint32) error {
-	var e enc
-	e.u32(class)
-	e.u32(object)
-	_, _, err := c.call(kindUnlock, e.b, nil)
+	var e wire.Encoder
+	e.U32(class)
+	e.U32(object)
+	_, _, err := c.call(wire.KindUnlock, e.Bytes, nil)
 	return err
 }
 
 // Notice shows the user a message.
 func (c *Child) Notice(level, message string) {
-	var e enc
+	var e wire.Encoder
 	for _, s := range []string{level, message, "", ""} {
-		e.str(s)
+		e.Str(s)
 	}
-	if err := writeFrame(c.out, kindNotice, e.b); err != nil {
+	if err := wire.WriteFrame(c.out, wire.KindNotice, e.Bytes); err != nil {
 		c.lose(err)
 	}
 }
 
-// training tells the backend which run is trained and how far its commits are, for whoever cancels it.
-func (c *Child) training(run, step, steps int64) {
-	var e enc
+// Training tells the backend which run is trained and how far its commits are, for whoever cancels it.
+func (c *Child) Training(run, step, steps int64) {
+	var e wire.Encoder
 	for _, x := range []int64{run, step, steps} {
-		e.u64(uint64(x))
+		e.U64(uint64(x))
 	}
-	if err := writeFrame(c.out, kindTraining, e.b); err != nil {
+	if err := wire.WriteFrame(c.out, wire.KindTraining, e.Bytes); err != nil {
 		c.lose(err)
 	}
 }

@@ -1,0 +1,139 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/pgbridge/wire"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// collector puts blocks together.
+type collector struct {
+	what  string    // in messages
+	table *ra.Table // nil: a query
+	cols0 []int     // of the table
+	rows  int       // that are expected; 0: not known
+	cols  []wire.Column
+	data  []*ra.Vector
+}
+
+// add implements the argument of Conn.Query. A block's memory is not kept.
+func (c *collector) add(b *wire.Block) error {
+	if c.cols == nil {
+		c.cols = b.Cols
+		for _, col := range b.Cols {
+			c.data = append(c.data, &ra.Vector{Type: kernels.Type{Kind: col.Data.Type.Kind}})
+		}
+	}
+	for i, col := range b.Cols {
+		v, x, chunks := c.data[i], col.Data, col.Arrays()
+		switch {
+		case col.Odd != nil:
+			return c.ragged(i, col.Odd, x.Type.Shape, b)
+		case chunks && v.Type.Shape == nil && x.Type.Shape != nil:
+			v.Type.Shape = slices.Clone(x.Type.Shape)
+			wire.Grow(v, v.N)
+		case chunks && x.Type.Shape != nil && !x.Type.Shape.Equal(v.Type.Shape):
+			return c.ragged(i, &wire.Odd{Row: 0, Why: 's', Shape: x.Type.Shape}, v.Type.Shape, b)
+		}
+		if x.Valid != nil && v.Valid == nil {
+			v.Type.Nullable, v.Valid = true, make([]bool, v.N)
+			for row := range v.Valid {
+				v.Valid[row] = true
+			}
+		}
+		switch {
+		case x.Valid != nil:
+			v.Valid = append(v.Valid, x.Valid...)
+		case v.Valid != nil:
+			for range b.Rows {
+				v.Valid = append(v.Valid, true)
+			}
+		}
+		if chunks && x.Type.Shape == nil { // all are NULL
+			wire.Grow(v, b.Rows)
+		} else {
+			n := c.rows * v.Type.Size()
+			v.Ints, v.F64, v.F32, v.Texts = extend(v.Ints, x.Ints, n), extend(v.F64, x.F64, n), extend(v.F32, x.F32, n),
+				extend(v.Texts, x.Texts, c.rows)
+		}
+		v.N += b.Rows
+	}
+	return nil
+}
+
+// extend appends y to x, which gets memory for n values at once: growing step by step copies all of them again and
+// again.
+func extend[T any](x, y []T, n int) []T {
+	if len(y) == 0 {
+		return x
+	}
+	return append(slices.Grow(x, max(len(y), n-len(x))), y...)
+}
+
+// ragged is the error of a chunk that is not as the others, in the words of the embedded store, which refuses such
+// chunks when they are written.
+func (c *collector) ragged(col int, odd *wire.Odd, want tensor.Shape, b *wire.Block) error {
+	name := ""
+	if c.table != nil && col < len(c.cols0) {
+		name = c.table.Cols[c.cols0[col]].Name
+	} else if col < len(c.cols) {
+		name = c.cols[col].Name
+	}
+	of := "a chunk"
+	if c.table != nil && b != nil {
+		var keys, values []string
+		for i, k := range c.cols0 {
+			if slices.Contains(c.table.Key, k) && k != ra.RowID {
+				keys, values = append(keys, c.table.Cols[k].Name), append(values, b.Cols[i].Data.Value(odd.Row).String())
+			}
+		}
+		if len(keys) > 0 {
+			of = "the chunk of (" + strings.Join(keys, ", ") + ")=(" + strings.Join(values, ", ") + ")"
+		}
+	}
+	of = fmt.Sprintf("%s, column \"%s\": %s", c.what, name, of)
+	switch odd.Why {
+	case 'n':
+		return sqlerr.New(sqlerr.NullNotAllowed, "%s has NULL elements", of).
+			WithHint("A chunk is dense: use 0, or leave the row out.")
+	case 'l':
+		return sqlerr.New(sqlerr.ArraySubscript, "%s has subscripts that do not begin at 1", of).
+			WithHint("%s%s has the same elements with subscripts from 1.", sqltext.Ident(name),
+				strings.Repeat("[:]", len(odd.Shape)))
+	case 'e':
+		return sqlerr.New(sqlerr.DataException, "%s is empty", of).WithHint("A chunk has at least one element.")
+	}
+	return sqlerr.New(sqlerr.ArraySubscript, "%s has shape %v, one before it has shape %v", of, odd.Shape, want).
+		WithDetail("All chunks of a column have one shape.")
+}
+
+// numeric makes double precision of a column of numeric, which comes as text.
+func numeric(v *ra.Vector) (*ra.Vector, error) {
+	out := &ra.Vector{Type: kernels.Type{Kind: kernels.Float64, Nullable: v.Type.Nullable}, N: v.N, Valid: v.Valid,
+		F64: make([]float64, v.N)}
+	for i, s := range v.Texts {
+		if v.IsNull(i) {
+			continue
+		}
+		x, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			return nil, sqlerr.New(sqlerr.NumericOutOfRange, "%s is out of the range of double precision", s)
+		}
+		out.F64[i] = x
+		if len(strings.Trim(strings.NewReplacer(".", "", "-", "").Replace(s), "0")) > maxDigits {
+			out.Type.Of = longNumeric
+		}
+	}
+	if out.Type.Of == nil {
+		out.Type.Of = shortNumeric()
+	}
+	return out, nil
+}

@@ -1,0 +1,209 @@
+package session
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqltext"
+	"github.com/relgrad/relgrad/kernels"
+)
+
+// What a text of SQL means, and how the server prints a definition, depends on settings of the session. Definitions are
+// read under settings of our own; what the user writes means what it means under his.
+
+// settings are the parameters of the session.
+type settings struct {
+	*server
+	asked  map[string]string // what was read through Setting
+	values map[string]string // of the settings that texts depend on, as last seen; nil: to be asked for
+	under  map[string]string // parameters that each transaction sets
+	env    kernels.Env       // what current_step() and current_seed() give
+}
+
+func (s *settings) drop() { s.values = nil }
+
+// meaningful are the settings that decide what a text means: a compiled loss holds under the same ones only.
+var meaningful = []string{"search_path", "DateStyle", "IntervalStyle", "TimeZone",
+	"timezone_abbreviations", "extra_float_digits", "bytea_output", "standard_conforming_strings",
+	"backslash_quote", "transform_null_equals", "quote_all_identifiers", "array_nulls", "xmloption", "xmlbinary",
+	"lc_monetary", "lc_numeric", "lc_time", "default_text_search_config", "row_security", "role"}
+
+// plain are the settings under which the server prints definitions so that they can be read under any.
+var plain = map[string]string{"DateStyle": "ISO, YMD", "IntervalStyle": "postgres", "TimeZone": "UTC",
+	"extra_float_digits": "1", "bytea_output": "hex",
+	"standard_conforming_strings": "on", "quote_all_identifiers": "off", "xmlbinary": "base64"}
+
+// Setting is current_setting(name).
+func (s *settings) Setting(name string) (string, bool) {
+	rows, err := s.texts("SELECT pg_catalog.current_setting(" + sqltext.Text(name) +
+		", true), pg_catalog.current_setting(" + sqltext.Text(name) + ", true) IS NOT NULL")
+	if err != nil {
+		s.fail(err)
+		return "", false
+	}
+	if rows[0][1] != "true" {
+		return "", false
+	}
+	s.asked[name] = rows[0][0]
+	return rows[0][0], true
+}
+
+// Variables returns search_path and the parameters that queries have read.
+func (s *settings) Variables() map[string]string {
+	out := map[string]string{}
+	for name := range s.asked {
+		if v, ok := s.Setting(name); ok {
+			out[name] = v
+		}
+	}
+	if v, ok := s.Setting("search_path"); ok {
+		out["search_path"] = v
+	}
+	return out
+}
+
+// WithSettings gives parameters other values, in this transaction and those that follow.
+func (s *settings) WithSettings(vars map[string]string) (back func()) {
+	before := map[string]string{}
+	for name, v := range vars {
+		before[name], _ = s.Setting(name)
+		s.set(name, v, s.local())
+	}
+	s.under = vars
+	s.forget()
+	return func() {
+		for name, v := range before {
+			s.set(name, v, s.local())
+		}
+		s.under = nil
+		s.forget()
+	}
+}
+
+func (s *settings) set(name, value string, local bool) {
+	if _, err := s.texts(fmt.Sprintf("SELECT pg_catalog.set_config(%s, %s, %v)", sqltext.Text(name),
+		sqltext.Text(value), local)); err != nil {
+		s.fail(err)
+	}
+}
+
+// noJIT keeps the server from compiling queries of our own, until the transaction ends: the time goes into kernels,
+// which compiling does not make faster.
+func (s *settings) noJIT() { s.set("jit", "off", true) }
+
+// Local reports whether parameters were set for the open transaction only, which a server does not tell.
+func (s *settings) Local() bool { return false }
+
+// Draw sets what current_step() and current_seed() give.
+func (s *settings) Draw(env kernels.Env) error {
+	if env == s.env {
+		return nil
+	}
+	s.env = env
+	s.set("relgrad.step", fmt.Sprint(env.Step), s.local())
+	s.set("relgrad.seed", fmt.Sprint(env.Seed), s.local())
+	return s.failed()
+}
+
+// current asks for the settings that texts depend on, once in each request.
+func (s *settings) current() map[string]string {
+	if s.values != nil {
+		return s.values
+	}
+	rows, err := s.texts("SELECT " + valuesOf(meaningful))
+	s.takeValues(rows, err)
+	return s.values
+}
+
+// valuesOf prints the items of a SELECT that reads settings.
+func valuesOf(names []string) string {
+	var items []string
+	for _, n := range names {
+		items = append(items, "pg_catalog.current_setting("+sqltext.Text(n)+", true)")
+	}
+	return strings.Join(items, ", ")
+}
+
+// takeValues keeps the settings that valuesOf(meaningful) has read, the last columns of a row.
+func (s *settings) takeValues(rows [][]string, err error) {
+	if err != nil {
+		s.fail(err)
+		return
+	}
+	s.values = map[string]string{}
+	row := rows[0][len(rows[0])-len(meaningful):]
+	for i, n := range meaningful {
+		s.values[n] = row[i]
+	}
+}
+
+// Meaning tells one state of the settings that texts depend on from another.
+func (s *settings) Meaning() string {
+	var out []string
+	for _, n := range meaningful {
+		out = append(out, s.current()[n])
+	}
+	return strings.Join(out, "\x01")
+}
+
+// typeTexts runs a query that prints names of types, and holds text of the user's that means what it does under his
+// settings.
+func (s *settings) typeTexts(sql string) ([][]string, error) {
+	return s.printed(sql, map[string]string{"quote_all_identifiers": "off"})
+}
+
+// printed runs a query under settings of our own.
+func (s *settings) printed(sql string, values map[string]string) (rows [][]string, err error) {
+	err = s.with(values, func() (err error) {
+		rows, err = s.texts(sql)
+		return err
+	})
+	return rows, err
+}
+
+// with calls f under settings of our own, and sets the user's again.
+func (s *settings) with(values map[string]string, f func() error) error {
+	var to, back []string
+	set := func(list []string, name, value string) []string {
+		return append(list,
+			fmt.Sprintf("pg_catalog.set_config(%s, %s, %v)", sqltext.Text(name), sqltext.Text(value), s.local()))
+	}
+	for _, name := range meaningful {
+		value, ours := values[name]
+		if now := s.current()[name]; ours && now != value {
+			to, back = set(to, name, value), set(back, name, now)
+		}
+	}
+	if s.err != nil { // the settings are not known
+		return s.failed()
+	}
+	if to == nil {
+		return f()
+	}
+	if _, err := s.texts("SELECT " + strings.Join(to, ", ")); err != nil {
+		return err
+	}
+	err := f()
+	if _, e := s.texts("SELECT " + strings.Join(back, ", ")); err == nil {
+		err = e
+	}
+	return err
+}
+
+// exact are the settings under which texts read back as the values that they were, whatever the settings are then.
+var exact = map[string]string{"DateStyle": "ISO, YMD", "IntervalStyle": "iso_8601", "extra_float_digits": "1"}
+
+// Inexact says why texts that dates or numbers stand in may not read back as the values that they were under the user's
+// settings; "" where they do. PostgreSQL prints a date in an order that DateStyle does not read in some of its values.
+func (s *settings) Inexact() string {
+	style, order, _ := strings.Cut(s.current()["DateStyle"], ", ")
+	digits, err := strconv.Atoi(s.current()["extra_float_digits"])
+	switch {
+	case style != "ISO" && order == "YMD", style == "German" && order != "DMY":
+		return "DateStyle is " + s.current()["DateStyle"]
+	case err != nil || digits < 1:
+		return "extra_float_digits is " + s.current()["extra_float_digits"]
+	}
+	return ""
+}

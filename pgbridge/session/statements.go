@@ -1,0 +1,169 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
+	"github.com/relgrad/relgrad/sqlfront/print"
+	"github.com/relgrad/relgrad/sqlgen"
+)
+
+// statements runs SQL.
+type statements struct {
+	*server
+	settings *settings
+	types    *types
+	names    *names
+	reach    *reach
+	watch    *watch
+	queries  map[string]*subQuery // sub-queries by their text, in the present state
+}
+
+func (s *statements) drop() { s.queries = map[string]*subQuery{} }
+
+// Dialect implements catalog.Database.
+func (s *statements) Dialect() sqlgen.Dialect { return sqlgen.Postgres{} }
+
+// Prepare lets the server judge a query text: its syntax, its names, the rights of who calls.
+func (s *statements) Prepare(ctx context.Context, sql string) error { return s.conn.Prepare(ctx, sql) }
+
+// Query runs a SELECT; a chunk column must have one shape.
+func (s *statements) Query(ctx context.Context, sel *ast.Select,
+	text *ast.Text) ([]catalog.ResultCol, []*ra.Vector, error) {
+	if err := s.use(ctx, sel); err != nil {
+		return nil, nil, err
+	}
+	q, err := s.describe(ctx, sel)
+	if err != nil {
+		return nil, nil, atQuery(err, sel, text)
+	}
+	c := collector{what: "the sub-query"}
+	if _, _, err := s.conn.Query(ctx, q.form(false), true, c.add); err != nil {
+		return nil, nil, atQuery(err, sel, text)
+	}
+	var cols []catalog.ResultCol
+	for i, name := range q.names {
+		cols = append(cols, catalog.ResultCol{Name: name, Type: q.types[i].String()})
+		if q.types[i].Name == "numeric" && !q.types[i].Array {
+			if c.data[i], err = numeric(c.data[i]); err != nil {
+				return nil, nil, err
+			}
+		}
+		if c.data[i].Type.Kind == kernels.Text {
+			c.data[i].Type.Of = q.of[i]
+		}
+	}
+	return cols, c.data, s.failed()
+}
+
+// Native prints a sub-query for generated SQL.
+func (s *statements) Native(ctx context.Context, sel *ast.Select, text *ast.Text) (string, error) {
+	q, err := s.describe(ctx, sel)
+	if err != nil {
+		return "", atQuery(err, sel, text)
+	}
+	return q.form(true), nil
+}
+
+// Rows runs a query of generated SQL and gives its columns.
+func (s *statements) Rows(ctx context.Context, sql string) (names []string, data []*ra.Vector, err error) {
+	c := collector{what: "the query"}
+	if _, _, err := s.conn.Query(ctx, sql, true, c.add); err != nil {
+		return nil, nil, bare(err)
+	}
+	for i, col := range c.cols {
+		if col.OID == pgtype.NumericOID {
+			if c.data[i], err = numeric(c.data[i]); err != nil {
+				return nil, nil, err
+			}
+		}
+		names = append(names, col.Name)
+	}
+	return names, c.data, nil
+}
+
+// estimated finds the planner's figures in the first line of EXPLAIN.
+var estimated = regexp.MustCompile(`cost=([0-9.]+)\.\.([0-9.]+) rows=([0-9]+)`)
+
+// Estimate gives what the server expects of a query: its cost until the first and the last row, in its own units, and
+// its rows.
+func (s *statements) Estimate(ctx context.Context, sql string) (string, error) {
+	res, err := s.result(ctx, "EXPLAIN "+sql)
+	if err != nil {
+		return "", bare(err)
+	}
+	m := estimated.FindStringSubmatch(fmt.Sprint(res.Rows[0][0]))
+	if m == nil {
+		return "", sqlerr.New(sqlerr.Internal, "internal error: no estimate in %q", res.Rows[0][0])
+	}
+	return fmt.Sprintf("cost %s to %s, %s rows", m[1], m[2], m[3]), nil
+}
+
+// Exec runs a statement that the engine has made, or a SELECT of the user.
+func (s *statements) Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) (*catalog.Result, error) {
+	sql, err := print.PrintStatement(stmt)
+	if err != nil {
+		return nil, err
+	}
+	res, err := s.result(ctx, sql)
+	if err != nil && stmt.Position() >= 0 {
+		if e, ok := err.(*sqlerr.Error); ok {
+			e.Text, e.Pos = text, int(stmt.Position())
+		}
+	}
+	return res, err
+}
+
+// RunSQL runs one statement of our own.
+func (s *statements) RunSQL(ctx context.Context, sql string) (*catalog.Result, error) {
+	return s.result(ctx, sql)
+}
+
+// RunText runs a statement of the user; what names mean may have changed afterwards.
+func (s *statements) RunText(ctx context.Context, p parse.Parsed, text *ast.Text) (ok bool, err error) {
+	_, _, err = s.conn.Query(ctx, p.SQL, false, nil)
+	s.forget()
+	if e, ok := err.(*sqlerr.Error); ok && e.Text != nil && e.Text.SQL == p.SQL {
+		e.Text, e.Pos = text, e.Pos+int(p.At)
+	}
+	return true, err
+}
+
+// use tells which tables a query reads, also behind views and functions.
+func (s *statements) use(ctx context.Context, sel *ast.Select) error {
+	if s.watch.look == nil {
+		return nil
+	}
+	r, err := s.reach.Reach(ctx, print.Print(sel))
+	if err != nil {
+		return err
+	}
+	for _, t := range r.Tables {
+		if found := s.names.find(nil, t.Schema, t.Name); t.Schema != "" && found != nil && found.table != nil {
+			if err := s.watch.see(t.Schema, t.Name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// atQuery gives an error of a sub-query the place where the sub-query stands.
+func atQuery(err error, sel *ast.Select, text *ast.Text) error {
+	e, ok := err.(*sqlerr.Error)
+	if !ok {
+		return err
+	}
+	out := *e
+	out.Text, out.Pos = text, int(sel.At)
+	return &out
+}
