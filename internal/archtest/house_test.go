@@ -34,7 +34,7 @@ var houseRules = []struct {
 	{"at most 120 columns of a line", 0, (*house).lines},
 	{"at most 15 branches of a function", 0, (*house).branches},
 	{"no kernel by name outside of kernels and forms", 0, (*house).kernelNames},
-	{"no package variable that a test changes", 2, (*house).changedVariables},
+	{"no package variable that a test changes", 0, (*house).changedVariables},
 }
 
 // registries are folders with a file for each thing.

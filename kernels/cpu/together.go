@@ -45,7 +45,10 @@ func Yield(worker int) {
 
 // Together calls work(0) to work(n-1) and returns when all have ended; they run at the same time unless work(0) is
 // short: one that has not begun when it ends is done by the caller.
-func Together(n int, work func(worker int)) {
+func Together(n int, work func(worker int)) { together(processors, n, work) }
+
+// together is Together where so many processors are there to work.
+func together(processors, n int, work func(worker int)) {
 	if n < 2 {
 		apart(0, n, work)
 		return
