@@ -85,3 +85,15 @@ func TestWatchersStay(t *testing.T) {
 		t.Error("behind the run nobody is told")
 	}
 }
+
+// TestCheckReadsOnce: check_gradient reads its loss once, for the gradient and for the differences of the loss.
+func TestCheckReadsOnce(t *testing.T) {
+	db := open(t, "")
+	mustRun(t, db, "CREATE TABLE w (id int PRIMARY KEY, v double precision); INSERT INTO w VALUES (1, 2), (2, 3)")
+	read := 0
+	db.OnCompiling = func() { read++ }
+	rows, err := db.Check(context.Background(), "SELECT sum(v * v) FROM w", "w", CheckOptions{Samples: 2})
+	if err != nil || len(rows) != 2 || !rows[0].OK || !rows[1].OK || read != 1 {
+		t.Errorf("the loss was read %d times: %+v, %v", read, rows, err)
+	}
+}

@@ -82,8 +82,7 @@ func (db *Engine) check(ctx context.Context, loss, param string, o CheckOptions)
 	if err != nil {
 		return nil, About(err, "loss", 0)
 	}
-	r.Forward, r.With = true, c.Prog
-	f, err := db.Compile(ctx, r)
+	f, err := db.lossBeside(ctx, c)
 	if err != nil {
 		return nil, err
 	}

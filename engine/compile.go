@@ -236,6 +236,16 @@ func (db *compiler) Compile(ctx context.Context, r Request) (*Compiled, error) {
 	return c, db.Build(ctx, c)
 }
 
+// lossBeside compiles the loss of a program that is in use, alone, with the parameters as live buffers.
+func (db *compiler) lossBeside(ctx context.Context, c *Compiled) (*Compiled, error) {
+	f := &Compiled{Request: c.Request, query: c.query, Tables: c.Tables, Cols: c.Cols}
+	f.Forward, f.With = true, c.Prog
+	if err := db.differentiated(ctx, f, ra.NewBuilder(c.Res.RA.Nodes()...), nil); err != nil {
+		return nil, err
+	}
+	return f, db.Build(ctx, f)
+}
+
 // Build runs the structure phase of a plan.
 func (db *compiler) Build(ctx context.Context, c *Compiled) (err error) {
 	o := db.options(c.With)
