@@ -17,7 +17,7 @@ import (
 
 // FileOptions say how a file and a table correspond; docs/interop.md explains them.
 type FileOptions struct {
-	Format string   // a name in sqlfront.FileFormats, or csv with a header line
+	Format string   // a name in ast.FileFormats, or csv with a header line
 	Whole  bool     // each array is one chunk of a single row
 	Index  string   // the column that takes a row's position, from 0
 	Key    []string // primary key of a table that Import creates

@@ -93,7 +93,7 @@ func checkRelation(rows []engine.CheckRow) *catalog.Relation {
 	}
 }
 
-// View implements store.ViewEngine.
+// View implements bind.ViewEngine.
 func (f *functions) View(ctx context.Context, v *catalog.ViewDef) (*catalog.Relation, bool, error) {
 	return f.db.views().View(ctx, v)
 }

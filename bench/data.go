@@ -15,19 +15,19 @@ import (
 // dataset is a folder of data files that is being written.
 type dataset struct {
 	dir  string
-	size map[string]int // the workload's sizes
+	size map[string]int // sizes of the workload
 	err  error
-	kept map[string][]Column // the tables, where a test has made the map
+	kept map[string][]Column // the tables; set only by a test
 }
 
-// stream gives the random numbers of one purpose: always the same ones for the same name.
+// stream returns random numbers, the same ones for the same name.
 func stream(name string) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(name))
 	return rand.New(rand.NewPCG(h.Sum64(), 20))
 }
 
-// need notes that the sizes do not go together; the generator then stops.
+// need checks a condition on the sizes; if it fails the generator stops.
 func (d *dataset) need(ok bool, what string) bool {
 	if !ok && d.err == nil {
 		d.err = sqlerr.New(sqlerr.InvalidParameter, "these sizes do not go together: %s is needed, with %v", what, d.size)
@@ -35,7 +35,7 @@ func (d *dataset) need(ok bool, what string) bool {
 	return ok
 }
 
-// or is a size that a workload may have.
+// or returns a size, or a default where the workload has none.
 func (d *dataset) or(name string, otherwise int) int {
 	if n, ok := d.size[name]; ok {
 		return n
@@ -43,7 +43,7 @@ func (d *dataset) or(name string, otherwise int) int {
 	return otherwise
 }
 
-// table writes the columns of a table into NAME.npz.
+// table writes a table's columns to NAME.npz.
 func (d *dataset) table(name string, columns ...Column) {
 	if d.kept != nil {
 		d.kept[name] = columns
@@ -73,7 +73,7 @@ func floats(name string, shape []int, f func() float64) Column {
 	return Column{name, shape, x}
 }
 
-// glorot draws weights of a layer (Glorot and Bengio, AISTATS 2010).
+// glorot draws the weights of a layer (Glorot and Bengio, AISTATS 2010).
 func glorot(r *rand.Rand, name string, shape ...int) Column {
 	in, out := shape[len(shape)-2], shape[len(shape)-1]
 	limit := math.Sqrt(6 / float64(in+out))
@@ -82,7 +82,7 @@ func glorot(r *rand.Rand, name string, shape ...int) Column {
 
 func zeros(name string, shape ...int) Column { return floats(name, shape, func() float64 { return 0 }) }
 
-// folder gives the folder of a workload's data, which it makes where it is absent or was not completed.
+// folder returns the folder of a workload's data. It makes the data if they are absent or incomplete.
 func (w *Workload) folder(root string, v Values) (string, error) {
 	name := w.Name
 	if w.SameData != "" {
@@ -117,5 +117,5 @@ func (w *Workload) folder(root string, v Values) (string, error) {
 	return dir, os.Rename(part, dir)
 }
 
-// number prints a number as scripts and programs take it.
+// number prints a number for scripts and programs.
 func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }

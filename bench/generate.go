@@ -55,7 +55,8 @@ func ratingsData(d *dataset) {
 		return
 	}
 	r := stream("ratings")
-	// Each user has rated about as many items, which lie a random distance apart: distinct without a table of all pairs.
+	// Each user rates about the same number of items, at random distances: so they are distinct without a table of all
+	// pairs.
 	usr, item, rating := make([]int32, 0, n), make([]int32, 0, n), make([]float32, 0, n)
 	for u := range users {
 		of := (u+1)*n/users - u*n/users
@@ -107,7 +108,7 @@ func kgeData(d *dataset) {
 	r := stream("kge")
 	d.table("triple", ints("id", n, func(i int) int { return i }), ints("h", n, func(int) int { return r.IntN(entities) }),
 		ints("r", n, func(int) int { return r.IntN(relations) }), ints("t", n, func(int) int { return r.IntN(entities) }))
-	if d.size["drawn"] != 0 { // the same wrong tails at each step, in the place of a view that draws them
+	if d.size["drawn"] != 0 { // the same negative tails at each step, instead of a view that draws them
 		k := d.size["negatives"]
 		d.table("wrong", ints("id", n*k, func(i int) int { return i / k }),
 			ints("k", n*k, func(i int) int { return i%k + 1 }), ints("other", n*k, func(int) int { return r.IntN(entities) }))
@@ -148,7 +149,8 @@ func squareData(d *dataset) {
 	}
 }
 
-// skewedData makes them in the second shape of EinDecomp, section 9: n × n/10, n/10 × n, n × n/10, n/10 × 10n, 10n × n.
+// skewedData makes matrices of the second shape in EinDecomp, section 9: n × n/10, n/10 × n, n × n/10, n/10 × 10n, 10n
+// × n.
 func skewedData(d *dataset) {
 	if !d.need(d.size["n"]%(10*d.size["block"]) == 0, "n that 10 times block divides") {
 		return
@@ -164,7 +166,7 @@ func skewedData(d *dataset) {
 	}
 }
 
-// coraData makes the initial parameters; everything else is real.
+// coraData makes the initial parameters; all other data are real.
 func coraData(d *dataset) {
 	r := stream("cora")
 	w0 := glorot(r, "v", 1433, 16)

@@ -13,9 +13,9 @@ type graph struct {
 	weight   []float32
 }
 
-// powerLaw draws a graph of n nodes and so many undirected edges by Chung and Lu's model: an end of an edge is node i
-// with a probability proportional to (rank+30)^-0.62, ranks being a random order of the nodes. With 169,343 nodes and
-// 1,166,243 edges it has the size and about the degrees of ogbn-arxiv (Hu et al., NeurIPS 2020).
+// powerLaw draws a graph with n nodes and so many undirected edges by Chung and Lu's model: an end of an edge is node i
+// with a probability proportional to (rank+30)^-0.62, where ranks are a random order of the nodes. With 169,343 nodes
+// and 1,166,243 edges it has the size and about the degrees of ogbn-arxiv (Hu et al., NeurIPS 2020).
 func powerLaw(r *rand.Rand, n, edges int) *graph {
 	cdf := make([]float64, n)
 	for i, rank := range r.Perm(n) {

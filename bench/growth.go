@@ -19,18 +19,18 @@ import (
 	"github.com/relgrad/relgrad/train"
 )
 
-// Axis is a workload that is measured at several sizes.
+// Axis is a workload measured at several sizes.
 type Axis struct {
 	Name, What string
 	Workload   *Workload
 	Sizes      []Size                 // from the fewest rows to the most
-	Rows       string                 // what is counted
+	Rows       string                 // the name of what Count counts
 	Count      func(v Values) float64 // of a size
-	// that setup reads, where rows become larger instead of more; nil: they become more
+	// Numbers counts what setup reads where rows become larger, not more; nil: there are more rows.
 	Numbers   func(v Values) float64
-	Unit      string                      // of the work that bounds a step: "B" or "flop"
-	Limit     string                      // what it is compared with
-	Amount    func(executor.Work) float64 // that a step does
+	Unit      string                      // unit of the work that bounds a step: "B" or "flop"
+	Limit     string                      // the name of the limit
+	Amount    func(executor.Work) float64 // the work of a step
 	yardstick func(v Values, c relgrad.Compilation) (*yardstick, error)
 }
 
@@ -40,11 +40,11 @@ type Size struct {
 	Values Values
 }
 
-// allowed is by how much the fraction of the limit may fall below the best of the axis, and by how much more of
-// the processors' time, over the limit's, a row may take before the first step than at the smallest size.
+// allowed is the factor by which the fraction of the limit may fall below the axis's best, and by which the processors'
+// time for a row before the first step, relative to the limit's, may exceed that of the smallest size.
 const allowed = 1.3
 
-// Axes are all of them, in the order of reports.
+// Axes are all axes, in the order of reports.
 var Axes = []*Axis{
 	{Name: "rows", What: "logistic regression, 100 features, 125,000 rows and so many times as many",
 		Workload: &Workload{Name: "growth_rows", Load: "logreg", Script: "logreg", Data: logregData,
@@ -98,7 +98,7 @@ var Axes = []*Axis{
 		yardstick: func(_ Values, c relgrad.Compilation) (*yardstick, error) { return gathering(c.Program.Work().Gathers) }},
 }
 
-// multiples are sizes that are so many times the first.
+// multiples are the first size times each of the factors.
 func multiples(first Values, factors ...float64) (all []Size) {
 	for _, f := range factors {
 		v := Values{}
@@ -110,7 +110,7 @@ func multiples(first Values, factors ...float64) (all []Size) {
 	return all
 }
 
-// named are sizes that a number of the workload takes.
+// named are sizes given by one number of the workload.
 func named(format, name string, sizes ...float64) (all []Size) {
 	for _, s := range sizes {
 		all = append(all, Size{fmt.Sprintf(format, s), Values{name: s}})
@@ -118,7 +118,7 @@ func named(format, name string, sizes ...float64) (all []Size) {
 	return all
 }
 
-// work is what setup takes its time for.
+// work is the amount of work of the setup.
 func (a *Axis) work(v Values) float64 {
 	if a.Numbers != nil {
 		return a.Numbers(v)
@@ -126,7 +126,7 @@ func (a *Axis) work(v Values) float64 {
 	return a.Count(v)
 }
 
-// gathered are the bytes of the rows that a step reads at the places that columns name.
+// gathered is the bytes of the rows that a step reads at places given by columns.
 func gathered(w executor.Work) (bytes float64) {
 	for _, g := range w.Gathers {
 		bytes += float64(g.Rows) * float64(g.Width)
@@ -134,27 +134,27 @@ func gathered(w executor.Work) (bytes float64) {
 	return bytes
 }
 
-// Point is an axis at one size. Times are in seconds, of several setups the shortest.
+// Point is an axis at one size. Times are in seconds; of several setups it has the shortest.
 type Point struct {
 	Size
-	Count    float64 // of rows
-	Work     float64 // what setup takes its time for: rows or, where they become larger instead, numbers
-	Prepared float64 // making the data and loading them into a store; little where both were there
+	Count    float64 // number of rows
+	Work     float64 // of the setup: rows or, where rows become larger, numbers
+	Prepared float64 // to make and load the data; little where both existed
 	Planning, Reading, Structure,
-	First float64 // the first step, with what is computed once
-	Setup  float64 // of all processors, for these but the first step: it is the same on a machine that is busy otherwise
-	Memory int64   // bytes that the program holds
-	Peak   int64   // bytes that this process took at most
-	Amount float64 // of work that a step does
+	First float64 // the first step, including what is computed once
+	Setup  float64 // processors' time of the above without the first step: other load does not change it
+	Memory int64   // bytes held by the program
+	Peak   int64   // peak bytes of this process
+	Amount float64 // the work of a step
 	Steps  []float64
-	Bound  float64   // the yardstick's work
-	Limits []float64 // times of the yardstick
+	Bound  float64   // work of one run of the yardstick
+	Limits []float64 // times of the yardstick's runs
 }
 
 // Step is the median step.
 func (p *Point) Step() float64 { return Median(p.Steps) }
 
-// Once is what the first step takes beyond the others.
+// Once is the time of the first step beyond a usual one.
 func (p *Point) Once() float64 { return max(p.First-p.Step(), 0) }
 
 // Rate is the work of a step per second.
@@ -163,7 +163,8 @@ func (p *Point) Rate() float64 { return p.Amount / p.Step() }
 // Limit is the yardstick's rate.
 func (p *Point) Limit() float64 { return p.Bound / Median(p.Limits) }
 
-// Fraction is the share of the limit that steps reach, each beside the yardstick's run behind it: the median.
+// Fraction is the share of the limit that steps reach: the median over steps, each compared with the yardstick's run
+// after it.
 func (p *Point) Fraction() float64 {
 	var all []float64
 	for i, s := range p.Steps {
@@ -172,21 +173,22 @@ func (p *Point) Fraction() float64 {
 	return Median(all)
 }
 
-// PerRow is the processors' time before the first step for a row of the axis, or for a stored number where rows become
-// larger instead.
+// PerRow is the processors' time before the first step for each row, or for each stored number where rows become
+// larger.
 func (p *Point) PerRow() float64 { return p.Setup / p.Work }
 
-// rounds is how often a size is set up, as long as that and its steps have taken less than roundSeconds.
+// A size is set up so many rounds, as long as all of them take less than roundSeconds.
 const (
 	rounds       = 3
 	roundSeconds = 20.0
 	leastSteps   = 7
 )
 
-// bigData is from how many bytes on the data of a size are removed after they have been measured.
+// bigData is the bytes from which a size's data are removed after it has been measured.
 const bigData = 1 << 30
 
-// Grow measures an axis at one size: it trains by the workload's script in this process, and runs the yardstick after
+// Grow measures an axis at one size: it trains by the workload's script in this process, with the yardstick after each
+// step.
 // each step.
 func (r *Runner) Grow(ctx context.Context, a *Axis, size Size, seconds float64) (p *Point, err error) {
 	if err := r.unpack(); err != nil {
@@ -203,7 +205,7 @@ func (r *Runner) Grow(ctx context.Context, a *Axis, size Size, seconds float64) 
 		return nil, err
 	}
 	defer giveBack(r, data)
-	debug.FreeOSMemory() // what making the data took
+	debug.FreeOSMemory() // frees the memory used for making the data
 	p = &Point{Size: size, Count: a.Count(v), Work: a.work(v), Prepared: time.Since(begin).Seconds()}
 	resetPeak()
 	begin = time.Now()
@@ -217,7 +219,7 @@ func (r *Runner) Grow(ctx context.Context, a *Axis, size Size, seconds float64) 
 	return p, nil
 }
 
-// giveBack removes data that are large.
+// giveBack removes large data.
 func giveBack(r *Runner, data string) {
 	if n := folderSize(data); n > bigData {
 		fmt.Fprintf(r.Log, "%s: %s are removed\n", data, gigabytes(n))
@@ -225,14 +227,14 @@ func giveBack(r *Runner, data string) {
 	}
 }
 
-// round is one training of a size, with the yardstick behind each step.
+// round is one training at a size, with the yardstick after each step.
 type round struct {
 	*Axis
 	v       Values
 	p       *Point
 	seconds float64 // of steps, at least
 	c       relgrad.Compilation
-	begun   float64 // the processors' time when planning began
+	begun   float64 // processors' time when planning began
 	y       *yardstick
 	steps   int
 	sum     float64
@@ -240,7 +242,7 @@ type round struct {
 	err     error
 }
 
-// run trains on a store until there are enough steps, and then interrupts the training.
+// run trains until there are enough steps, and then interrupts the training.
 func (r *round) run(ctx context.Context, data, store, file string) error {
 	vars := map[string]string{"data": data, "epochs": "1000000", "seconds": "100000"}
 	for name, x := range r.v {
@@ -267,7 +269,7 @@ func (r *round) run(ctx context.Context, data, store, file string) error {
 	return sqlerr.New(sqlerr.Internal, "training has ended after %d steps", r.steps).Wrap(err)
 }
 
-// compiled notes what came before the first step.
+// compiled records the times before the first step.
 func (r *round) compiled(c relgrad.Compilation) {
 	r.c, r.last = c, time.Now()
 	least(&r.p.Setup, processorTime()-r.begun)
@@ -276,12 +278,12 @@ func (r *round) compiled(c relgrad.Compilation) {
 	least(&r.p.Structure, c.Structure.Seconds())
 }
 
-// step notes a step, runs the yardstick, and says whether there are enough.
+// step records a step, runs the yardstick, and reports whether there are enough steps.
 func (r *round) step(took float64) bool {
 	if r.y == nil {
 		w := r.c.Program.Work()
 		least(&r.p.First, took)
-		if r.p.Peak == 0 { // before the yardstick's memory
+		if r.p.Peak == 0 { // without the yardstick's memory
 			r.p.Peak = peak()
 		}
 		r.p.Memory, r.p.Amount = r.c.Program.Holds(), r.Amount(w)
@@ -297,29 +299,29 @@ func (r *round) step(took float64) bool {
 		r.p.Steps = append(r.p.Steps, took)
 	}
 	limit := r.y.seconds()
-	if r.steps > 0 { // the first run warms up
+	if r.steps > 0 { // the first run only warms up
 		r.p.Limits = append(r.p.Limits, limit)
 	}
 	return r.steps >= leastSteps && r.sum >= r.seconds
 }
 
-// least keeps the smaller of two times; 0 is none.
+// least keeps the smaller of two times, where 0 means none.
 func least(to *float64, x float64) {
 	if *to == 0 || x < *to {
 		*to = x
 	}
 }
 
-// processorTime is what this process has used of all processors, in seconds.
+// processorTime is the time that all processors have spent on this process, in seconds.
 func processorTime() float64 {
 	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil { // it fails for a wrong argument only
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil { // fails only for a wrong argument
 		return 0
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 }
 
-// runScript runs a script on a store, "" for a temporary one; with sets up the session.
+// runScript runs a script on a store ("": a temporary one). with prepares the session.
 func runScript(ctx context.Context, store, file string, vars map[string]string, with func(*relgrad.DB)) error {
 	return runOn(ctx, store, vars, with, func(r *psql.Runner) error { return r.RunFile(ctx, file) })
 }
@@ -352,10 +354,10 @@ func folderSize(dir string) (bytes int64) {
 	return bytes
 }
 
-// resetPeak lets peak begin again, where the system can.
+// resetPeak restarts peak, where the system allows it.
 func resetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
-// peak is the most memory that this process has taken, in bytes; 0 where the system does not tell.
+// peak is the peak memory of this process in bytes, 0 where the system does not tell.
 func peak() int64 {
 	status, _ := os.ReadFile("/proc/self/status")
 	return peakOf(status)

@@ -12,11 +12,11 @@ import (
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
-// Grown is an axis with what was measured, from the fewest rows to the most.
+// Grown is an axis with its points, from the fewest rows to the most.
 type Grown struct {
 	*Axis
 	Points []*Point
-	Failed string // why there are no more
+	Failed string // the reason why there are no more points
 }
 
 // best is the largest fraction of the axis.
@@ -27,18 +27,18 @@ func (g *Grown) best() (most float64) {
 	return most
 }
 
-// behind is by how much a point's fraction is below the best.
+// behind is the best fraction divided by the point's.
 func (g *Grown) behind(p *Point) float64 { return g.best() / p.Fraction() }
 
-// growth is a point's time of setup for a row over that of the smallest size, each in units of what the limit takes for
-// as much: setup sorts and looks up in the memory that steps gather from, which becomes slower where it no longer fits
-// a cache.
+// growth is a point's setup time for a row relative to that of the smallest size. Both are in units of the limit's time
+// for the same work, since setup sorts and looks up in the memory from which steps gather, which gets slower where it
+// no longer fits a cache.
 func (g *Grown) growth(p *Point) float64 {
 	first := g.Points[0]
 	return p.PerRow() * p.Limit() / (first.PerRow() * first.Limit())
 }
 
-// Missed lists what was asked and not reached.
+// Missed lists the goals that were missed.
 func (g *Grown) Missed() (all []string) {
 	for _, p := range g.Points {
 		if x := g.behind(p); !(x <= allowed) {
@@ -62,7 +62,7 @@ type Growth struct {
 	Plans []*Planned
 }
 
-// Missed lists what was asked and not reached.
+// Missed lists the goals that were missed.
 func (g *Growth) Missed() (all []string) {
 	for _, a := range g.Axes {
 		all = append(all, a.Missed()...)
@@ -142,7 +142,7 @@ func plans(list []*Planned) *Table {
 	return t
 }
 
-// longest is Worst, 0 where there is none.
+// longest is Worst, or 0 without plans.
 func (p *Planned) longest() time.Duration {
 	if p.Plans == nil {
 		return 0

@@ -12,7 +12,7 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// yardstick is work that bounds a step's: as many threads as processors do nothing else.
+// yardstick is work that bounds a step's, done by as many threads as there are processors.
 type yardstick struct {
 	amount  float64 // bytes or operations of one run
 	run     func()
@@ -33,7 +33,7 @@ func (y *yardstick) free() {
 	y.buffers = nil
 }
 
-// memory is n elements that are freed with y; f sets them.
+// memoryOf allocates n elements, set by f, which are freed with y.
 func memoryOf[T float32 | int32 | int64](y *yardstick, n int, f func(i int) T) ([]T, error) {
 	var t T
 	b, err := tensor.NewBuffer(n * int(unsafe.Sizeof(t)))
@@ -48,7 +48,7 @@ func memoryOf[T float32 | int32 | int64](y *yardstick, n int, f func(i int) T) (
 	return x, nil
 }
 
-// parts runs f on n parts of a work, on all processors.
+// parts runs f for each of n parts, on all processors.
 func parts(n int, f func(part int)) {
 	var next atomic.Int64
 	cpu.Together(cpu.Processors(), func(int) {
@@ -58,9 +58,9 @@ func parts(n int, f func(part int)) {
 	})
 }
 
-// gathering sums weighted rows as a step does, from tables of the same sizes, by the executor's own kernel: the rows
-// are uniformly random and all groups are as large. Gathers of the same sizes read the same memory, as often as they
-// occur.
+// gathering sums weighted rows as a step does, from tables of the same sizes, with the executor's own kernel. The rows
+// are uniformly random and all groups have the same size. Gathers of the same sizes share memory and run as often as
+// they occur.
 func gathering(list []executor.Gather) (y *yardstick, err error) {
 	y = &yardstick{}
 	defer func() {
@@ -123,7 +123,7 @@ func (y *yardstick) gather(g executor.Gather) (func(), error) {
 	}, nil
 }
 
-// reading sums up so many bytes.
+// reading sums over so many bytes.
 func reading(bytes float64) (*yardstick, error) {
 	const lanes = 64
 	y := &yardstick{}
@@ -149,7 +149,7 @@ func reading(bytes float64) (*yardstick, error) {
 // shape is that of a product of matrices, m × k by k × n.
 type shape struct{ m, n, k int }
 
-// multiplying makes products of whole matrices, each cut along its rows for the processors.
+// multiplying multiplies whole matrices. Each product is cut along its rows for the processors.
 func multiplying(shapes []shape) (*yardstick, error) {
 	y := &yardstick{}
 	var runs []func()

@@ -12,21 +12,21 @@ import (
 
 // Program is relgrad or a peer, with its runs on a workload.
 type Program struct {
-	Peer   // Name is "relgrad" for relgrad
+	Peer   // Name is "relgrad" for relgrad itself
 	Runs   []*Run
-	Reason string // why there are none, or why losses differ
-	Failed bool   // Reason is not just that it is missing
+	Reason string // why there are no runs, or how losses differ
+	Failed bool   // Reason is more than that something is missing
 }
 
-// Result is a workload's, relgrad first.
+// Result is a workload's measurement, with relgrad first.
 type Result struct {
 	*Workload
 	Programs []*Program
 	Agreed   []string // peers with the same losses
-	Profile  *Profile // where a bar was missed
+	Profile  *Profile // set where a bar was missed
 }
 
-// agreementSteps is how many losses are compared, and agreement how much they may differ, relatively.
+// agreementSteps is how many losses are compared, agreement how much they may differ, relatively.
 const (
 	agreementSteps = 20
 	agreement      = 1e-4
@@ -36,11 +36,11 @@ const (
 type Options struct {
 	Rounds  int
 	Limit   Limit
-	Numbers Values // in the place of the workload's own
+	Numbers Values // replace the workload's own numbers
 	Alone   bool   // without peers
 }
 
-// Unknown is one of the numbers that no workload of the list has, or "".
+// Unknown returns one of the numbers that no listed workload has, or "".
 func Unknown(list []*Workload, numbers Values) string {
 	for name := range numbers {
 		known := false
@@ -55,7 +55,7 @@ func Unknown(list []*Workload, numbers Values) string {
 	return ""
 }
 
-// Folder is where data, stores and the peers' libraries are kept: the environment variable RELGRAD_BENCH_DATA names it.
+// Folder holds data, stores and the peers' libraries. The environment variable RELGRAD_BENCH_DATA names it.
 func Folder() (string, error) {
 	if dir := os.Getenv("RELGRAD_BENCH_DATA"); dir != "" {
 		return dir, nil
@@ -64,12 +64,12 @@ func Folder() (string, error) {
 	return filepath.Join(cache, "relgrad-bench"), err
 }
 
-// Python is the interpreter that scripts/bench-setup makes there.
+// Python is the interpreter that scripts/bench-setup installs in that folder.
 func Python(folder string) string { return filepath.Join(folder, "venv", "bin", "python") }
 
-// Measure compares losses, then runs rounds in which each program runs once, every other round in the reverse order.
-// Where real data are needed and absent, nothing runs. An error is one of the options or of the machine; what a program
-// fails with stands in its Program.
+// Measure compares losses, then runs rounds in which each program runs once, every second round in reverse order.
+// Nothing runs if real data are needed and absent. An error concerns the options or the machine; errors of a program
+// are recorded in its Program.
 func (r *Runner) Measure(ctx context.Context, w *Workload, o Options) (*Result, error) {
 	if err := r.unpack(); err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func (r *Runner) round(ctx context.Context, res *Result, o Options, reverse bool
 	return nil
 }
 
-// run runs a program once; nil, with the reason noted, where a peer cannot run.
+// run runs a program once. It returns nil, and records the reason, where a peer cannot run.
 func (r *Runner) run(ctx context.Context, w *Workload, p *Program, v Values, limit Limit) (*Run, error) {
 	if p.Name == "relgrad" {
 		return r.Ours(ctx, w, v, limit)
@@ -139,10 +139,10 @@ func (r *Runner) run(ctx context.Context, w *Workload, p *Program, v Values, lim
 	return run, err
 }
 
-// agree compares the losses of the first steps, without dropout and with the same batches, on data that may be smaller.
+// agree compares the losses of the first steps, without dropout and with the same batches, perhaps on smaller data.
 func (r *Runner) agree(ctx context.Context, res *Result) error {
 	v, limit := res.values(agreeing), Limit{Steps: agreementSteps, Seconds: 3600}
-	v["loss"] = 1 // of programs that would not compute it
+	v["loss"] = 1 // asks programs for the loss that compute only gradients
 	if res.Query != "" {
 		limit.Steps = 2
 	}
@@ -154,7 +154,7 @@ func (r *Runner) agree(ctx context.Context, res *Result) error {
 		return err
 	}
 	for _, p := range res.Programs[1:] {
-		if p.Program == "scalapack.c" { // has numbers of its own
+		if p.Program == "scalapack.c" { // it has numbers of its own
 			continue
 		}
 		run, err := r.run(ctx, res.Workload, p, v, limit)
@@ -173,7 +173,7 @@ func (r *Runner) agree(ctx context.Context, res *Result) error {
 	return nil
 }
 
-// differ says where the first n losses differ.
+// differ tells where the first n losses differ, or "".
 func differ(ours, peers []float64, n int) string {
 	if len(ours) < n || len(peers) < n {
 		return fmt.Sprintf("%d losses of relgrad, %d of the peer, not %d", len(ours), len(peers), n)
@@ -186,7 +186,7 @@ func differ(ours, peers []float64, n int) string {
 	return ""
 }
 
-// seconds is the median over rounds.
+// seconds is the median over the rounds.
 func (res *Result) seconds(p *Program) float64 {
 	var all []float64
 	for _, run := range p.Runs {
@@ -195,7 +195,7 @@ func (res *Result) seconds(p *Program) float64 {
 	return Median(all)
 }
 
-// of is the time of one run. A peer's first step warms up.
+// of is the time of one run. A peer's first step warms up and does not count.
 func (res *Result) of(p *Program, run *Run) float64 {
 	if res.Steps == 0 && p.Name != "relgrad" {
 		return Median(run.Steps[1:])
@@ -203,7 +203,7 @@ func (res *Result) of(p *Program, run *Run) float64 {
 	return run.Seconds(res.Steps)
 }
 
-// ratios are a peer's times over relgrad's, round by round; nil where there are none.
+// ratios are a peer's times divided by relgrad's, round by round; nil without runs.
 func (res *Result) ratios(p *Program) (all []float64) {
 	ours := res.Programs[0]
 	for i := range min(len(ours.Runs), len(p.Runs)) {
@@ -212,17 +212,17 @@ func (res *Result) ratios(p *Program) (all []float64) {
 	return all
 }
 
-// Judged is a bar with what was reached.
+// Judged is a bar and the ratio reached.
 type Judged struct {
 	Bar
-	Against string  // the peer
+	Against string  // name of the peer
 	Reached float64 // NaN where no peer could run
 }
 
 // Missed reports whether the bar was measured and missed.
 func (j Judged) Missed() bool { return j.Reached < j.Ratio }
 
-// judge compares with the bars.
+// judge compares the result with the bars.
 func (res *Result) judge() (all []Judged) {
 	for _, b := range res.Bars {
 		j := Judged{Bar: b, Against: b.Peer, Reached: math.NaN()}
@@ -237,7 +237,7 @@ func (res *Result) judge() (all []Judged) {
 	return all
 }
 
-// peak is the most memory that a program took, in bytes.
+// peak is a program's peak memory in bytes.
 func (p *Program) peak() (most int64) {
 	for _, run := range p.Runs {
 		most = max(most, run.Peak)
@@ -245,7 +245,7 @@ func (p *Program) peak() (most int64) {
 	return most
 }
 
-// Missed lists what was asked and not reached: bars, memory, agreement.
+// Missed lists the goals that were missed: bars, memory, agreement.
 func (res *Result) Missed() (all []string) {
 	for _, j := range res.judge() {
 		if j.Missed() {

@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// Budget is a workload that trains without a budget of memory and with one.
+// Budget is a workload trained with and without a memory budget.
 type Budget struct {
 	Name     string
 	Workload *Workload
-	Share    float64 // of the peak without a budget; 0: Bytes
+	Share    float64 // of the peak without a budget; 0: Bytes is the budget
 	Bytes    int64
-	Slower   float64 // at most so many times the step without it; 0: not asked
-	Most     int64   // bytes that training without one may take, on a machine that has them; 0: not asked
-	Steps    int     // of a run
+	Slower   float64 // bound of the step's time relative to that without the budget; 0: none
+	Most     int64   // bound of the peak without a budget, on machines that have as much; 0: none
+	Steps    int     // steps of a run
 }
 
-// Budgets are all of them, in the order of reports.
+// Budgets are all budgets, in the order of reports.
 var Budgets = []*Budget{
 	{Name: "gcn", Workload: workload("gcn"), Share: 0.25, Slower: 4, Steps: 30},
 	{Name: "gcn_large", Bytes: 4 << 30, Most: 24e9, Steps: 3, Workload: &Workload{Name: "gcn_large",
@@ -35,7 +35,7 @@ func workload(name string) *Workload {
 	return Workloads[i]
 }
 
-// Bounded is what was measured: runs without the budget and with it.
+// Bounded holds runs with and without a budget.
 type Bounded struct {
 	*Budget
 	Bound  int64 // the budget, in bytes
@@ -44,7 +44,7 @@ type Bounded struct {
 	Failed string
 }
 
-// Bounded trains without a budget and then with it, in rounds. Numbers pick the workload's sizes, as full does.
+// Bounded trains without a budget and with it, in rounds. numbers choose the workload's sizes, as Full does.
 func (r *Runner) Bounded(ctx context.Context, b *Budget, rounds int, seconds float64,
 	numbers func(Number) float64) (*Bounded, error) {
 	out := &Bounded{Budget: b}
@@ -84,7 +84,7 @@ func (r *Runner) Bounded(ctx context.Context, b *Budget, rounds int, seconds flo
 	return out, nil
 }
 
-// reason is the error that relgrad printed, without the command; all of another one.
+// reason is the message that relgrad printed, without the command's line; for other errors all of it.
 func reason(err error) string {
 	for line := range strings.Lines(err.Error()) {
 		if _, message, ok := strings.Cut(line, "ERROR:  "); ok {
@@ -94,7 +94,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// step is the median step of some runs, peakOfAll their peak memory.
+// step is the median step of some runs.
 func step(runs []*Run) float64 {
 	var all []float64
 	for _, r := range runs {
@@ -105,13 +105,13 @@ func step(runs []*Run) float64 {
 
 func peakOfAll(runs []*Run) int64 { return (&Program{Runs: runs}).peak() }
 
-// allowance is what a process may take that has a budget.
+// allowance is how much memory a process with the budget may take.
 func (b *Bounded) allowance() int64 { return b.Bound + b.Bound/5 + 100e6 }
 
-// Slowdown is the step with the budget over the one without.
+// Slowdown is the time of a step with the budget divided by that without.
 func (b *Bounded) Slowdown() float64 { return step(b.Within) / step(b.Free) }
 
-// Missed lists what was asked and not reached.
+// Missed lists the goals that were missed.
 func (b *Bounded) Missed() (all []string) {
 	if b.Failed != "" {
 		return []string{b.Name + ": " + b.Failed}

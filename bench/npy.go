@@ -19,7 +19,7 @@ type Column struct {
 	Data  any // []float32, []int32 or []bool, as long as the product of Shape
 }
 
-// writeNpz writes arrays as members of an uncompressed npz file, which appears when it is complete.
+// writeNpz writes arrays to an uncompressed npz file, which gets its name when it is complete.
 func writeNpz(file string, columns ...Column) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(file), "part")
 	if err != nil {
@@ -78,7 +78,7 @@ func writeNpy(w io.Writer, c Column) error {
 	return b.Flush()
 }
 
-// bytesOf is the memory of x; like the rest of relgrad, this expects a little-endian machine.
+// bytesOf is the memory of x. Like all of relgrad, it needs a little-endian machine.
 func bytesOf[T float32 | int32 | bool](x []T) []byte {
 	if len(x) == 0 {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Median is the middle value, or the mean of the two in the middle; NaN of none.
+// Median is the middle value, or the mean of the two middle values; NaN for none.
 func Median(x []float64) float64 {
 	if len(x) == 0 {
 		return math.NaN()
@@ -18,12 +18,12 @@ func Median(x []float64) float64 {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-// Pair is what two functions took, in seconds, run by run.
+// Pair holds the times of two functions in seconds, run by run.
 type Pair struct {
 	Ours, Peer []float64
 }
 
-// Alternate runs each function once to warm up, then runs pairs of them; every other pair begins with the peer.
+// Alternate runs each function once to warm up, then in pairs. Every second pair begins with the peer.
 func Alternate(runs int, ours, peer func() (time.Duration, error)) (*Pair, error) {
 	p := &Pair{}
 	for i := -1; i < runs; i++ {
@@ -49,7 +49,7 @@ func Alternate(runs int, ours, peer func() (time.Duration, error)) (*Pair, error
 	return p, nil
 }
 
-// Ratio is the median of ours over the peer's, pair by pair.
+// Ratio is the median of ours divided by the peer's, pair by pair.
 func (p *Pair) Ratio() float64 {
 	var r []float64
 	for i := range p.Ours {
@@ -80,7 +80,7 @@ type Table struct {
 // Add appends a row.
 func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 
-// AddPair appends a pair: what it is, both medians, the ratio and the one that is asked.
+// AddPair appends a pair: its name, both medians, the ratio and the ratio asked for.
 func (t *Table) AddPair(what string, p *Pair, asked string) {
 	t.Add(what, Seconds(Median(p.Ours)), Seconds(Median(p.Peer)), fmt.Sprintf("%.2f", p.Ratio()), asked,
 		fmt.Sprint(len(p.Ours)))

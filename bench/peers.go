@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// ErrMissing is what a peer's error wraps where what it needs is not installed.
+// ErrMissing is wrapped by a peer's error if something that it needs is not installed.
 var ErrMissing = errors.New("missing")
 
 // RunPeer runs a peer on a workload.
@@ -63,7 +63,7 @@ func RunPeer(ctx context.Context, r *Runner, w *Workload, p Peer, v Values, limi
 	return run, nil
 }
 
-// pythonPeer is the command line of a program in Python.
+// pythonPeer is the command line of a Python program.
 func pythonPeer(r *Runner, p Peer, data string, v Values, limit Limit) ([]string, error) {
 	if _, err := os.Stat(r.Python); err != nil {
 		return nil, fmt.Errorf("%w: no %s; scripts/bench-setup makes it", ErrMissing, r.Python)
@@ -79,7 +79,7 @@ func pythonPeer(r *Runner, p Peer, data string, v Values, limit Limit) ([]string
 	return args, nil
 }
 
-// compiledPeer compiles ScaLAPACK's program and gives its command line.
+// compiledPeer compiles the ScaLAPACK program and returns its command line.
 func compiledPeer(ctx context.Context, r *Runner, p Peer, v Values, limit Limit) ([]string, error) {
 	mpicc, err := exec.LookPath("mpicc")
 	if err != nil {

@@ -15,18 +15,18 @@ import (
 	"github.com/relgrad/relgrad/script/psql"
 )
 
-// Planned is how long the plans of a script took: binding, differentiating and optimizing, without the tables.
+// Planned has the times of a script's plans: binding, differentiating and optimizing, without reading tables.
 type Planned struct {
 	Script string
-	Asked  time.Duration // the most that a plan may take
+	Asked  time.Duration // the longest time allowed for a plan
 	Plans  []time.Duration
-	Reason string // why there are none
+	Reason string // why there are no plans
 }
 
-// Worst is the longest.
+// Worst is the longest time.
 func (p *Planned) Worst() time.Duration { return slices.Max(p.Plans) }
 
-// Missed reports whether a plan took longer than is asked.
+// Missed reports whether a plan took longer than allowed.
 func (p *Planned) Missed() bool { return p.Plans != nil && p.Worst() > p.Asked }
 
 const (
@@ -35,12 +35,12 @@ const (
 	networkLayers     = 50
 )
 
-// planningRounds is how often a script is run, so that a moment in which the machine is busy does not count: of each
-// plan the shortest time is taken.
+// planningRounds is how often a script runs. Of each plan the shortest time counts, so that a busy moment of the
+// machine does not matter.
 const planningRounds = 3
 
-// Planning runs the scripts in the folders of a folder, and a network of many layers, and times what they plan. The
-// files NAME_model.sql are included by others.
+// Planning runs the scripts in the subfolders of a folder, and a network with many layers, and times their plans. It
+// skips files NAME_model.sql, which other scripts include.
 func (r *Runner) Planning(ctx context.Context, examples string) (all []*Planned, err error) {
 	files, err := filepath.Glob(filepath.Join(examples, "*", "*.sql"))
 	if err != nil {
@@ -73,10 +73,10 @@ func (r *Runner) Planning(ctx context.Context, examples string) (all []*Planned,
 	return append(all, p), err
 }
 
-// readsData recognises a script that reads real data, or includes one that may.
+// readsData matches scripts that read real data, or include one that may.
 var readsData = regexp.MustCompile(`:data\b|:'data'|\\ir? `)
 
-// planning runs a script several times, each on a fresh store; real: it reads real data, which may be missing.
+// planning runs a script several times, each time on a fresh store. real: it reads real data, which may be missing.
 func (r *Runner) planning(ctx context.Context, name string, asked time.Duration, real bool,
 	run func(*psql.Runner) error) (*Planned, error) {
 	fmt.Fprintf(r.Log, "planning %s\n", name)
@@ -110,7 +110,7 @@ func (r *Runner) planning(ctx context.Context, name string, asked time.Duration,
 	return p, nil
 }
 
-// networkScript is a network of so many layers, each a table and a view, that is trained for a step.
+// networkScript is a script that trains a network for one step; each layer is a table and a view.
 func networkScript(layers int) string {
 	var s strings.Builder
 	s.WriteString(`SET search_path = public, relgrad;

@@ -10,22 +10,21 @@ import (
 	"strings"
 )
 
-// Profile is where the time of a step goes, as `relgrad explain --analyze` measures it.
+// Profile tells where the time of a step goes, as `relgrad explain --analyze` measures it.
 type Profile struct {
 	Limits    string        // of the machine
-	Structure float64       // milliseconds of a step with rows of its own, before its instructions
-	Lines     []ProfileLine // instructions, those that take longest first
+	Structure float64       // milliseconds of a step's own structure, before its instructions
+	Lines     []ProfileLine // instructions, the longest first
 }
 
-// ProfileLine is an instruction: what it computes, milliseconds, and which percentage it reaches of the limit that
-// binds it.
+// ProfileLine is an instruction: what it computes, its milliseconds, and the percentage that it reaches of its limit.
 type ProfileLine struct {
 	What    string
 	Ms      float64
 	Gflops  float64
 	GBs     float64
 	Percent float64
-	Of      string // "memory" or "operations"
+	Of      string // the limit: "memory" or "operations"
 }
 
 var (
@@ -37,7 +36,7 @@ var (
 	work        = regexp.MustCompile(` +\[[^\[\]]*flop, [^\[\]]*\]$`)
 )
 
-// profileOf asks relgrad where the time of a workload's step goes, in the store that its last run left.
+// profileOf measures a workload's step in the store left by its last run.
 func profileOf(ctx context.Context, r *Runner, w *Workload, v Values) (*Profile, error) {
 	data, err := w.folder(r.Root, v)
 	if err != nil {
@@ -75,8 +74,8 @@ func profileOf(ctx context.Context, r *Runner, w *Workload, v Values) (*Profile,
 	return readProfile(text)
 }
 
-// readProfile reads what explain --analyze prints: of each step's instructions, or, where a step has none, of what is
-// computed once.
+// readProfile reads the output of explain --analyze: the instructions of a step or, where a step has none, those that
+// run once.
 func readProfile(text string) (*Profile, error) {
 	p := &Profile{}
 	if m := limitsLine.FindStringSubmatch(text); m != nil {
@@ -100,7 +99,7 @@ func readProfile(text string) (*Profile, error) {
 	return p, nil
 }
 
-// profileLines reads the instructions of one list. Those of a pass stand in one line.
+// profileLines reads a list of instructions. A pass is one line.
 func profileLines(text string) (all []ProfileLine) {
 	var what []string
 	for line := range strings.Lines(text) {
@@ -122,7 +121,7 @@ func profileLines(text string) (all []ProfileLine) {
 	return all
 }
 
-// Ms is the whole step, and Least what it would take if each instruction reached the limit that binds it.
+// Ms is the time of the whole step, and Least the time if each instruction reached its limit.
 func (p *Profile) Ms() (ms, least float64) {
 	ms, least = p.Structure, p.Structure
 	for _, l := range p.Lines {
@@ -131,7 +130,7 @@ func (p *Profile) Ms() (ms, least float64) {
 	return ms, least
 }
 
-// profiled is how many instructions a report shows, and widest how much of each.
+// profiled is how many instructions a report shows, widest the length at which their texts are cut.
 const (
 	profiled = 6
 	widest   = 110

@@ -23,25 +23,25 @@ import (
 //go:embed workloads/*.sql peers/*.py peers/scalapack.c
 var files embed.FS
 
-// Runner runs programs on the workloads. It runs relgrad as its users do: one process loads the data into a store,
-// another opens it.
+// Runner runs programs on workloads. It runs relgrad as users do: one process loads the data into a store, another
+// opens it.
 type Runner struct {
 	Relgrad string    // the command
-	Root    string    // the folder for data and stores
-	Python  string    // the interpreter that has the peers' libraries
-	Log     io.Writer // what is run
+	Root    string    // folder for data and stores
+	Python  string    // the interpreter with the peers' libraries
+	Log     io.Writer // receives what is run
 }
 
 // Run is what one run of a program took.
 type Run struct {
-	Steps    []float64 `json:"steps"` // seconds; of a peer the first one warms up, relgrad's is part of Setup
-	Loss     []float64 `json:"loss"`  // before each step; of a query its result
+	Steps    []float64 `json:"steps"` // seconds; a peer's first step warms up, relgrad's is part of Setup
+	Loss     []float64 `json:"loss"`  // before each step; the result of a query
 	Peak     int64     `json:"peak"`  // bytes
 	Versions string    `json:"versions"`
-	Setup    float64   `json:"-"` // relgrad: seconds for planning, structure and what else comes before the steps
+	Setup    float64   `json:"-"` // relgrad: seconds before the steps, for planning, structure and the like
 }
 
-// Seconds is the time of a step, or where a number of steps is asked of all of them together.
+// Seconds is the time of a step or, for steps > 0, of so many steps together.
 func (run *Run) Seconds(steps int) float64 {
 	if steps == 0 {
 		return Median(run.Steps)
@@ -53,7 +53,7 @@ func (run *Run) Seconds(steps int) float64 {
 	return sum
 }
 
-// unpack writes scripts and programs where commands can read them.
+// unpack writes the scripts and programs to files for the commands.
 func (r *Runner) unpack() error {
 	return fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -85,7 +85,7 @@ func variables(data string, v Values, more ...string) []string {
 	return args
 }
 
-// store gives the store with a workload's data, which it makes where it is absent or was made by another relgrad.
+// store returns the store with a workload's data. It makes it if it is absent or was made by another relgrad.
 func (r *Runner) store(ctx context.Context, w *Workload, data string, v Values) (string, error) {
 	hash := sha256.New()
 	f, err := os.Open(r.Relgrad)
@@ -127,13 +127,13 @@ func (r *Runner) store(ctx context.Context, w *Workload, data string, v Values) 
 	return store, os.Rename(store+".part", store)
 }
 
-// relgrad runs the command `run` and gives what it printed and its peak memory in bytes.
+// relgrad runs the command `run` and returns its output and its peak memory in bytes.
 func (r *Runner) relgrad(ctx context.Context, args ...string) (out string, peak int64, err error) {
 	fmt.Fprintf(r.Log, "relgrad run '%s'\n", strings.Join(args, "' '"))
 	return execute(command(ctx, r.Relgrad, append([]string{"run"}, args...)...))
 }
 
-// command is one that an interrupt asks to end, with what it has started.
+// command is a program that an interrupt asks to end, with its children.
 func command(ctx context.Context, program string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(syscall.SIGTERM) }, 10*time.Second
@@ -142,8 +142,8 @@ func command(ctx context.Context, program string, args ...string) *exec.Cmd {
 
 var highWater = regexp.MustCompile(`VmHWM:\s*(\d+) kB`)
 
-// execute runs a program. The system's own figure for an ended process counts what its parent held before exec, so the
-// peak is read while the process lives; it only grows.
+// execute runs a program. The peak is read while the process lives, since the system's figure for an ended process
+// includes what its parent held before exec.
 func execute(cmd *exec.Cmd) (out string, peak int64, err error) {
 	var text, errors strings.Builder
 	cmd.Stdout, cmd.Stderr = &text, &errors
@@ -168,7 +168,7 @@ func execute(cmd *exec.Cmd) (out string, peak int64, err error) {
 	}
 }
 
-// peakOf finds the peak memory, in bytes, in what the system says of a process.
+// peakOf finds the peak memory in bytes in the system's status of a process.
 func peakOf(status []byte) int64 {
 	m := highWater.FindSubmatch(status)
 	if m == nil {
@@ -178,12 +178,12 @@ func peakOf(status []byte) int64 {
 	return kb << 10
 }
 
-// Limit ends a run: after so many steps, or after the step in which so many seconds have passed. Memory bounds what
-// relgrad takes.
+// Limit ends a run: after so many steps, or after the step in which so many seconds have passed. Memory is relgrad's
+// budget.
 type Limit struct {
 	Steps   int
 	Seconds float64
-	Memory  int64 // bytes; 0: no budget is given
+	Memory  int64 // bytes; 0: no budget
 }
 
 // Ours runs relgrad on a workload.
@@ -209,7 +209,7 @@ func (r *Runner) Ours(ctx context.Context, w *Workload, v Values, limit Limit) (
 
 var timed = regexp.MustCompile(`(?m)^Time: ([0-9.]+) ms`)
 
-// times are the seconds of a script's statements.
+// times are the seconds that a script's statements took, as printed.
 func times(out string) (all []float64) {
 	for _, m := range timed.FindAllStringSubmatch(out, -1) {
 		ms, _ := strconv.ParseFloat(m[1], 64)
@@ -218,7 +218,7 @@ func times(out string) (all []float64) {
 	return all
 }
 
-// queries runs the query again and again in one session. The first time is planning and reading too.
+// queries runs the query repeatedly in one session. The first run includes planning and reading.
 func (r *Runner) queries(ctx context.Context, query string, args []string, limit Limit) (*Run, error) {
 	n := min(limit.Steps, 1+max(2, int(limit.Seconds/2)))
 	for range n {
@@ -244,8 +244,8 @@ func (r *Runner) queries(ctx context.Context, query string, args []string, limit
 	return run, nil
 }
 
-// training runs the script and reads what train recorded: when each step ended, and its loss. The call is the script's
-// last statement. Where the time is over with the first step, there is more of it.
+// training runs the script, whose last statement is the call of train, and reads the records of the steps: the time at
+// which each ended, and its loss. If the first step exceeds the time, a second one runs.
 func (r *Runner) training(ctx context.Context, store string, args []string, limit Limit) (*Run, error) {
 	out, peak, err := r.relgrad(ctx, append([]string{"-v", fmt.Sprintf("seconds=%g", limit.Seconds)}, args...)...)
 	if err != nil {

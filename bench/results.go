@@ -58,7 +58,7 @@ func bars(results []*Result) *Table {
 	return t
 }
 
-// missed says of each workload that missed a bar what limits it, what was tried, and where the time goes.
+// missed tells for each workload that missed a bar what limits it, what was tried, and where the time goes.
 func missed(results []*Result) string {
 	var b strings.Builder
 	for _, res := range results {
@@ -121,13 +121,13 @@ func versions(results []*Result) string {
 	return strings.Join(all, ", ")
 }
 
-// processor names the processor where the system tells.
+// processor is the name of the processor, where the system tells.
 func processor() string { return systemLine("/proc/cpuinfo", "model name", runtime.GOARCH) }
 
-// memory is the machine's.
+// memory is the machine's memory.
 func memory() string { return systemLine("/proc/meminfo", "MemTotal", "?") + " of memory" }
 
-// systemLine finds what a file of the system says of a thing.
+// systemLine finds the value of a key in a file of the system.
 func systemLine(file, thing, unknown string) string {
 	text, err := os.ReadFile(file)
 	if err == nil {

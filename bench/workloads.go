@@ -2,46 +2,46 @@ package bench
 
 import "maps"
 
-// Number is a number of a workload: of its data where a load script or generator reads it, else of its training. It is
-// a variable of the scripts and an argument of the peers.
+// Number is a number of a workload: of its data if a load script or generator reads it, else of its training. It is a
+// variable of the scripts and an argument of the peers.
 type Number struct {
 	Name  string
-	Full  float64 // in measurements
-	Agree float64 // where losses are compared with the peers'
-	Small float64 // where tests run the scripts alone
+	Full  float64 // for measurements
+	Agree float64 // for comparing losses with the peers
+	Small float64 // for tests that run the scripts alone
 }
 
-// Workload is what relgrad and its peers all compute.
+// Workload is a computation that relgrad and its peers do.
 type Workload struct {
 	Name, What string
 	Load       string // workloads/LOAD.data.sql makes the store that workloads/SCRIPT.sql opens
 	Script     string
-	Query      string // what is timed where the script does not train; it yields one number
+	Query      string // the query that is timed where the script does not train; its result is one number
 	Size       []Number
-	Vars       []Number // those that do not change the data
-	SameData   string   // the name of the workload that has the same data
+	Vars       []Number // numbers that do not change the data
+	SameData   string   // the workload with the same data
 	Data       func(d *dataset)
-	RealData   bool // reads the folder that the environment variable RELGRAD_DATA names
-	Steps      int  // what is timed is so many steps, planning included; 0: the median step
+	RealData   bool // reads the folder in the environment variable RELGRAD_DATA
+	Steps      int  // time so many steps, planning included; 0: time the median step
 	Peers      []Peer
 	Bars       []Bar
-	Memory     float64 // the most that training may take, in GB; 0: not asked
+	Memory     float64 // bound of the memory of training, in GB; 0: none
 }
 
-// Peer is a program that computes the same in another system.
+// Peer is a program that does the same computation in another system.
 type Peer struct {
-	Name    string // in reports
-	Program string // of the folder peers
+	Name    string // name in reports
+	Program string // file in the folder peers
 	Form    string // its first argument
-	Fixed   string // a further argument NAME=NUMBER
-	MPI     bool   // runs as one process per core
-	Threads bool   // calls BLAS from threads of its own
-	Apart   bool   // its author has done what an optimizer should: it counts only where a bar names it
+	Fixed   string // a further argument, NAME=NUMBER
+	MPI     bool   // runs as one process for each core
+	Threads bool   // calls BLAS from several threads
+	Apart   bool   // optimized by hand: counts only for bars that name it
 }
 
-// Bar is what is asked: the peer's time over relgrad's.
+// Bar is a goal: the peer's time divided by relgrad's.
 type Bar struct {
-	Peer  string // "" is the fastest one
+	Peer  string // "": the fastest peer
 	Ratio float64
 }
 
@@ -56,7 +56,7 @@ var (
 	batch1000 = []Number{{"batch", 1000, 200, 1000}}
 )
 
-// Workloads are all of them, in the order of reports.
+// Workloads are all workloads, in the order of reports.
 var Workloads = []*Workload{
 	{Name: "gcn", What: "full-graph GCN, 169,343 nodes, 2.5M entries, 128→256→40, Adam, dropout", Load: "gcn",
 		Script: "gcn", Data: gcnData,
@@ -161,7 +161,7 @@ func Full(n Number) float64 { return n.Full }
 func agreeing(n Number) float64 { return n.Agree }
 func small(n Number) float64    { return n.Small }
 
-// with replaces some of the numbers, those that there are.
+// with replaces those numbers that v has.
 func (v Values) with(others Values) Values {
 	out := maps.Clone(v)
 	for name, x := range others {

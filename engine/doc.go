@@ -24,5 +24,5 @@
 // # Where to add
 //
 // A function of the SQL surface: its signature in surface.go, its work in a method of Engine, and its name in
-// functions.go and server.go of the root package. What only some databases can do: an interface of package catalog.
+// the root package (functions.go, server.go). What only some databases can do: an interface of package catalog.
 package engine

@@ -11,10 +11,12 @@ import (
 // Training overwrites a table of data that is named as a parameter by mistake. The loss shows what a column is for: a
 // column with which the loss only compares a model is a target. A parameter's column is one if all of this holds:
 //
-//   - apart from conditions, the loss reads it only as a term of a difference (under a square, abs, norm, sqnorm, huber or mse), as the second argument of bce_with_logits, or as the weight of a logarithm, y·ln(p);
+//   - apart from conditions, the loss reads it only as a term of a difference (under a square, abs, norm, sqnorm, huber
+//     or mse), as the second argument of bce_with_logits, or as the weight of a logarithm, y·ln(p);
 //   - the difference has no other term without a parameter, which would then be the target;
 //   - the rest of the difference is computed from another parameter's table;
-//   - its table has at least two rows, and each is in only one row of the comparison, which its key determines: a bias or an embedding that examples share is no target.
+//   - its table has at least two rows, and each is in only one row of the comparison, which its key determines: a bias
+//     or an embedding that examples share is no target.
 //
 // Such a column has a trivial optimum, whatever the model is: what the model predicts.
 

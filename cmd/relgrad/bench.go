@@ -107,7 +107,7 @@ func measure(ctx context.Context, r *bench.Runner, list []*bench.Workload, o ben
 		}
 		results = append(results, res)
 		missed = append(missed, res.Missed()...)
-		if file != "" { // after each, so that an interrupt leaves what there is
+		if file != "" { // written after each workload, so that an interrupt keeps the others
 			if err := os.WriteFile(file, []byte(bench.Report(results)), 0o644); err != nil {
 				return err
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// bounded measures budgets of memory, all where none is named, and prints the report.
+// bounded measures the named memory budgets, or all, and prints the report.
 func bounded(ctx context.Context, r *bench.Runner, names []string, o bench.Options, file string) error {
 	var known []string
 	for _, b := range bench.Budgets {
@@ -35,7 +35,7 @@ func bounded(ctx context.Context, r *bench.Runner, names []string, o bench.Optio
 		}
 		all = append(all, x)
 		missed = append(missed, x.Missed()...)
-		if file != "" { // after each, so that an interrupt leaves what there is
+		if file != "" { // written after each budget, so that an interrupt keeps the others
 			if err := os.WriteFile(file, []byte(bench.MemoryReport(all)), 0o644); err != nil {
 				return err
 			}

@@ -15,13 +15,13 @@ import (
 	"github.com/relgrad/relgrad/script/psql"
 )
 
-// lineEditor is the shell's terminal: lines are edited with history and completion.
+// lineEditor is the shell's terminal, with line editing, history and completion.
 type lineEditor struct {
 	shell   *readline.Shell
 	history statements
 }
 
-// statements is a history whose entries are whole statements: lines on their own stay out.
+// statements is a history of whole statements. Single lines do not enter it.
 type statements struct{ readline.History }
 
 // Write implements readline.History; the library calls it for every line.
@@ -30,10 +30,10 @@ func (s statements) Write(string) (int, error) { return s.Len(), nil }
 func newLineEditor(r *psql.Runner) *lineEditor {
 	e := &lineEditor{shell: readline.NewShell(inputrc.WithApp("relgrad"))}
 	for name, value := range map[string]bool{
-		"cursor-position-probe":        false, // keys that come with the terminal's answer would be lost
-		"menu-complete-display-prefix": true,  // Tab goes as far as all completions agree
+		"cursor-position-probe":        false, // keys typed before the terminal's answer would be lost
+		"menu-complete-display-prefix": true,  // Tab completes as far as all completions agree
 		"completion-ignore-case":       true,
-		"multiline-column":             false, // it would hide text where lines wrap
+		"multiline-column":             false, // it hides text where lines wrap
 	} {
 		_ = e.shell.Config.Set(name, value)
 	}
@@ -50,17 +50,16 @@ func newLineEditor(r *psql.Runner) *lineEditor {
 	return e
 }
 
-// Read implements script.Terminal.
+// Read implements psql.Terminal.
 func (e *lineEditor) Read(prompt string) (string, error) { return e.read(prompt, "complete") }
 
-// Ask implements script.Terminal. A tab stands for itself.
+// Ask implements psql.Terminal. A tab inserts a tab.
 func (e *lineEditor) Ask(prompt string) (string, error) { return e.read(prompt, "tab-insert") }
 
-// room is the number of lines below the prompt that the library needs for lines that wrap and statements that are
-// recalled.
+// room is the number of lines that the library needs below the prompt for wrapped lines and recalled statements.
 const room = 5
 
-// read reads a line; one editor for all keeps what was typed ahead.
+// read reads a line. All lines share one editor, so that what is typed ahead is not lost.
 func (e *lineEditor) read(prompt, tab string) (string, error) {
 	for _, keymap := range []string{"emacs", "vi-insert"} {
 		_ = e.shell.Config.Bind(keymap, "\t", tab, false)
@@ -74,7 +73,7 @@ func (e *lineEditor) read(prompt, tab string) (string, error) {
 	return text, err
 }
 
-// Remember implements script.Terminal.
+// Remember implements psql.Terminal.
 func (e *lineEditor) Remember(text string) {
 	if last, err := e.history.GetLine(e.history.Len() - 1); err == nil && last == text || strings.TrimSpace(text) == "" {
 		return
@@ -84,15 +83,15 @@ func (e *lineEditor) Remember(text string) {
 	}
 }
 
-// Interruptible implements script.Terminal.
+// Interruptible implements psql.Terminal.
 func (e *lineEditor) Interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(ctx, os.Interrupt)
 }
 
-// most is how many completions are listed: they have to find room on the screen.
+// most is how many completions are listed: they must fit on the screen.
 const most = 60
 
-// complete shows the completions of a text under headings. The library replaces what follows the last blank.
+// complete lists the completions of a text under headings. The library replaces the text after the last blank.
 func complete(r *psql.Runner, text string) readline.Completions {
 	word, found := r.Complete(text)
 	if len(found) > most {
@@ -113,11 +112,11 @@ func complete(r *psql.Runner, text string) readline.Completions {
 	return out
 }
 
-// historyFile is the file of the shell's history, in the folder where the user's programs keep their state
+// historyFile is the file of the shell's history, in the folder for programs' state
 // (https://specifications.freedesktop.org/basedir-spec).
 func historyFile() (string, error) {
 	dir := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(dir) { // the specification asks to ignore others
+	if !filepath.IsAbs(dir) { // relative paths must be ignored
 		home, err := os.UserHomeDir()
 		if err != nil {
 			return "", err

@@ -10,7 +10,7 @@ import (
 )
 
 // A Postgres backend starts this program as `relgrad-engine engine`, with a socket as standard input and shared memory
-// as descriptor 3; no user does.
+// as descriptor 3. Users do not start it.
 
 // serveBackend is the engine beside a backend.
 func serveBackend() error {
@@ -19,6 +19,6 @@ func serveBackend() error {
 		return sqlerr.New(sqlerr.WrongObjectType, "the engine is started by a Postgres backend").
 			WithHint("In psql: CREATE EXTENSION relgrad; SELECT * FROM gradient('loss', NULL::w);")
 	}
-	signal.Ignore(os.Interrupt, syscall.SIGTERM) // they are meant for the backend, which ends this process when it has to
+	signal.Ignore(os.Interrupt, syscall.SIGTERM) // they are meant for the backend, which ends this process itself
 	return relgrad.ServeBackend(os.NewFile(0, "backend"), os.NewFile(3, "shared memory"))
 }

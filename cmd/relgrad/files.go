@@ -35,7 +35,7 @@ func (f *fileFlags) flags(fs *flag.FlagSet) {
 		"each array of the file is one chunk of a single row, instead of rows along its first dimension")
 }
 
-// check completes the options by the file's name.
+// check adds to the options what the file's name tells, and checks them.
 func (f *fileFlags) check(c *command, fs *flag.FlagSet, file string) error {
 	if f.store == "" {
 		return c.wrong(fs, "--store FILE is needed: the store that holds the table")
@@ -119,7 +119,7 @@ func exportFile(ctx context.Context, c *command, args []string) (err error) {
 	if err := f.check(c, fs, name); err != nil {
 		return err
 	}
-	// a file that is there already stays until the new one is complete
+	// an existing file stays until the new one is complete
 	out, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	if err != nil {
 		return sqlerr.New(sqlerr.UndefinedFile, "could not open file \"%s\" for writing", name).Wrap(err)

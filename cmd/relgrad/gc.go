@@ -8,14 +8,16 @@ import (
 )
 
 const (
-	// percent of the heap: it is mostly tables, which are quickly marked, so that garbage need not take as much again
+	// garbage is what the heap may grow by, in percent, before it is collected. It is mostly tables, which are marked
+	// quickly.
 	garbage = 25
-	// bytes of garbage that a small heap may hold, which else were marked at every few steps of training
+	// atLeast is the garbage in bytes that even a small heap may hold: else it would be collected every few steps of
+	// training.
 	atLeast = 32 << 20
 )
 
-// tuneGC sets how much garbage the heap may hold, after each collection for the next one. GOGC in the environment
-// decides instead where it is set.
+// tuneGC sets how much garbage the heap may hold, again after each collection. If GOGC is set in the environment, that
+// decides instead.
 func tuneGC() {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -33,7 +35,7 @@ func tuneGC() {
 			debug.SetGCPercent(percent)
 			now = percent
 		}
-		runtime.SetFinalizer(new([1]*byte), tune) // runs behind the next collection
+		runtime.SetFinalizer(new([1]*byte), tune) // the finalizer runs after the next collection
 	}
 	tune(nil)
 }

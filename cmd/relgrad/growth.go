@@ -12,7 +12,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// growthOptions are what `relgrad bench growth` takes.
+// growthOptions are the options of `relgrad bench growth`.
 type growthOptions struct {
 	sizes    int
 	seconds  float64
@@ -20,13 +20,13 @@ type growthOptions struct {
 	write    string
 }
 
-// growthFlags are the options of growth, and workloadFlags those of workloads, that the other does not take.
+// growthFlags are options of growth only, workloadFlags of workloads only.
 var (
 	growthFlags   = []string{"sizes", "examples"}
 	workloadFlags = []string{"rounds", "alone", "v"}
 )
 
-// given is one of the options that was given, or "".
+// given returns one of the named options that was given, or "".
 func given(fs *flag.FlagSet, names []string) (name string) {
 	fs.Visit(func(f *flag.Flag) {
 		if slices.Contains(names, f.Name) {
@@ -36,10 +36,10 @@ func given(fs *flag.FlagSet, names []string) (name string) {
 	return name
 }
 
-// planning is the name of what is no axis.
+// planning is a name beside those of the axes: it measures plans.
 const planning = "planning"
 
-// check refuses options without effect and names of no axis.
+// check refuses options without effect and names that are not axes.
 func (o growthOptions) check(c *command, fs *flag.FlagSet, names []string) error {
 	if name := given(fs, workloadFlags); name != "" {
 		return c.wrong(fs, "option %s is for workloads, not for growth", name)
@@ -63,12 +63,12 @@ func (o growthOptions) check(c *command, fs *flag.FlagSet, names []string) error
 	return nil
 }
 
-// includes reports whether a name is among those chosen: all are where none is.
+// includes reports whether a name was chosen; without names, all are.
 func includes(names []string, name string) bool {
 	return len(names) == 0 || slices.Contains(names, name)
 }
 
-// growth measures axes and planning, all where none is named, and prints the report.
+// growth measures the named axes and planning, or all, and prints the report.
 func growth(ctx context.Context, r *bench.Runner, names []string, o growthOptions) error {
 	g := &bench.Growth{}
 	save := func() error {
@@ -99,7 +99,7 @@ func growth(ctx context.Context, r *bench.Runner, names []string, o growthOption
 				break
 			}
 			of.Points = append(of.Points, p)
-			if err := save(); err != nil { // after each, so that an interrupt leaves what there is
+			if err := save(); err != nil { // saved after each axis, so that an interrupt keeps the others
 				return err
 			}
 		}
@@ -111,7 +111,7 @@ func growth(ctx context.Context, r *bench.Runner, names []string, o growthOption
 	return unmet(g.Missed())
 }
 
-// unmet prints what was asked and not reached, and is an error where there is such a thing.
+// unmet prints the missed goals and returns an error if there are any.
 func unmet(missed []string) error {
 	for _, m := range missed {
 		fmt.Fprintln(os.Stderr, m)

@@ -25,14 +25,14 @@ var explainCommand = command{name: "explain", args: "[options] LOSS [TABLE…]",
 var checkCommand = command{name: "check", args: "[options] LOSS TABLE…", run: check,
 	summary: "Compare gradients with central differences; exit status 1 where one is off."}
 
-// source is where a loss is defined: a store, a server, or a script that is run up to its first train or DO.
+// source is where a loss is defined: in a store, on a server, or in a script, which is run up to its first train or DO.
 type source struct {
 	target
 	script string
 	vars   variables
 	step   **int64
 	seed   **int64
-	wrong  func() string // what is wrong with a command's own options, "" if nothing; nil where it has none
+	wrong  func() string // checks a command's own options: what is wrong, or ""; may be nil
 }
 
 func (s *source) flags(fs *flag.FlagSet) {
@@ -43,14 +43,13 @@ func (s *source) flags(fs *flag.FlagSet) {
 	fs.Var(s.vars, "v", "set the script's variable `NAME=VALUE` (repeatable)")
 }
 
-// drawFlags adds the options of the commands that compute a loss.
+// drawFlags adds the options of commands that compute a loss.
 func (s *source) drawFlags(fs *flag.FlagSet) {
 	s.step = wholeFlag(fs, "step", "the `STEP` of a loss that draws, from 0 on", 0)
 	s.seed = wholeFlag(fs, "seed", "the `SEED` of a loss that draws (default 0)", math.MinInt64)
 }
 
-// read reads the command line, a loss and as many tables as the command takes, from least to most, and opens where they
-// are.
+// read reads the command line: a loss, and from least to most tables. It opens the database.
 func (s *source) read(ctx context.Context, c *command, fs *flag.FlagSet, args []string, least,
 	most int) (db *engine, loss string, tables []string, err error) {
 	rest, err := parse(c, fs, args)
@@ -111,7 +110,7 @@ func (s *source) openScript(ctx context.Context) (*relgrad.DB, error) {
 	return db, nil
 }
 
-// trains recognises the statements before which a script is left.
+// trains reports whether a script stops before this statement.
 func trains(st ast.Statement) bool {
 	switch x := st.(type) {
 	case *ast.Do:

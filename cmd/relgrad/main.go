@@ -6,8 +6,8 @@
 //
 // # Invariants
 //
-// Exit status: 0 all is well, 1 the command could not start, 2 wrong usage or no connection to a server, 3 a script
-// stopped at an error, 130 interrupted.
+// Exit status: 0 success, 1 the command could not start, 2 wrong usage or no connection to a server, 3 a script stopped
+// at an error, 130 interrupted.
 //
 // # Errors
 //
@@ -40,7 +40,7 @@ type command struct {
 	args    string // the rest of the usage line
 	summary string
 	run     func(ctx context.Context, c *command, args []string) error
-	// ownInterrupts is set where the command itself decides what an interrupt ends.
+	// ownInterrupts: the command handles interrupts itself.
 	ownInterrupts bool
 }
 
@@ -52,7 +52,7 @@ func init() {
 		&plotCommand, &importCommand, &exportCommand, &pgCommand, &benchCommand, &versionCommand, &helpCommand}
 }
 
-// errUsage ends with status 2; what is wrong has been printed.
+// errUsage ends with status 2; the reason has been printed.
 var errUsage = errors.New("usage")
 
 func main() { os.Exit(realMain(os.Args[1:])) }
@@ -91,8 +91,8 @@ func realMain(args []string) (exit int) {
 	return status(ctx, c.run(ctx, c, args[1:]))
 }
 
-// interruptible returns a context that SIGINT and SIGTERM end; a second one, half a second later, ends the process at
-// once. (What comes sooner is the same one: timeout sends its signal to the process and to its group.)
+// interruptible returns a context that SIGINT and SIGTERM cancel. A second signal, at least half a second later, ends
+// the process. (An earlier one may be the same: timeout signals the process and its group.)
 func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() {
@@ -102,7 +102,7 @@ func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, stop
 }
 
-// findCommand finds a command by name; what is wrong has been printed.
+// findCommand finds a command by name. It prints what is wrong.
 func findCommand(name string) (*command, error) {
 	names := make([]string, len(commands))
 	for i, c := range commands {
@@ -120,7 +120,7 @@ func findCommand(name string) (*command, error) {
 	return nil, errUsage
 }
 
-// status prints an error that has not been printed and turns it into an exit status.
+// status prints an error unless that has been done, and returns the exit status.
 func status(ctx context.Context, err error) int {
 	switch {
 	case err == nil || errors.Is(err, flag.ErrHelp):

@@ -24,7 +24,7 @@ type pgCall struct {
 	params   []string
 }
 
-// pgActions are the words after pg. Those with arguments work on a loss.
+// pgActions are the words after pg. Those with arguments take a loss.
 var pgActions = []struct {
 	name   string
 	onLoss bool
@@ -96,7 +96,7 @@ func pgInstall(ctx context.Context, w io.Writer, p pgCall) error {
 	return err
 }
 
-// pgStatus says what a server has of relgrad.
+// pgStatus prints the state of relgrad on a server.
 func pgStatus(ctx context.Context, w io.Writer, p pgCall) error {
 	pg, err := migrations.Connect(ctx, conn.DSN(p.db))
 	if err != nil {

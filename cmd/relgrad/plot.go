@@ -129,7 +129,7 @@ func loadSeries(ctx context.Context, db *engine, run int64) ([]series, error) {
 // columns is the width of the picture in the terminal.
 const columns = 72
 
-// at is the figure at a step, interpolated; NaN before the first and after the last.
+// at is the line's value at a step, interpolated; NaN before the first step and after the last.
 func (s *series) at(x float64) float64 {
 	n := len(s.x)
 	if x < s.x[0] || x > s.x[n-1] {
@@ -201,7 +201,7 @@ func drawFile(path string, lines []series) error {
 		}
 		l.Color = palette[i%len(palette)]
 		p.Add(l)
-		if len(pts) == 1 { // a line of one point is not seen
+		if len(pts) == 1 { // a line of one point is invisible
 			points.Color = l.Color
 			p.Add(points)
 		}

@@ -28,7 +28,7 @@ func showProgress(db *relgrad.DB, quiet bool) {
 			text += fmt.Sprintf("  validation %.5g", *row.Validation)
 		}
 		bar.Describe(text)
-		_ = bar.Set64(row.Step) // a bar that cannot be drawn is no reason to stop
+		_ = bar.Set64(row.Step) // a bar that cannot be drawn must not stop training
 	}
 	db.OnEnd = func() {
 		if bar != nil {

@@ -51,13 +51,13 @@ func sessionFlags(fs *flag.FlagSet) (*psql.Options, *target) {
 	return o, t
 }
 
-// place is where a session's statements run: a store, or else a server.
+// place is where a session's statements run: a store or a server.
 type place struct {
 	store  *relgrad.DB
 	server *pgsession.Session
 }
 
-// name says which it is.
+// name tells which.
 func (p place) name() string {
 	switch {
 	case p.server != nil:
@@ -68,7 +68,7 @@ func (p place) name() string {
 	return "a temporary store, gone at the end (--store FILE keeps one)"
 }
 
-// session opens the store or connects to the server, and lets use run statements there.
+// session opens the store or connects to the server, and calls use with it.
 func (t *target) session(ctx context.Context, o *psql.Options, use func(p place, r *psql.Runner) error) (err error) {
 	var p place
 	var r *psql.Runner
@@ -107,7 +107,7 @@ func (t *target) session(ctx context.Context, o *psql.Options, use func(p place,
 	return err
 }
 
-// step is one thing that run does: a file, or a text given by -c.
+// step is a file to run, or a text given by -c.
 type step struct {
 	file, text string
 }

@@ -19,7 +19,8 @@ var runsCommand = command{name: "runs",
 	args: "--store FILE | --db DSN [list | show RUN | compare RUN RUN… | delete RUN…]", run: runs,
 	summary: "List the training runs of a store or server, show or compare some with their options, or delete them."}
 
-// A run whose status is running has a process that trains it now; one whose process is gone is interrupted.
+// listRuns lists runs. A run whose status is running has a process that trains it now; if the process is gone, it is
+// interrupted.
 const listRuns = `SELECT r.run, r.loss, r.params, r.status, r.step, first.loss AS "first loss", last.loss
   AS "last loss", r.best AS "best validation", r.seed, r.started, r.updated
 FROM relgrad.run r LEFT JOIN relgrad.loss first ON first.run = r.run AND first.step = 1
@@ -85,8 +86,8 @@ func runs(ctx context.Context, c *command, args []string) error {
 	return psql.Print(os.Stdout, format, res)
 }
 
-// compareRuns makes a table with a column for each run: what the list shows, then the options; of several runs, only
-// the options in which they differ.
+// compareRuns makes a table with a column for each run: the columns of the list, then the options. For several runs it
+// has only options in which they differ.
 func compareRuns(ctx context.Context, db *engine, ids []int64) (*catalog.Result, error) {
 	res := &catalog.Result{HasRows: true, Cols: []catalog.ResultCol{{Name: "property", Type: "text"}}}
 	var props []string
@@ -131,7 +132,7 @@ func compareRuns(ctx context.Context, db *engine, ids []int64) (*catalog.Result,
 	return res, nil
 }
 
-// runOptions reads a run's options as texts; those that were not given or have no effect are left out.
+// runOptions reads a run's options as texts, without those that were not given or have no effect.
 func runOptions(ctx context.Context, db *engine, id int64) (map[string]any, error) {
 	res, err := db.RunSQL(ctx, fmt.Sprintf("SELECT options FROM relgrad.run WHERE run = %d", id))
 	if err != nil {
@@ -148,10 +149,10 @@ func runOptions(ctx context.Context, db *engine, id int64) (map[string]any, erro
 	out := map[string]any{}
 	for n, v := range raw {
 		text := string(v)
-		if err := json.Unmarshal(v, &text); err != nil { // no text
+		if err := json.Unmarshal(v, &text); err != nil { // it is not a string
 			text = string(v)
 		}
-		if text != "null" && text != "" && n != "seed" && config.Effective(n) { // the list has the seed already
+		if text != "null" && text != "" && n != "seed" && config.Effective(n) { // the list shows the seed
 			out[n] = text
 		}
 	}

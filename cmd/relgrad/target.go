@@ -14,11 +14,11 @@ import (
 	"github.com/relgrad/relgrad/store"
 )
 
-// target is where a command runs: flags shared by the commands that open a store or connect to a server.
+// target is where a command runs: the flags of the commands that open a store or connect to a server.
 type target struct {
 	store  string
-	db     *string // the server's DSN; nil for none
-	memory int64   // the budget of a plan, 0: none is given
+	db     *string // the server's DSN; nil: no server
+	memory int64   // memory budget of a plan; 0: not given
 }
 
 // memoryFlag adds --memory.
@@ -45,7 +45,7 @@ func (t *target) dsnFlag(fs *flag.FlagSet, usage string) {
 		})
 }
 
-// open opens the store; "" is a temporary one, gone at the end.
+// open opens the store. "" is a temporary one, which is deleted at the end.
 func (t target) open() (*relgrad.DB, error) {
 	db, err := relgrad.Open(t.store)
 	if err == nil {
@@ -55,7 +55,7 @@ func (t target) open() (*relgrad.DB, error) {
 	return db, err
 }
 
-// check refuses two places at once.
+// check refuses a store and a server at once.
 func (t *target) check(c *command, fs *flag.FlagSet) error {
 	if t.db != nil && t.store != "" {
 		return c.wrong(fs, "--store is a file of relgrad's, --db a server: only one of them can be given")
@@ -66,7 +66,7 @@ func (t *target) check(c *command, fs *flag.FlagSet) error {
 	return nil
 }
 
-// needed refuses a command line that names no place with runs, or two.
+// needed refuses a command line with neither a store nor a server, or with both.
 func (t *target) needed(c *command, fs *flag.FlagSet) error {
 	if t.db == nil && t.store == "" {
 		return c.wrong(fs, "--store FILE or --db DSN is needed: the store or server whose runs are meant")
@@ -74,14 +74,14 @@ func (t *target) needed(c *command, fs *flag.FlagSet) error {
 	return t.check(c, fs)
 }
 
-// engine is a store or a server as the commands see it that run no statements of a user.
+// engine is a store or a server for commands that run no statements of the user.
 type engine struct {
 	*relgrad.Engine
 	Close  func() error
 	server *relgrad.Server // nil for a store
 }
 
-// markInterrupted corrects the status of runs whose process is gone, which opening a store has done already.
+// markInterrupted marks runs on a server whose process is gone; a store does so when it is opened.
 func (e *engine) markInterrupted(ctx context.Context) error {
 	if e.server == nil {
 		return nil
@@ -89,7 +89,7 @@ func (e *engine) markInterrupted(ctx context.Context) error {
 	return e.server.MarkInterrupted(ctx)
 }
 
-// storeFlags adds --store and --db for a command that looks at what is there.
+// storeFlags adds --store and --db for a command that reads an existing database.
 func (t *target) storeFlags(fs *flag.FlagSet) {
 	fs.StringVar(&t.store, "store", "", "the store in `FILE`")
 	t.dsnFlag(fs, "the PostgreSQL server")

@@ -48,7 +48,7 @@ var versionCommand = command{name: "version", summary: "Show relgrad's version."
 		return err
 	}}
 
-// version is the module's version, or the commit that the program was built from, as the build noted it.
+// version is the module's version, or the commit that the build recorded.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -84,7 +84,7 @@ func overview() string {
 	return b.String()
 }
 
-// flags makes a command's flag set. It prints nothing but what is wrong; parse and wrong add the usage text.
+// flags makes a command's flag set. It prints nothing itself; parse and wrong print errors with the usage text.
 func (c *command) flags() *flag.FlagSet {
 	fs := flag.NewFlagSet("relgrad "+c.name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
@@ -115,19 +115,19 @@ func (c *command) usage(fs *flag.FlagSet) string {
 	return b.String()
 }
 
-// wrong says what is wrong with the command line, then how it is used.
+// wrong prints what is wrong with the command line, then the usage.
 func (c *command) wrong(fs *flag.FlagSet, format string, args ...any) error {
 	fmt.Fprintf(os.Stderr, "relgrad %s: %s\n\n%s", c.name, fmt.Sprintf(format, args...), c.usage(fs))
 	return errUsage
 }
 
-// parse reads the flags; options may also stand behind the arguments.
+// parse reads the flags, which may also follow the arguments.
 func parse(c *command, fs *flag.FlagSet, args []string) (rest []string, err error) {
 	err = parseEach(c, fs, args, func(arg string) { rest = append(rest, arg) })
 	return rest, err
 }
 
-// parseEach reads flags and hands over arguments in their order.
+// parseEach reads flags and calls each for the arguments, in order.
 func parseEach(c *command, fs *flag.FlagSet, args []string, each func(arg string)) error {
 	for {
 		err := fs.Parse(args)
@@ -147,7 +147,7 @@ func parseEach(c *command, fs *flag.FlagSet, args []string, each func(arg string
 	}
 }
 
-// flagError adds the nearest option to the error about one that does not exist.
+// flagError adds the most similar option to the error of an unknown one.
 func (c *command) flagError(fs *flag.FlagSet, err error) string {
 	name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
 	if !ok {
@@ -162,14 +162,14 @@ func (c *command) flagError(fs *flag.FlagSet, err error) string {
 	return text
 }
 
-// formatFlag adds --format, which only takes formats that exist.
+// formatFlag adds --format, which accepts existing formats only.
 func formatFlag(fs *flag.FlagSet, to *string) {
 	*to = psql.FormatAligned
 	fs.Func("format", "print results as `FORMAT`: "+strings.Join(psql.Formats, ", ")+" (default "+psql.FormatAligned+")",
 		oneOf(to, psql.Formats))
 }
 
-// oneOf sets a format that is one of some.
+// oneOf sets a format from a list.
 func oneOf(to *string, values []string) func(string) error {
 	return func(s string) error {
 		if !slices.Contains(values, s) {
@@ -180,7 +180,7 @@ func oneOf(to *string, values []string) func(string) error {
 	}
 }
 
-// wholeFlag adds an option with a whole number of at least low; nil where it is not given.
+// wholeFlag adds an option for a whole number of at least low. Its value is nil if it is not given.
 func wholeFlag(fs *flag.FlagSet, name, usage string, low int64) **int64 {
 	var v *int64
 	fs.Func(name, usage, func(s string) error {

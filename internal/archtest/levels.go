@@ -1,4 +1,4 @@
-// Package archtest enforces the architecture: who may import whom, how long files are, what documents name.
+// Package archtest enforces the architecture: which packages may import which, how long files are, what documents name.
 //
 // # What
 //
@@ -18,7 +18,7 @@
 // A package is one row of levels.
 package archtest
 
-// level of a package's folder; a folder without a row has its parent's.
+// levels are the levels of packages by folder. A folder without a row has the level of its parent.
 var levels = map[string]int{
 	"internal/sqltext": -1,
 	"internal/sqlerr":  -1,
@@ -83,10 +83,10 @@ var levels = map[string]int{
 	"internal": tools, // test support and developers' tools
 }
 
-// tools is the level of what no shipped package may import and what may import everything.
+// tools is the level of packages that may import everything and that no shipped package may import.
 const tools = 15
 
-// only names, for an imported package, the folders that alone may import it.
+// only lists imported packages that only certain folders may import.
 var only = map[string][]string{
 	"github.com/pganalyze/pg_query_go": {"sqlfront"},
 	"github.com/mattn/go-sqlite3":      {"store"},

@@ -7,7 +7,7 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 )
 
-// bound is how far a kernel may be off.
+// bound is the error in units in the last place that a kernel may have.
 func bound(d *kernels.Def) float64 {
 	if d.Ulps > 0 {
 		return float64(d.Ulps)
@@ -15,8 +15,8 @@ func bound(d *kernels.Def) float64 {
 	return 8
 }
 
-// far are the numbers that every element-wise kernel is tried at, with both signs: from the least denormal to the
-// largest, thickly where functions change their ways, and beside 1.
+// far are the numbers at which every element-wise kernel is tried, with both signs: from the least denormal to the
+// largest number, many where functions change their behaviour and near 1.
 var far = []float64{5e-324, 1e-310, 2.3e-308, 1e-300, 1e-200, 1e-155, 1e-100, 1e-50, 1e-20, 1e-10, 1e-8, 3e-5, 1e-3,
 	0.03, 0.1, 0.3, 0.49, 0.5, 0.62, 0.63, 0.7,
 	0.75, 0.752, 0.9, 0.99, 0.999999, 1 - 0x1p-52, 1 - 0x1p-53, 1, 1 + 0x1p-52, 1 +
@@ -25,10 +25,10 @@ var far = []float64{5e-324, 1e-310, 2.3e-308, 1e-300, 1e-200, 1e-155, 1e-100, 1e
 	500, 700, 709.7, 710.3, 740, 745, 800, 1000, 22.0 / 7 * 100, 1e5, 1e7, 1e10,
 	1e15, 1e16, 1e20, 1e50, 1e100, 1e103, 1e154, 1e155, 1e160, 1e200, 1e300, 4e307}
 
-// near are those for each argument of kernels of several.
+// near are the numbers for each argument of kernels with several.
 var near = []float64{1e-100, 0.001, 0.3, 0.7, 1 - 0x1p-52, 1, 1 + 0x1p-52, 3.5, 12.5, 40, 300, 1e100}
 
-// crossing gives, of kernels whose derivative crosses zero, what it is a sum of there.
+// crossing gives, for kernels whose derivative crosses zero, the size of the terms that it is a sum of.
 var crossing = map[string]func(x []float64) float64{
 	"gelu":          func(x []float64) float64 { return math.Exp(-x[0]*x[0]/2) * (1 + x[0]*x[0]) / 2 },
 	"normal_pdf":    func(x []float64) float64 { return math.Exp(-x[0]*x[0]/2) / 3 },
@@ -44,7 +44,7 @@ var crossing = map[string]func(x []float64) float64{
 	},
 }
 
-// exempt are kernels that only move or add numbers, or choose among them, and draws: they have no digits to lose.
+// exempt are kernels that only move, add or choose numbers, and draws: they cannot lose digits.
 var exempt = func() map[string]bool {
 	m := map[string]bool{}
 	for _, name := range strings.Fields("case cast coalesce concat_axis einsum eq_mask expand_to greatest greater least " +
@@ -62,7 +62,7 @@ type kernelOf struct {
 
 var known = map[kernelOf][]*Case{}
 
-// made keeps the cases of a kernel, whose truth takes longest, for the other runners.
+// made keeps the cases of a kernel for the other runners, since computing the truth takes longest.
 func made(d *kernels.Def, kind kernels.Kind) []*Case {
 	k := kernelOf{d.Name, kind}
 	if known[k] == nil {
@@ -81,15 +81,15 @@ func cases(d *kernels.Def, kind kernels.Kind) []*Case {
 	panic("digits: nothing says what kernel " + d.Name + " is exactly; add it to numbers or vectors")
 }
 
-// lengthy are the vectors that kernels of chunks are tried at: one element that outweighs the others, several, the huge
-// and the small.
+// lengthy are the vectors at which kernels of chunks are tried: with one element that outweighs the others, with
+// several, with huge ones and with small ones.
 var lengthy = [][]float64{{0.3, -1.2, 0.7, 2}, {1, 1, 1, 1}, {0, 40, -40, 1}, {800, 0, 760, -800},
 	{1000.3, 1000.2, 999.9, 12}, {0, -30, -36, -37}, {0.1, 1e-9, -1e-9, 1e-12},
 	{1e200, -3e199, 2e200, 1e190}, {1e-200, 3e-200, -2e-200, 1e-210}, {1e150, 1e-150, 1, -1}, {1e7, 1e7 + 1, -2e7, 5},
 	{3e-161, 1e-162, 4e-161, 0}, {1e5, -1e5, 1e-3, 0},
 	{1 + 0x1p-52, 1, 1 - 0x1p-53, 1}}
 
-// vectorCases tries a kernel at vectors; a second one is small numbers, or the label of the largest.
+// vectorCases makes cases of vectors. A second argument is small numbers, or the label of the largest element.
 func vectorCases(d *kernels.Def, kind kernels.Kind) []*Case {
 	c := &Case{Def: d}
 	t := kernels.Type{Kind: kind, Shape: []int{4}}

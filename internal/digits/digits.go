@@ -13,11 +13,11 @@ import (
 type Case struct {
 	Def   *kernels.Def
 	Call  *kernels.Expr
-	Exprs []*kernels.Expr // the value, the derivatives by each argument, and their derivatives
+	Exprs []*kernels.Expr // the value, the derivative by each argument, and derivatives of those
 	Rows  [][]kernels.Value
 
-	by   [][2]int   // for each expression the arguments it is a derivative by, from 1; 0: none
-	want [][][]real // by row, expression and element; nil where it is not defined
+	by   [][2]int   // by expression: the arguments, from 1, by which it is a derivative; 0: none
+	want [][][]real // by row, expression and element; nil: undefined
 }
 
 // name says what expression e is.
@@ -32,7 +32,7 @@ func (c *Case) name(e int) string {
 	}
 }
 
-// derivatives of Σ weight·call, and of Σ of these.
+// derive adds the derivatives of Σ weight·call, and those of Σ of these.
 func (c *Case) derive() error {
 	weigh := func(e *kernels.Expr) *kernels.Expr {
 		if e.Type.Shape == nil {
@@ -61,7 +61,7 @@ func (c *Case) derive() error {
 	return nil
 }
 
-// weights are those of n elements: one large, one small, the rest between, so that differences of them do not vanish.
+// weights are weights of n elements: one large, one small, the rest between, so that differences do not vanish.
 func weights(n int) []float64 {
 	w := make([]float64, n)
 	for i := range w {
@@ -70,7 +70,7 @@ func weights(n int) []float64 {
 	return w
 }
 
-// truth computes what the expressions are at a row.
+// truth computes the expressions exactly for a row.
 func (c *Case) truth(row []kernels.Value) [][]real {
 	out := make([][]real, len(c.Exprs))
 	for e, by := range c.by {
@@ -79,7 +79,7 @@ func (c *Case) truth(row []kernels.Value) [][]real {
 	return out
 }
 
-// defined is what f gives, nil where it divides zero by zero or so.
+// defined returns the result of f, nil where f divides zero by zero or the like.
 func defined(f func() []real) (out []real) {
 	defer func() {
 		if e := recover(); e != nil {
@@ -91,7 +91,8 @@ func defined(f func() []real) (out []real) {
 	return f()
 }
 
-// exactly computes the value (k and l are -1), the derivative by argument k, or that of its weighed sum by argument l.
+// exactly computes the value (k and l are -1), the derivative by argument k, or the derivative of its weighted sum by
+// argument l.
 func (c *Case) exactly(row []kernels.Value, k, l int) (out []real) {
 	run := func(arg, i int) []dual {
 		args := make([][]dual, len(row))
@@ -152,7 +153,7 @@ func apply(c *Case, args [][]dual) []dual {
 // Runner computes a case's expressions: by row, expression and element.
 type Runner func(c *Case) ([][][]float64, error)
 
-// Kernels are the names of those that are checked: all that have a derivative and are not exempt.
+// Kernels are the names of the kernels that are checked: all with a derivative that are not exempt.
 func Kernels() []string {
 	var out []string
 	for _, d := range kernels.All() {
@@ -163,8 +164,8 @@ func Kernels() []string {
 	return out
 }
 
-// Check runs a kernel and returns, for each expression over its bound, the worst value; worst says how far the kernel
-// went.
+// Check runs a kernel and returns the worst value of each expression that exceeds its bound. worst is the kernel's
+// largest error.
 func Check(name string, kinds []kernels.Kind, slack float64, run Runner) (wrong []string, worst float64, err error) {
 	for _, kind := range kinds {
 		for _, c := range made(kernels.Lookup(name), kind) {
@@ -179,7 +180,7 @@ func Check(name string, kinds []kernels.Kind, slack float64, run Runner) (wrong 
 	return wrong, worst, nil
 }
 
-// compare lists the expressions that are off by more than the kernel's bound.
+// compare lists the expressions whose error exceeds the kernel's bound.
 func (c *Case) compare(got [][][]float64, slack float64) (wrong []string, worst float64) {
 	for e := range c.Exprs {
 		most, text := 0.0, ""
@@ -206,7 +207,7 @@ func (c *Case) compare(got [][][]float64, slack float64) (wrong []string, worst 
 	return wrong, worst
 }
 
-// beyond reports whether the value is none, or beyond the largest number: such a loss is an error, whatever its
+// beyond reports whether the value is NaN or beyond the largest number. Such a loss is an error, whatever its
 // derivative.
 func (c *Case) beyond(value []real) bool {
 	most := 1024
@@ -216,8 +217,8 @@ func (c *Case) beyond(value []real) bool {
 	return value == nil || slices.ContainsFunc(value, func(y real) bool { return y.IsInf() || y.MantExp(nil) > most })
 }
 
-// vanishes reports whether expression e is a second derivative that is made of the value, and that is beneath the least
-// number.
+// vanishes reports whether expression e is a second derivative that is computed from the value, where the value is
+// below the smallest number.
 func (c *Case) vanishes(row, e int) bool {
 	least := -1021
 	if c.Call.Type.Kind == kernels.Float32 {
@@ -228,16 +229,16 @@ func (c *Case) vanishes(row, e int) bool {
 	})
 }
 
-// far reports whether the square of a vector's length, by which norm's second derivative is divided, is out of range.
+// far reports whether the square of a vector's length is out of range; norm's second derivative divides by it.
 func (c *Case) far(row int) bool {
 	l := c.want[row][0][0].MantExp(nil)
 	return c.Def.Name == "norm" && (l > 500 || l < -500)
 }
 
-// kind is what the arguments are of: loops over real may give double precision, with the digits of real.
+// kind is the kind of the arguments. Loops over real may return double precision, with the digits of real.
 func (c *Case) kind() kernels.Kind { return c.Rows[0][0].Type.Kind }
 
-// floor is the number whose unit in the last place counts where a result may cross zero: of vectors the largest
+// floor is the number whose unit in the last place counts where a result may cross zero. Of vectors it is the largest
 // element.
 func (c *Case) floor(row []kernels.Value, want []real) real {
 	f := fl()
@@ -260,9 +261,9 @@ func (c *Case) floor(row []kernels.Value, want []real) real {
 	return f
 }
 
-// ulps is how many units in the last place got is off; infinite where it is no number. The digits are those of the
-// arguments' kind, the largest number is that of the result's: exp of a real is a double precision. Of denormals ten
-// bits are given away: a factor that is one loses them.
+// ulps is the error of got in units in the last place; infinite for NaN. The digits are those of the arguments' kind,
+// the largest number is that of the result's: exp of a real is double precision. Denormals may lose ten bits, since a
+// denormal factor has lost them.
 func ulps(args, result kernels.Kind, got float64, want, floor real) float64 {
 	digits, least, most := 53, -1064, 1024
 	if args == kernels.Float32 {
@@ -272,7 +273,7 @@ func ulps(args, result kernels.Kind, got float64, want, floor real) float64 {
 		most = 128
 	}
 	if want.IsInf() || want.MantExp(nil) > most {
-		if math.IsInf(got, want.Sign()) || math.IsNaN(got) { // either is an error where it is met
+		if math.IsInf(got, want.Sign()) || math.IsNaN(got) { // either gives an error where it is used
 			return 0
 		}
 		return math.Inf(1)
@@ -286,7 +287,7 @@ func ulps(args, result kernels.Kind, got float64, want, floor real) float64 {
 	}
 	unit := max(at.MantExp(nil)-digits, least)
 	if math.IsInf(got, 0) {
-		if at.MantExp(nil) == most && math.Signbit(got) == want.Signbit() { // a rounding beyond the largest number
+		if at.MantExp(nil) == most && math.Signbit(got) == want.Signbit() { // the largest number, but for a rounding
 			return 1
 		}
 		return math.Inf(1)

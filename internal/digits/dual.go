@@ -1,7 +1,7 @@
 package digits
 
-// dual is a number with its derivatives in two directions and the mixed one: rules of differentiation for sums,
-// products and the elementary functions give every derivative from the definition of a kernel.
+// dual is a number with its derivatives in two directions, and the mixed one. The rules for sums, products and
+// elementary functions give every derivative from the definition of a kernel.
 type dual struct{ v, a, b, ab real }
 
 func constant(x real) dual { return dual{x, fl(), fl(), fl()} }
@@ -25,7 +25,7 @@ func (x dual) div(y dual) dual {
 	return x.mul(y.of(r, d, neg(mul(of(2), mul(d, r)))))
 }
 
-// of is f(x) where f has that value and those derivatives at x.
+// of is f(x), where f has this value and these derivatives at x.
 func (x dual) of(f, d, dd real) dual {
 	return dual{f, mul(d, x.a), mul(d, x.b), add(mul(d, x.ab), mul(dd, mul(x.a, x.b)))}
 }
@@ -68,7 +68,7 @@ func (x dual) erf() dual {
 
 func (x dual) expm1() dual { return x.exp().sub(num(1)) }
 
-// abs is right where x is not 0.
+// abs is right except where x is 0.
 func (x dual) abs() dual {
 	if x.v.Sign() < 0 {
 		return x.neg()
@@ -78,7 +78,7 @@ func (x dual) abs() dual {
 
 func (x dual) cmp(y dual) int { return x.v.Cmp(y.v) }
 
-// pow is xʸ of a positive x.
+// pow is xʸ for positive x.
 func (x dual) pow(y dual) dual { return y.mul(x.ln()).exp() }
 
 func largest(x []dual) dual {

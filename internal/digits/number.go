@@ -2,10 +2,10 @@ package digits
 
 import "math/big"
 
-// bits is the precision that truth is computed with: 60 digits remain of what cancels by a factor of 10^400.
+// bits is the precision of the truth: 60 digits remain where a factor of 10^400 cancels.
 const bits = 1600
 
-// real is a number of that precision; nil stands for what is not defined.
+// real is a number of that precision; nil: undefined.
 type real = *big.Float
 
 func fl() real            { return new(big.Float).SetPrec(bits) }
@@ -18,7 +18,7 @@ func neg(a real) real     { return fl().Neg(a) }
 func half(a real) real    { return fl().SetMantExp(a, -1) }
 func ratio(a, b int) real { return quo(of(float64(a)), of(float64(b))) }
 
-// exp halves x until it is small, sums the series and squares. Far out it is 0 or infinite.
+// exp halves x until it is small, sums the series and squares the result. It is 0 or infinite far from 0.
 func exp(x real) real {
 	if x.MantExp(nil) > 20 {
 		if x.Sign() < 0 {
@@ -39,12 +39,12 @@ func exp(x real) real {
 	return s
 }
 
-// expm1 is eˣ - 1; the precision is enough to subtract.
+// expm1 is eˣ - 1; the precision allows to subtract.
 func expm1(x real) real { return sub(exp(x), of(1)) }
 
 var ln2 = lnNear1(of(2))
 
-// ln takes out the exponent.
+// ln splits off the exponent.
 func ln(x real) real {
 	if x.Sign() == 0 || x.IsInf() {
 		return fl().SetInf(x.Sign() == 0)
@@ -69,8 +69,8 @@ func lnNear1(x real) real {
 	return fl().SetMantExp(sum, roots+1)
 }
 
-// series sums xᵏ/k! from first on, every second term with changing sign, in so many bits more as x has before the
-// point.
+// series sums xᵏ/k! from k = first, every second term, with alternating signs. It uses as many more bits as x has
+// before the point.
 func series(x real, first int) real {
 	s, term, z := fl(), of(1), neg(mul(x, x))
 	if first == 1 {
@@ -83,7 +83,7 @@ func series(x real, first int) real {
 	return s
 }
 
-var pi = func() real { // Machin
+var pi = func() real { // Machin's formula
 	at := func(n float64) real { return atanSmall(quo(of(1), of(n))) }
 	return mul(of(4), sub(mul(of(4), at(5)), at(239)))
 }()
@@ -113,7 +113,7 @@ func atan(x real) real {
 	return fl().SetMantExp(atanSmall(x), halves)
 }
 
-// turn is x less a multiple of 2π.
+// turn is x minus a multiple of 2π.
 func turn(x real) real {
 	n, _ := quo(x, mul(of(2), pi)).Int(nil)
 	return sub(x, mul(fl().SetInt(n), mul(of(2), pi)))
@@ -122,7 +122,7 @@ func turn(x real) real {
 func sin(x real) real { return series(turn(x), 1) }
 func cos(x real) real { return series(turn(x), 0) }
 
-// erf is 2/√π·e^(-x²)·Σ 2ⁿx²ⁿ⁺¹/(1·3·…·(2n+1)), whose terms are of one sign; far out it is 1.
+// erf is 2/√π·e^(-x²)·Σ 2ⁿx²ⁿ⁺¹/(1·3·…·(2n+1)), whose terms have one sign. Far from 0 it is ±1.
 func erf(x real) real {
 	if x.MantExp(nil) > 6 {
 		return of(float64(x.Sign()))

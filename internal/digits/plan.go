@@ -13,7 +13,7 @@ import (
 // Engine runs a plan over tables: the rows of each root.
 type Engine func(ctx context.Context, db *memdb.DB, plan *ra.Plan, env *kernels.Env) ([][]interp.Row, error)
 
-// On is the Runner of an engine: a table of the arguments, and a query that gives all expressions for each of its rows.
+// On is the Runner of an engine: a table of the arguments, and a query that computes all expressions for each row.
 func On(run Engine) Runner {
 	return func(c *Case) ([][][]float64, error) {
 		db, plan := c.plan()

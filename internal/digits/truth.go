@@ -6,11 +6,10 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 )
 
-// number is a kernel of numbers by its definition.
+// number is the definition of a kernel of numbers.
 type number func(x []dual) dual
 
-// lanes is a kernel of vectors by its definition: from its arguments, all elements of each, to all elements of the
-// result.
+// lanes is the definition of a kernel of vectors: from all elements of each argument to all elements of the result.
 type lanes func(a [][]dual, at kernels.Attr) []dual
 
 var one = num(1)
@@ -31,7 +30,7 @@ func sinh(x dual) dual     { return x.exp().sub(x.neg().exp()).mul(num(0.5)) }
 func cosh(x dual) dual     { return x.exp().add(x.neg().exp()).mul(num(0.5)) }
 func asin(x dual) dual     { return x.div(one.sub(x.mul(x)).sqrt()).atan() }
 
-// maximum is the greater one; where both are one it is not differentiable.
+// maximum is the larger number. It is not differentiable where the two are equal.
 func maximum(x, y dual) dual {
 	switch x.cmp(y) {
 	case 0:

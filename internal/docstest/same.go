@@ -2,19 +2,19 @@
 //
 // # What
 //
-// The tests run every block of SQL and every command of README.md and of the pages in docs and compare what is
-// printed with what the page shows. They also generate docs/sql.md from a table of constructs. Same compares two
-// outputs; the tests of the examples use it too.
+// The tests run every block of SQL and every command in README.md and the pages of docs, and compare the output with
+// that on the page. They also generate docs/sql.md from a table of constructs. Same compares two outputs; the tests of
+// the examples use it too.
 //
 // # Invariants
 //
-// A page is run from its first block to its last, in an empty folder, on one store, and by the command itself. Pages
-// that other tests generate (docs/kernels.md, docs/errors.md, docs/commands.md) are left to those tests.
+// A page runs from its first block to its last, in an empty folder, on one store, with the command itself. Pages that
+// other tests generate (docs/kernels.md, docs/errors.md, docs/commands.md) are left to those tests.
 //
 // # Errors
 //
-// A block that differs is named by its page and line; go test -update (make golden) writes what is printed into the
-// page. Read the diff.
+// The page and line of a block that differs. go test -update (make golden) writes the output into the page; read the
+// diff.
 //
 // # Where to add
 //
@@ -29,8 +29,8 @@ import (
 	"strings"
 )
 
-// Figures is how far numbers in documents may be from what a run prints, relative: machines differ in the last digits
-// of a sum, and training makes more of it.
+// Figures is the relative difference allowed between numbers in documents and in a run: machines differ in the last
+// digits of a sum, and training enlarges that.
 const Figures = 0.02
 
 var number = regexp.MustCompile(`-?\d+(\.\d+)?(e[-+]?\d+)?`)
@@ -39,7 +39,7 @@ var rule = regexp.MustCompile(`-{3,}|[ ]+`)
 // Same compares two outputs: words and whole numbers exactly, others to within Figures, widths not at all.
 func Same(want, got string) error { return Close(want, got, Figures) }
 
-// Close is Same to within a part of a number, or two units of its last digit where that is more.
+// Close is Same for a relative tolerance, or two units of a number's last digit where that is more.
 func Close(want, got string, tolerance float64) error {
 	plain := func(s string) string { return rule.ReplaceAllString(number.ReplaceAllString(s, "#"), " ") }
 	if plain(want) != plain(got) {
@@ -61,7 +61,7 @@ func Close(want, got string, tolerance float64) error {
 	return nil
 }
 
-// last gives the value of a number's last digit, and whether it is more than a whole number.
+// last returns the value of a number's last digit, and whether the number has a fraction.
 func last(number string) (unit float64, fraction bool) {
 	mantissa, exponent, scientific := strings.Cut(number, "e")
 	_, decimals, fraction := strings.Cut(mantissa, ".")

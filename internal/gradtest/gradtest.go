@@ -2,12 +2,12 @@
 //
 // # What
 //
-// Bind differentiates a loss over a test database; the checks compare its gradients with differences of the oracle's
+// Bind differentiates a loss over a test database. The checks compare its gradients with differences of the oracle's
 // losses, with the optimized plan and with the executor.
 //
 // # Invariants
 //
-// The loss of the differences is never computed by what is under test.
+// The differences never use what is under test to compute the loss.
 //
 // # Errors
 //
@@ -87,7 +87,7 @@ func BindWith(ctx context.Context, b *ra.Builder, db bind.Catalog, loss string, 
 	return out, ra.Validate(append([]*ra.Node{out.Loss}, out.Grads...)...)
 }
 
-// Loss evaluates the loss with the oracle.
+// Eval evaluates the loss with the oracle.
 func (b *Bound) Eval(ctx context.Context, src ra.Source, env *kernels.Env) (float64, error) {
 	rows, err := interp.New(src, env).Eval(ctx, b.Loss)
 	if err != nil {

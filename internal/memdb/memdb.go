@@ -2,7 +2,7 @@
 //
 // # What
 //
-// Tables of vectors and views, seen through sqlfront.Catalog and ra.Source.
+// Tables of vectors and views, seen through bind.Catalog and ra.Source.
 //
 // # Invariants
 //
@@ -81,7 +81,7 @@ func (db *DB) AddView(name, sql string) error {
 	return err
 }
 
-// Table implements sqlfront.Catalog.
+// Table implements bind.Catalog.
 func (db *DB) Table(_ context.Context, _ []string, schema, name string) (*ra.Table, error) {
 	if schema != "" && schema != "public" {
 		return nil, nil
@@ -89,7 +89,7 @@ func (db *DB) Table(_ context.Context, _ []string, schema, name string) (*ra.Tab
 	return db.Tables[name], nil
 }
 
-// View implements sqlfront.Catalog.
+// View implements bind.Catalog.
 func (db *DB) View(_ context.Context, _ []string, schema, name string) (*bind.View, error) {
 	if schema != "" && schema != "public" {
 		return nil, nil
@@ -97,15 +97,15 @@ func (db *DB) View(_ context.Context, _ []string, schema, name string) (*bind.Vi
 	return db.Views[name], nil
 }
 
-// Function implements sqlfront.Catalog: there are none.
+// Function implements bind.Catalog: there are none.
 func (db *DB) Function(context.Context, []string, string, string) (*ast.CreateFunction, error) {
 	return nil, nil
 }
 
-// Reach implements sqlfront.Catalog: there is nothing behind a query's text.
+// Reach implements bind.Catalog: there is nothing behind a query's text.
 func (db *DB) Reach(context.Context, string) (*bind.Reach, error) { return nil, nil }
 
-// Names implements sqlfront.Catalog.
+// Names implements bind.Catalog.
 func (db *DB) Names(context.Context) []string {
 	var out []string
 	for n := range db.Tables {
@@ -118,24 +118,24 @@ func (db *DB) Names(context.Context) []string {
 	return out
 }
 
-// Setting implements sqlfront.Catalog.
+// Setting implements bind.Catalog.
 func (db *DB) Setting(string) (string, bool) { return "", false }
 
-// Named implements sqlfront.Catalog.
+// Named implements bind.Catalog.
 func (db *DB) Named(context.Context, []string, ast.TypeName) (*kernels.Named, error) { return nil, nil }
 
-// Literal implements sqlfront.Catalog.
+// Literal implements bind.Catalog.
 func (db *DB) Literal(_ *kernels.Named, text string) (string, error) { return text, nil }
 
-// Text implements sqlfront.Catalog.
+// Text implements bind.Catalog.
 func (db *DB) Text() *kernels.Named { return nil }
 
-// Describe implements sqlfront.Catalog.
+// Describe implements bind.Catalog.
 func (db *DB) Describe(context.Context, *bind.OpaqueQuery) ([]ra.Column, error) {
 	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "memdb runs no SQL")
 }
 
-// Structure implements sqlfront.Catalog.
+// Structure implements bind.Catalog.
 func (db *DB) Structure(ctx context.Context, b *ra.Builder, n *ra.Node) ([]*ra.Vector, error) {
 	n, err := autodiff.Expand(ctx, b, n)
 	if err != nil {

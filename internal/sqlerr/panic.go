@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// module begins the names of relgrad's own functions in a trace, as those of package main of the command do.
+// module begins the names of relgrad's functions in a trace, except those of the command's package main.
 const module = "github.com/relgrad/relgrad"
 
 // frames is how many of relgrad's functions a detail names.
 const frames = 6
 
-// FromPanic is the error of a panic, for a deferred function that has just recovered p. An *Error that travelled as one
-// is itself; any other is a mistake of relgrad's, which names where it was made.
+// FromPanic is the error of a panic p that a deferred function has just recovered. An *Error is returned as it is.
+// Anything else is a fault of relgrad, and the error names the place.
 func FromPanic(p any) *Error {
 	if e, ok := p.(*Error); ok {
 		return e
@@ -27,7 +27,7 @@ func FromPanic(p any) *Error {
 			"this detail.")
 }
 
-// panicked lists where the panic that is being recovered was raised and who had called that.
+// panicked lists the functions in which the panic was raised, and their callers.
 func panicked() []string {
 	pcs := make([]uintptr, 256)
 	trace := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
@@ -36,7 +36,7 @@ func panicked() []string {
 	for {
 		f, more := trace.Next()
 		if f.Function == "runtime.gopanic" {
-			raised, out = true, nil // the first of panics that were raised again lies deepest
+			raised, out = true, nil // a panic may have been raised again: the first one lies deepest
 		}
 		if file, ok := strings.CutPrefix(f.Function, module); ok || strings.HasPrefix(f.Function, "main.") {
 			place := fmt.Sprintf("%s (%s:%d)", strings.TrimPrefix(file, "/"),
@@ -50,7 +50,7 @@ func panicked() []string {
 			break
 		}
 	}
-	if len(out) == 0 { // carried from another goroutine
+	if len(out) == 0 { // the panic came from another goroutine
 		out = all
 	}
 	if len(out) == 0 {

@@ -1,4 +1,4 @@
-// Package sqlerr is the one shape of an error that a user can cause.
+// Package sqlerr is the one form of all errors that a user can cause.
 //
 // # What
 //
@@ -87,9 +87,9 @@ type Text struct {
 	SQL  string
 	File string // "" when typed in
 	Line int    // 1-based line of SQL[0] in File; 0 counts as 1
-	View string // the view whose definition this is; "" otherwise
-	// Path and Stars fix how the names of a view were read when it was created: the schemas of unqualified names (nil:
-	// the session's), and by its position what each * stood for, as "item.column".
+	View string // the name of the view with this definition, or ""
+	// Path and Stars record how names of a view were resolved when it was created: the schemas of unqualified names
+	// (nil: the session's), and for each * by its position the columns that it stood for, as "item.column".
 	Path  []string
 	Stars map[int][]string
 }
@@ -103,8 +103,8 @@ type Error struct {
 	Context string // "PL/pgSQL function inline_code_block line 5 at SQL statement"
 	Text    *Text  // the text that Pos points into; nil when unknown
 	Pos     int    // 0-based byte offset, -1 when unknown
-	Shown   string // the whole as psql shows it, where a server said it; "" where Render writes it
-	Verbose string // the whole as psql's \errverbose shows it
+	Shown   string // the whole text as psql shows it, if a server made it; "": Render makes it
+	Verbose string // the whole text as psql's \errverbose shows it
 	Err     error  // wrapped cause, may be nil
 }
 
@@ -118,7 +118,7 @@ func At(pos int, code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Pos: pos}
 }
 
-// Broken is an error of relgrad itself, in one of its rooms: what has happened should not be possible.
+// Broken is the error of a fault in relgrad itself: something has happened that should be impossible.
 func Broken(room, format string, args ...any) *Error {
 	return New(Internal, "internal error: "+room+": "+format, args...)
 }
@@ -150,8 +150,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // SQLState returns the SQLSTATE: five characters that name the kind of error, as PostgreSQL's appendix A lists them.
 func (e *Error) SQLState() string { return e.Code }
 
-// Position returns where in the text of the statement the error lies: a character, counted from 1, as PostgreSQL
-// counts; 0 where that is not known.
+// Position returns the position of the error in the statement's text: a character, counted from 1 as PostgreSQL does; 0
+// where it is unknown.
 func (e *Error) Position() int {
 	if e.Text == nil || e.Pos < 0 || e.Pos > len(e.Text.SQL) {
 		return 0
@@ -159,7 +159,7 @@ func (e *Error) Position() int {
 	return utf8.RuneCountInString(e.Text.SQL[:e.Pos]) + 1
 }
 
-// From makes an Error of any other error, which it wraps; one that wraps an Error stays as it is.
+// From makes an Error that wraps another error; an error that wraps an Error already is returned as it is.
 func From(err error) error {
 	var e *Error
 	if err == nil || errors.As(err, &e) {
@@ -178,7 +178,7 @@ func From(err error) error {
 	return New(code, "%s", err.Error()).Wrap(err)
 }
 
-// In gives the error its text unless it has one already.
+// In sets the error's text unless it has one.
 func In(err error, t *Text) error {
 	var e *Error
 	if errors.As(err, &e) && e.Text == nil {
@@ -259,9 +259,9 @@ func clip(s string, col int) (string, int) {
 	return out, col
 }
 
-// Nearest returns the candidate with the smallest edit distance to name, or "" when none is near.
+// Nearest returns the candidate with the smallest edit distance to name, or "" when none is similar.
 func Nearest(name string, candidates []string) string {
-	far := 1 // of four letters, two others are another word
+	far := 1 // in a word of four letters, two changes make another word
 	if n := len(name); n > 4 {
 		far = max(2, n/3)
 	}
@@ -299,7 +299,7 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// shorten cuts a message that holds a very long value.
+// shorten cuts a message that contains a very long value.
 func shorten(s string) string {
 	const head, tail = 300, 100
 	if len(s) <= 2*(head+tail) {

@@ -6,8 +6,8 @@
 //
 // # Invariants
 //
-// What is quoted reads back as it was on PostgreSQL and on SQLite, whatever standard_conforming_strings is. (SQLite is
-// given no text with a backslash in the form with an E.)
+// A quoted text reads back unchanged on PostgreSQL and on SQLite, whatever standard_conforming_strings is. (Texts for
+// SQLite never have the form E'…'.)
 //
 // # Errors
 //
@@ -15,7 +15,7 @@
 //
 // # Where to add
 //
-// Names that are quoted only where they must be are sqlfront/print's, which knows the grammar's keywords.
+// Package sqlfront/print quotes names only where necessary: it knows the grammar's keywords.
 package sqltext
 
 import "strings"
@@ -36,5 +36,5 @@ func Text(s string) string {
 	return q
 }
 
-// Plain is a text constant for SQLite, in which a backslash is a character like any other.
+// Plain is a text constant for SQLite, where a backslash is an ordinary character.
 func Plain(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }

@@ -11,8 +11,10 @@ import (
 )
 
 // inliner replaces calls of the user's functions in a statement, which the Store does not know:
-//   - a LANGUAGE sql function with one bare expression: by the expression, with the arguments in place of the parameters (as Postgres inlines it);
-//   - a call whose arguments read no columns: by the result of one call, which is right for a function that is not volatile, and for any function in a query without FROM;
+//   - a LANGUAGE sql function with one bare expression: by the expression, with the arguments in place of the
+//     parameters (as Postgres inlines it);
+//   - a call whose arguments read no columns: by the result of one call, which is right for a function that is not
+//     volatile, and for any function in a query without FROM;
 //   - a function in FROM: by its rows.
 //
 // All other calls are refused with a position.
