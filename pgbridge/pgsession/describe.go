@@ -30,7 +30,7 @@ var commands = map[string]listing{
 	"conninfo": {},
 }
 
-// Describe implements script.Server.
+// Describe implements psql.Server.
 func (s *Session) Describe(ctx context.Context, command, text string, plus bool) ([]psql.Sheet, error) {
 	list, ok := commands[command]
 	if !ok {

@@ -20,7 +20,7 @@ type named struct {
 	Procedure    bool
 }
 
-// Objects implements script.Server: the names of what is not the system's own, in the failed transaction none. A view's
+// Objects implements psql.Server: the names of what is not the system's own, in the failed transaction none. A view's
 // or table's columns have names only.
 func (s *Session) Objects() (*catalog.Objects, error) {
 	if s.Failed() {
@@ -74,7 +74,7 @@ func (s *Session) Objects() (*catalog.Objects, error) {
 	return o, nil
 }
 
-// SearchPath implements script.Server.
+// SearchPath implements psql.Server.
 func (s *Session) SearchPath() []string {
 	if s.Failed() || s.Lost() {
 		return nil

@@ -33,7 +33,7 @@ func (s *Session) OpenPortable(ctx context.Context) (p *Portable, ok bool, err e
 	return &Portable{s, engine}, true, nil
 }
 
-// Run implements script.Server.
+// Run implements psql.Server.
 func (p *Portable) Run(ctx context.Context, sql string, c *psql.Client) error {
 	text := &ast.Text{SQL: sql}
 	stmts, err := parse.Parse(text)

@@ -15,7 +15,7 @@ import (
 	"github.com/relgrad/relgrad/script/psql"
 )
 
-// Run implements script.Server.
+// Run implements psql.Server.
 func (s *Session) Run(ctx context.Context, sql string, c *psql.Client) error {
 	if strings.IndexByte(sql, 0) >= 0 {
 		return sqlerr.At(strings.IndexByte(sql, 0), "22021", "invalid byte sequence for encoding \"UTF8\": 0x00")

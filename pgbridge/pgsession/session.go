@@ -1,4 +1,4 @@
-// Package pgsession runs scripts on a PostgreSQL server: it is a script.Server.
+// Package pgsession runs scripts on a PostgreSQL server: it is a psql.Server.
 //
 // # What
 //
@@ -52,7 +52,7 @@ func Open(ctx context.Context, dsn string) (*Session, error) {
 	return s, s.Reconnect(ctx)
 }
 
-// Reconnect implements script.Server.
+// Reconnect implements psql.Server.
 func (s *Session) Reconnect(ctx context.Context) error {
 	pg, err := conn.Connect(ctx, s.config)
 	if err != nil {
@@ -75,10 +75,10 @@ func (s *Session) InTransaction() bool { return s.conn.TxStatus() != 'I' }
 // Failed implements script.Session.
 func (s *Session) Failed() bool { return s.conn.TxStatus() == 'E' }
 
-// Lost implements script.Server.
+// Lost implements psql.Server.
 func (s *Session) Lost() bool { return s.conn.IsClosed() }
 
-// Variables implements script.Server.
+// Variables implements psql.Server.
 func (s *Session) Variables() map[string]string {
 	version := s.conn.ParameterStatus("server_version")
 	return map[string]string{"DBNAME": s.config.Database, "USER": s.config.User, "HOST": s.config.Host,

@@ -114,7 +114,7 @@ type reaching struct {
 	path  string
 }
 
-// Reach implements sqlfront.Catalog.
+// Reach implements bind.Catalog.
 func (s *reach) Reach(_ context.Context, sql string) (*bind.Reach, error) {
 	path := s.path.SearchPath()
 	if s.err != nil {

@@ -67,7 +67,7 @@ func (s *types) databaseCollation() collation {
 		turkic: strings.HasSuffix(s.collates, "turkic")}
 }
 
-// Text implements sqlfront.Catalog.
+// Text implements bind.Catalog.
 func (s *types) Text() *kernels.Named { return collated("text", s.databaseCollation()) }
 
 // typeNamed finds a type by its name in SQL.
@@ -82,7 +82,7 @@ func (s *types) typeNamed(name string) (serverType, bool, error) {
 	return s.typed(strings.Split(rows[0][0], "\x01"), []string{"", "", "", ""}), true, nil
 }
 
-// Named implements sqlfront.Catalog.
+// Named implements bind.Catalog.
 func (s *types) Named(_ []string, t ast.TypeName) (*kernels.Named, error) {
 	t.Mods = nil
 	found, ok, err := s.typeNamed(print.PrintType(t))
@@ -95,7 +95,7 @@ func (s *types) Named(_ []string, t ast.TypeName) (*kernels.Named, error) {
 	return s.named(found), nil
 }
 
-// Literal implements sqlfront.Catalog.
+// Literal implements bind.Catalog.
 func (s *types) Literal(t *kernels.Named, text string) (string, error) {
 	name := t.Name
 	if _, own := textForms[name]; own && !strings.ContainsAny(name, ` "`) {
