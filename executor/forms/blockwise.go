@@ -5,7 +5,7 @@ import (
 	"github.com/relgrad/relgrad/executor/values"
 )
 
-// The general forms: a tree of kernels, run over blocks of rows and ended by a store or a sum.
+// The general forms: a tree of kernels over blocks of rows, whose result is stored or summed.
 
 var _ = registerForm(Form{
 	Name: "map",
@@ -53,7 +53,7 @@ var _ = registerForm(Form{
 	},
 })
 
-// found is what a form of which nothing more is to be known has found.
+// found is the result of a Match that finds nothing but whether the form applies.
 func found(is bool) any {
 	if is {
 		return true

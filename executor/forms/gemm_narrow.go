@@ -8,11 +8,10 @@ import (
 	"github.com/relgrad/relgrad/executor/values"
 )
 
-// narrowNumbers bounds a narrow operand, which each worker transposes for itself.
+// narrowNumbers bounds a narrow operand, since each worker transposes it for itself.
 const narrowNumbers = 1 << 18
 
-// narrowed returns the form of a product whose operands are those of g; nil where nothing is transposed, or nothing
-// narrow.
+// narrowed returns the form of a product with the operands of g; nil where none is transposed or none is narrow.
 func narrowed(g *device.GEMM, products int, tune *tuning.Sizes) *device.NarrowProduct {
 	p := g.P
 	s := &device.NarrowProduct{Wide: g.X, Narrow: g.Y, Side: p.N, Long: p.M, Inner: p.K, Left: !p.At,
@@ -32,11 +31,12 @@ func narrowed(g *device.GEMM, products int, tune *tuning.Sizes) *device.NarrowPr
 	return s
 }
 
-// Up to turnedNumbers a matrix that stays the same is kept turned, where each step makes turnedProducts with it.
+// A matrix of at most turnedNumbers numbers that stays the same is kept transposed if each step multiplies it at least
+// turnedProducts times.
 const turnedNumbers, turnedProducts = 1 << 22, 8
 
-// turnedOnce reports whether v, a transposed matrix, is worth to be kept as such: it stays the same and stands left of
-// many narrow operands. On that side libraries take less time to lay out the wide matrix and its panels' results lie as
+// turnedOnce reports whether v, a transposed matrix, should be kept transposed, because it stays the same and stands
+// left of many narrow operands. On that side libraries lay out the wide matrix faster, and the results of panels lie as
 // they are stored.
 func turnedOnce(l *Lowerer, v *values.Val) bool {
 	return !v.Vary && v.Uniform() && !v.Type.Nullable && v.Type.Size() <= turnedNumbers &&

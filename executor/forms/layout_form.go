@@ -5,7 +5,7 @@ import (
 	"github.com/relgrad/relgrad/executor/values"
 )
 
-// layoutInstr makes the instruction of a layout that is no view.
+// layoutInstr makes the instruction of a layout that is not a view.
 func layoutInstr(l *Lowerer, v *values.Val) (*device.Instr, error) {
 	v.Layout.List()
 	t, err := Compile(l.g, nil)

@@ -5,11 +5,11 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// Chunks that are broadcast against each other are mostly matrices against a column or a row: then a chunk is m rows of
-// n numbers, and loops over plain rows compute it.
+// Chunks are mostly broadcast as matrices with a column or a row. A chunk is then m rows of n numbers, and loops over
+// plain rows suffice.
 
-// rowsOf sees the shape out as m rows of n numbers of which an argument of each shape is a whole, a column, a line or
-// one number. ok is false where no such m and n exist.
+// rowsOf finds m and n so that shape out is m rows of n numbers, and each argument is a whole matrix, a column, a row
+// or one number. ok is false where there are none.
 func rowsOf(out tensor.Shape, shapes []tensor.Shape) (m, n int, sides []device.Side, ok bool) {
 	for d := 0; d <= len(out); d++ {
 		if sides = sidesAt(out, shapes, d); sides != nil {
@@ -19,7 +19,7 @@ func rowsOf(out tensor.Shape, shapes []tensor.Shape) (m, n int, sides []device.S
 	return 0, 0, nil, false
 }
 
-// sidesAt tries the axes before d as rows.
+// sidesAt tries the axes before d as the rows.
 func sidesAt(out tensor.Shape, shapes []tensor.Shape, d int) []device.Side {
 	sides := make([]device.Side, len(shapes))
 	for i, s := range shapes {

@@ -4,8 +4,8 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 )
 
-// FromExpr makes the vals of an expression whose columns are given; memo holds those that there are already, of it or
-// of others over the same columns, which may share most of it.
+// FromExpr makes the vals of an expression over the given columns. memo holds vals of expressions over the same columns
+// that exist already, which may be parts of this one.
 func FromExpr(g *Graph, e *kernels.Expr, memo map[*kernels.Expr]*Val,
 	leaf func(kernels.Col) (*Val, error)) (*Val, error) {
 	var visit func(e *kernels.Expr) (*Val, error)

@@ -2,9 +2,9 @@ package values
 
 import "github.com/relgrad/relgrad/kernels"
 
-// FoldStepConstants puts in what is known of an expression in a step: whole numbers and conditions that read no
-// column become constants, and branches of CASE that the step does not take go. A key that one branch reads is then
-// known to be that column. What cannot be computed stays, to fail where it is asked for.
+// FoldStepConstants folds what is constant in a step: integers and conditions that read no column become constants, and
+// branches of CASE that the step does not take are removed. A key that only one branch reads is then known to be that
+// column. What cannot be computed stays in the expression, and fails where it is used.
 func FoldStepConstants(e *kernels.Expr, env *kernels.Env) *kernels.Expr {
 	memo := map[*kernels.Expr]*kernels.Expr{}
 	var visit func(e *kernels.Expr) *kernels.Expr
@@ -32,7 +32,7 @@ func FoldStepConstants(e *kernels.Expr, env *kernels.Env) *kernels.Expr {
 	return kernels.Simplify(visit(e))
 }
 
-// known is the constant that a number or condition without columns is, nil for anything else.
+// known is the constant value of a number or condition that reads no column, nil for anything else.
 func known(e *kernels.Expr, env *kernels.Env) *kernels.Expr {
 	if e.Type.IsFloat() || e.Type.Kind == kernels.Text || e.Type.Shape != nil ||
 		e.Any(func(x *kernels.Expr) bool { return x.IsCol }) {

@@ -7,11 +7,12 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 )
 
-// CASE, COALESCE, AND and OR compute an argument only for rows where it decides (law 6). Within a tree masks see to
-// that. What follows keeps parts that can fail inside the tree of the CASE that guards them: they are neither read
-// through an index from rows that nobody asks for, nor computed into memory for all rows.
+// CASE, COALESCE, AND and OR compute an argument only for rows where it decides (law 6). Within a tree, masks take care
+// of that. The code below keeps parts that can fail inside the tree of the CASE that guards them: they are neither
+// computed for rows that nobody asks for and then read through an index, nor computed into memory for all rows.
 
-// keepGuarded moves kernels that can fail from behind an index to the rows that read them, where a condition is known.
+// keepGuarded moves kernels that can fail from before an index to the rows that read them, where the CASE's condition
+// is known.
 func keepGuarded(g *Graph, v *Val) (*Val, error) {
 	if v.Op != OpCall && v.Op != OpGather || !CanFail(v) {
 		return v, nil
@@ -48,7 +49,7 @@ func moveGuarded(g *Graph, v *Val) (*Val, error) {
 	return g.Call(call.Expr.Def, call.Expr.Attr, args...)
 }
 
-// CanFail reports whether v is made of kernels that can fail, above what is in memory in any case.
+// CanFail reports whether v contains kernels that can fail and that are not in memory in any case.
 func CanFail(v *Val) bool {
 	if v.Op != OpCall && v.Op != OpGather {
 		return false
@@ -60,7 +61,7 @@ func CanFail(v *Val) bool {
 	return *v.fails
 }
 
-// guardBranches applies keepGuarded to the arguments of a kernel that it does not always look at.
+// guardBranches applies keepGuarded to those arguments of a kernel that it does not always evaluate.
 func guardBranches(g *Graph, d *kernels.Def, args []*Val) (err error) {
 	for i := range args {
 		if Lazy(d, i) && err == nil {
@@ -70,7 +71,7 @@ func guardBranches(g *Graph, d *kernels.Def, args []*Val) (err error) {
 	return err
 }
 
-// Lazy reports whether a kernel looks at argument i for some rows only.
+// Lazy reports whether a kernel evaluates argument i only for some rows.
 func Lazy(d *kernels.Def, i int) bool {
 	switch d.Name {
 	case "case", "coalesce", "and", "or":

@@ -8,17 +8,17 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// What is read by some keys only, a bias for each column or a label for each row, is in the chunks of a layout the same
-// for all rows, or for all of a row.
+// Columns that depend on some keys only, such as a bias for each column or a label for each row, are in a layout's
+// matrix the same for all rows, or for all elements of a row.
 
-// along tells whether numbers of stored rows, and of elements of their chunks, depend on the row or the column of the
-// matrix alone.
+// along tells whether row numbers, and elements within chunks, depend only on the row, or only on the column, of the
+// matrix.
 type along struct {
-	rows, cols []int32 // by row or column of the matrix, nil where that does not decide
+	rows, cols []int32 // by row or column of the matrix; nil: not determined by it
 	inR, inC   []int32
 }
 
-// along looks at numbers at of the stored rows, and at numbers in of the elements of a stored chunk (nil: 0).
+// along examines the numbers at of the stored rows, and the numbers in of elements of a stored chunk (nil: 0).
 func (l *Layout) along(at, in []int32) (out along) {
 	l.List()
 	number := func(r, c int) (int32, int32) {
@@ -52,7 +52,8 @@ func (l *Layout) along(at, in []int32) (out along) {
 	return out
 }
 
-// alongIndex is along for what is read through an index, and repeated within chunks from shape to the stored ones.
+// alongIndex is along for a column that is read through an index and repeated within chunks, from shape to the stored
+// shape.
 func (p *Shared) alongIndex(l *Layout, idx *structure.Index, shape, stored []int) along {
 	key := fmt.Sprintf("%d %v %v %s", idx.ID, shape, stored, l.key)
 	if a, ok := p.alongs[key]; ok {
@@ -66,8 +67,8 @@ func (p *Shared) alongIndex(l *Layout, idx *structure.Index, shape, stored []int
 	return p.alongs[key]
 }
 
-// repeated is v, which is read through an index by rows or columns of the matrix in layout l alone, for the rows of the
-// matrix: a chunk that is the same for all, or a scalar for each. It returns nil for another column.
+// repeated converts v, which depends only on the row or only on the column of the matrix in layout l, to the matrix's
+// rows: one chunk for all rows, or a scalar for each. It returns nil for other columns.
 func repeated(g *Graph, v *Val, l *Layout, stored, shape []int) *Val {
 	if v.Op != OpGather || v.Index.At == nil || v.Index.Missing || v.Index.Varies() || v.Type.Nullable ||
 		!v.Type.IsFloat() || len(v.Type.Shape) > len(stored) || l.stored == 0 {
@@ -103,8 +104,8 @@ func repeated(g *Graph, v *Val, l *Layout, stored, shape []int) *Val {
 	return g.dense(src, by, shape)
 }
 
-// sumAlong sums a column that has been put into rows from a matrix, or sums of its chunks, by groups that are rows or
-// columns of the matrix; nil for another sum.
+// sumAlong sums a column converted from a matrix, or sums of its chunks, where the groups are the rows or the columns
+// of the matrix; nil for other sums.
 func sumAlong(g *Graph, v *Val, t kernels.Type, grp *structure.Groups) (*Val, error) {
 	m, in := v, []int32(nil)
 	if v.Op == OpCall && v.Expr.Def.Name == "sum_to" && v.Type.Shape != nil {
@@ -135,7 +136,7 @@ func sumAlong(g *Graph, v *Val, t kernels.Type, grp *structure.Groups) (*Val, er
 		to := &Layout{key: key, order: key, stored: grp.Out.N, size: size, Rows: 1, Cols: len(a.cols), kR: []int32{0},
 			inR: []int32{0}, kC: a.cols, inC: a.inC}
 		if !to.complete() {
-			return nil, nil // several columns are added
+			return nil, nil // several columns of the matrix are added
 		}
 		if known := g.Shared.layouts[key]; known != nil {
 			to = known
@@ -152,7 +153,7 @@ func sumAlong(g *Graph, v *Val, t kernels.Type, grp *structure.Groups) (*Val, er
 	return nil, nil
 }
 
-// complete reports whether the columns of a matrix of one row are all stored numbers, each once.
+// complete reports whether the columns of a matrix of one row are all stored numbers, each exactly once.
 func (l *Layout) complete() bool {
 	seen := make([]bool, l.stored*l.size)
 	for c := range l.Cols {

@@ -6,14 +6,14 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// Costs of the two ways to move a product past a sum, in seconds: as measured on two cores, to be compared
-// with each other only.
+// Costs of the two ways to compute a sum of products, in seconds as measured on two cores. They are only compared with
+// each other.
 const (
 	multiplySeconds = 1.0 / 150e9 // of one multiplication and addition in a large product
 	gatherSeconds   = 4.0 / 30e9  // of one element of a row that is read through an index and added
 )
 
-// Sum is an aggregate, in a form that costs less where there is one.
+// Sum makes an aggregate, in a cheaper form where there is one.
 func (g *Graph) Sum(fn ra.AggFn, v *Val, t kernels.Type, grp *structure.Groups) (*Val, error) {
 	if (fn == ra.Sum || fn == ra.GradSum) && v.Type.IsFloat() && !v.Type.Nullable && !t.Nullable && v.Space == grp.In {
 		if w, err := g.sumOfMatrix(v, t, grp); w != nil || err != nil {
@@ -22,7 +22,7 @@ func (g *Graph) Sum(fn ra.AggFn, v *Val, t kernels.Type, grp *structure.Groups) 
 		if w, err := sumAlong(g, v, t, grp); w != nil || err != nil {
 			return w, err
 		}
-		fn = ra.GradSum // the same, where there is no NULL and no empty group
+		fn = ra.GradSum // the same without NULLs and empty groups
 		if w, err := g.productOfSum(v, t, grp); w != nil || err != nil {
 			return w, err
 		}
@@ -33,7 +33,7 @@ func (g *Graph) Sum(fn ra.AggFn, v *Val, t kernels.Type, grp *structure.Groups) 
 	return g.Agg(fn, v, t, grp), nil
 }
 
-// times multiplies a chunk by scalar factors again, in the order in which factors split them off.
+// times multiplies a chunk by scalar factors in the order in which Factors has split them off.
 func (g *Graph) times(scalars []Factor, chunk *Val) (v *Val, err error) {
 	v = chunk
 	for _, f := range scalars {
@@ -49,8 +49,8 @@ func (g *Graph) times(scalars []Factor, chunk *Val) (v *Val, err error) {
 	return v, nil
 }
 
-// productOfSum computes Σ s·(x·W) as (Σ s·x)·W where that costs less: fewer rows to multiply or a smaller
-// width to add; all the more where Σ s·x is the same at every step. W is the same for all rows.
+// productOfSum computes Σ s·(x·W), where W is the same for all rows, as (Σ s·x)·W if that costs less: because fewer
+// rows are multiplied or narrower rows added, and all the more if Σ s·x is the same at every step.
 func (g *Graph) productOfSum(v *Val, t kernels.Type, grp *structure.Groups) (*Val, error) {
 	scalars, core := Factors(g, v)
 	inner, idx := core, (*structure.Index)(nil)

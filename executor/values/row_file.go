@@ -5,18 +5,19 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// RowFile is where rows of a column are read from that lies in a file and is too large to be resident: who reads it
-// through an index reads the file, and none of its pages is mapped.
+// RowFile is the file of a column that is too large to be resident. Readers through an index read rows from the file,
+// so that none of its pages is mapped.
 type RowFile struct {
 	File *tensor.Buffer
-	Off  int // where row 0 begins, in bytes
-	Row  int // bytes of one
+	Off  int // position of row 0 in bytes
+	Row  int // bytes of a row
 }
 
-// A shorter row is not worth a system call. Where it is read, its column counts as resident.
+// LeastRow is the bytes from which a row is worth a system call. Columns of shorter rows are mapped and count as
+// resident.
 const LeastRow = 64
 
-// Read copies rows to out; a negative one is zeros.
+// Read copies rows to out. A negative row number gives zeros.
 func (f *RowFile) Read(out []byte, at []int32) error {
 	if err := f.File.ReadRows(out, f.Off, at, f.Row); err != nil {
 		return sqlerr.New(sqlerr.IO, "could not read what was spilled").WithDetail("%v.", err).Wrap(err)

@@ -6,7 +6,7 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// meanOf takes a number apart that is divided by a constant, as the mean of a chunk is; nil for another.
+// meanOf splits a number that is divided by a constant, as the mean of a chunk is; nil for others.
 func meanOf(v *Val) (x, by *Val) {
 	if v.Op != OpCall || v.Data != nil || v.Expr.Def.Name != "div" || v.Type.Kind != kernels.Float64 ||
 		v.Args[0].Type.Kind != kernels.Float64 || v.Args[0].Type.Shape != nil {
@@ -34,7 +34,7 @@ func (v *Val) Flops() float64 {
 	return v.Expr.Def.Flops(v.argTypes(), v.Expr.Attr, v.Type)
 }
 
-// Untransposed looks through a transpose of a matrix that only this product reads as such.
+// Untransposed returns the argument of a transpose that is not computed into memory, and true; else v.
 func Untransposed(v *Val) (*Val, bool) {
 	if v.Data == nil && Turned(v) {
 		return v.Args[0], true
@@ -44,17 +44,17 @@ func Untransposed(v *Val) (*Val, bool) {
 
 func IsTwo(v *Val) bool { return IsThe(v, 2) }
 
-// IsThe reports whether v is that number.
+// IsThe reports whether v is the constant x.
 func IsThe(v *Val, x float64) bool {
 	return v.Op == OpConst && !v.Value.Null && v.Type.Shape == nil && v.Value.Float() == x
 }
 
-// IsCall reports whether v is a call of the kernel that is computed where it is read.
+// IsCall reports whether v is a call of this kernel that is computed where it is read.
 func IsCall(v *Val, name string) bool {
 	return v.Op == OpCall && v.Data == nil && v.Expr.Def.Name == name
 }
 
-// BroadcastOffsets lists, for each element of shape out, the element of shape s that it reads.
+// BroadcastOffsets lists, for each element of shape out, which element of shape s it reads.
 func BroadcastOffsets(s, out tensor.Shape) []int32 {
 	at := make([]int32, out.Size())
 	for o := range at {

@@ -5,16 +5,16 @@ import (
 	"unsafe"
 )
 
-// loans lends the partial sums of passes: those of a step's schedule go to the next step's. It is for many workers at
-// once.
+// loans lends memory for the partial sums of passes. Each step's schedule reuses that of the step before. Many workers
+// may use it at once.
 type loans struct {
 	mu         sync.Mutex
 	free, lent map[int][][]float64 // by length
 }
 
-// take returns n numbers, which are not cleared.
+// take returns n numbers with undefined content.
 func (t *loans) take(n int) []float64 {
-	if t == nil || n < 2048 { // small ones cost less than the care for them
+	if t == nil || n < 2048 { // small ones cost less than keeping track of them
 		return make([]float64, n)
 	}
 	t.mu.Lock()
@@ -32,10 +32,10 @@ func (t *loans) take(n int) []float64 {
 	return x
 }
 
-// singles is take of single precision.
+// singles is take for single precision.
 func (t *loans) singles(n int) []float32 {
 	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(t.take((n+1)/2)))), n)
 }
 
-// recycle takes back everything that was lent; what nobody wanted since the last time goes.
+// recycle takes back all that is lent, and drops what was not lent since the last call.
 func (t *loans) recycle() { t.free, t.lent = t.lent, nil }

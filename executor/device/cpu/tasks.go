@@ -9,25 +9,25 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 )
 
-// tasks is a list of instructions that is ready to run.
+// tasks is a prepared list of instructions.
 type tasks struct {
 	m       *Machine
 	list    []*task
 	scratch int // bytes that a worker needs
 }
 
-// task is an instruction at work.
+// task is a prepared instruction.
 type task struct {
 	*device.Instr
 	m      *Machine
 	run    func() error
-	unless *task // it runs where this one has not been done
+	unless *task // runs only if this task was not done
 	blocks []*block
-	done   bool // sums by parts: they could be made so
+	done   bool // of sums by parts: they were exact enough
 	took   []time.Duration
 }
 
-// loop is what runs the instruction; nil where there is nothing that does.
+// loop is the function that runs the instruction; nil where there is none.
 func (t *task) loop() func() error {
 	switch made := forms[reflect.TypeOf(t.Form)]; {
 	case made != nil:
@@ -40,15 +40,15 @@ func (t *task) loop() func() error {
 	return t.runStore
 }
 
-// forms are what runs the forms of instructions, by the type of what they know.
+// forms are the functions that run the forms of instructions, by the form's type.
 var forms = map[reflect.Type]func(t *task) func() error{}
 
-// registerForm is for the files of forms: var _ = registerForm(runGEMM). run runs a task once.
+// registerForm registers a function that runs a form once: var _ = registerForm(runGEMM).
 func registerForm[F any](run func(f F, t *task) error) bool {
 	return registerState(func(f F, t *task) func() error { return func() error { return run(f, t) } })
 }
 
-// registerState is registerForm for a form that keeps something from one run to the next.
+// registerState registers a form that keeps something from run to run.
 func registerState[F any](ready func(f F, t *task) func() error) bool {
 	forms[reflect.TypeFor[F]()] = func(t *task) func() error { return ready(t.Form.(F), t) }
 	return true
@@ -89,7 +89,7 @@ func (x *tasks) Needed(i int) bool {
 	return t.unless == nil || !t.unless.done
 }
 
-// block returns worker w's block, with the uniform cells computed once per run.
+// block returns worker w's block. Its uniform cells are computed once per run.
 func (t *task) block(w int) (*block, error) {
 	if t.blocks[w] == nil {
 		b := newBlock(t.T, t.m.env, t.m.scratch[w])
