@@ -1,9 +1,12 @@
 package eindecomp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 )
 
 // Min-sum elimination (variable elimination: Bertelè and Brioschi, Nonserial Dynamic Programming, 1972). The cost of a
@@ -18,48 +21,67 @@ type axis struct {
 	labels uint64
 }
 
-// table is a term of the cost. Cells are in row-major order.
+// table is a term of the cost. Tables with equal content have one number.
 type table struct {
-	axes  []axis
-	views []*view
-	cells []uint64
+	axes   []axis
+	number int
 }
 
 // step is the elimination of one vertex.
 type step struct {
 	vertex int
-	axes   []axis // of the new table
+	tables []*table
+	out    *table
+	takes  int // additions, where no earlier step has made the same table
 }
 
-// shape is the axes of the tables that are left, as the choice of an order needs them.
-type shape struct {
-	s      *space
-	tables []([]axis)
-	at     [][]int // the tables of each vertex
-	gone   []bool
+// elimination chooses the order of steps and counts what they take; nothing is added up yet.
+type elimination struct {
+	s       *space
+	at      [][]*table // the tables of each vertex
+	gone    []bool
+	numbers map[string]int // of tables, by how they are made
+	made    map[int]bool
 }
 
-func newShape(s *space) *shape {
-	out := &shape{s: s, at: make([][]int, len(s.viable)), gone: make([]bool, len(s.viable))}
+func newElimination(s *space) *elimination {
+	h := &elimination{s: s, at: make([][]*table, len(s.viable)), gone: make([]bool, len(s.viable)),
+		numbers: map[string]int{}, made: map[int]bool{}}
 	for v := range s.viable {
-		out.add([]axis{{v, s.whole(v)}})
+		h.add(h.own(v))
 	}
-	for _, e := range s.g.edges {
-		out.add(s.axes(e))
+	for e := range s.g.edges {
+		h.add(h.edge(e))
 	}
-	return out
+	return h
 }
 
-// axes are those of an edge's table.
-func (s *space) axes(e edge) []axis {
-	return []axis{{e.from, setOf(s.g.Vertices[e.from].Output)}, {e.to, setOf(s.g.Vertices[e.to].Operands[e.slot].Labels)}}
+// number gives tables that are made in one way one number.
+func (h *elimination) number(made string) int {
+	n, known := h.numbers[made]
+	if !known {
+		n = len(h.numbers)
+		h.numbers[made] = n
+	}
+	return n
 }
 
-func (h *shape) add(axes []axis) {
-	for _, a := range axes {
-		h.at[a.vertex] = append(h.at[a.vertex], len(h.tables))
+// own is the table of v's own costs.
+func (h *elimination) own(v int) *table {
+	return &table{[]axis{{v, h.s.whole(v)}}, h.number(fmt.Sprint("own ", h.s.kind[v]))}
+}
+
+// edge is the table of an edge.
+func (h *elimination) edge(e int) *table {
+	at := h.s.g.edges[e]
+	return &table{[]axis{{at.from, setOf(h.s.g.Vertices[at.from].Output)},
+		{at.to, setOf(h.s.g.Vertices[at.to].Operands[at.slot].Labels)}}, h.number(fmt.Sprint("edge ", h.s.shared[e]))}
+}
+
+func (h *elimination) add(t *table) {
+	for _, a := range t.axes {
+		h.at[a.vertex] = append(h.at[a.vertex], t)
 	}
-	h.tables = append(h.tables, axes)
 }
 
 // size is the number of cells of a table; what passes most is not counted on.
@@ -73,166 +95,154 @@ func (s *space) size(axes []axis, most int) int {
 	return out
 }
 
-// around gives the axes of the table that eliminating v makes. The axis with most classes comes last: the loop over it
-// is the innermost.
-func (h *shape) around(v int) []axis {
-	var out []axis
+// prepare describes the elimination of v into a table of at most so many cells. The axis with most classes comes last: the loop over it is the innermost.
+func (h *elimination) prepare(v, most int) step {
+	var axes []axis
 	for _, t := range h.at[v] {
-		for _, a := range h.tables[t] {
-			if a.vertex == v {
-				continue
-			}
-			i := slices.IndexFunc(out, func(b axis) bool { return b.vertex == a.vertex })
-			if i < 0 {
-				out = append(out, a)
-			} else {
-				out[i].labels |= a.labels
+		for _, a := range t.axes {
+			if i := indexOf(axes, a.vertex); i >= 0 {
+				axes[i].labels |= a.labels
+			} else if a.vertex != v {
+				axes = append(axes, a)
 			}
 		}
 	}
 	classes := func(a axis) int { return len(h.s.view(a.vertex, a.labels).first) }
-	slices.SortFunc(out, func(a, b axis) int {
-		if n := classes(a) - classes(b); n != 0 {
-			return n
-		}
-		return a.vertex - b.vertex
+	slices.SortFunc(axes, func(a, b axis) int {
+		return cmp.Or(classes(a)-classes(b), a.vertex-b.vertex)
 	})
-	return out
+	var made []string
+	for _, t := range h.at[v] {
+		text := fmt.Sprint(t.number)
+		for _, a := range t.axes {
+			text += fmt.Sprint(" ", indexOf(axes, a.vertex))
+		}
+		made = append(made, text)
+	}
+	slices.Sort(made)
+	for _, a := range axes {
+		made = append(made, fmt.Sprint(h.s.kind[a.vertex], " ", a.labels))
+	}
+	out := &table{axes, h.number(fmt.Sprint("without ", h.s.kind[v], ": ", strings.Join(made, ", ")))}
+	return step{v, slices.Clone(h.at[v]), out, h.s.size(axes, most) * len(h.s.viable[v]) * len(h.at[v])}
 }
 
-// remove eliminates v.
-func (h *shape) remove(v int, axes []axis) {
-	for _, t := range slices.Clone(h.at[v]) {
-		for _, a := range h.tables[t] {
-			h.at[a.vertex] = slices.DeleteFunc(h.at[a.vertex], func(u int) bool { return u == t })
+// remove takes a step.
+func (h *elimination) remove(st step) {
+	for _, t := range st.tables {
+		for _, a := range t.axes {
+			h.at[a.vertex] = slices.DeleteFunc(h.at[a.vertex], func(u *table) bool { return u == t })
 		}
 	}
-	h.gone[v] = true
-	h.add(axes)
+	h.gone[st.vertex], h.made[st.out.number] = true, true
+	h.add(st.out)
 }
 
-// eliminationOrder chooses what to eliminate first: each time what takes fewest steps, of equal ones the first vertex.
-// Why says what passes the limits, if anything does.
-func (s *space) eliminationOrder(limits Limits) (out []step, why string) {
-	h := newShape(s)
-	cells, steps := 0, 0
-	for _, t := range h.tables {
-		if cells += s.size(t, limits.Cells); cells > limits.Cells {
-			return nil, fmt.Sprintf("the tables of the edges have more than %d cells", limits.Cells)
+// order chooses what to eliminate first: each time what takes fewest steps, of equal ones the first vertex. Why says
+// what passes the limits, if anything does.
+func (h *elimination) order(limits Limits) (out []step, why string) {
+	cells, takes := 0, 0
+	for v, tables := range h.at {
+		for _, t := range tables {
+			if !h.made[t.number] {
+				h.made[t.number] = true
+				cells += h.s.size(t.axes, limits.Cells)
+			}
+		}
+		if cells > limits.Cells {
+			return nil, fmt.Sprintf("the tables of vertices up to %s and of their edges have more than %d cells",
+				h.s.g.Vertices[v].Name, limits.Cells)
 		}
 	}
-	takes := make([]int, len(s.viable)) // the steps of each vertex; 0 where not known any more
-	axes := make([][]axis, len(s.viable))
-	for range s.viable {
+	next := make([]step, len(h.at)) // of each vertex; without a table where not known any more
+	work := func(st step) int {
+		if h.made[st.out.number] {
+			return 0
+		}
+		return st.takes
+	}
+	for range h.at {
 		best := -1
-		for v := range takes {
+		for v := range next {
 			if h.gone[v] {
 				continue
 			}
-			if takes[v] == 0 {
-				axes[v] = h.around(v)
-				takes[v] = s.size(axes[v], limits.Cells) * len(s.viable[v]) * len(h.at[v])
+			if next[v].out == nil {
+				next[v] = h.prepare(v, limits.Cells)
 			}
-			if best < 0 || takes[v] < takes[best] {
+			if best < 0 || work(next[v]) < work(next[best]) {
 				best = v
 			}
 		}
-		n := s.size(axes[best], limits.Cells)
-		if cells, steps = cells+n, steps+takes[best]; cells > limits.Cells || steps > limits.Steps {
+		st := next[best]
+		if takes += work(st); !h.made[st.out.number] {
+			cells += h.s.size(st.out.axes, limits.Cells)
+		}
+		if cells > limits.Cells || takes > limits.Steps {
 			return nil, fmt.Sprintf("eliminating vertex %s, the cheapest one, takes the tables past %d cells or the work past "+
-				"%d steps", s.g.Vertices[best].Name, limits.Cells, limits.Steps)
+				"%d additions", h.s.g.Vertices[best].Name, limits.Cells, limits.Steps)
 		}
-		h.remove(best, axes[best])
-		for _, a := range axes[best] {
-			takes[a.vertex] = 0
+		h.remove(st)
+		for _, a := range st.out.axes {
+			next[a.vertex] = step{}
 		}
-		out = append(out, step{best, axes[best]})
+		out = append(out, st)
 	}
 	return out, ""
 }
 
-// newTable makes an empty table.
-func (s *space) newTable(axes []axis) *table {
-	t := &table{axes: axes}
-	n := 1
-	for _, a := range axes {
-		t.views = append(t.views, s.view(a.vertex, a.labels))
-		n *= len(t.views[len(t.views)-1].first)
-	}
-	t.cells = make([]uint64, n)
-	return t
-}
-
-// edgeTable is the table of edge number e.
-func (s *space) edgeTable(e int) *table {
-	t := s.newTable(s.axes(s.g.edges[e]))
-	at := 0
-	for _, p := range t.views[0].first {
-		for _, c := range t.views[1].first {
-			t.cells[at] = s.edgeCost(e, c, p)
-			at++
-		}
-	}
-	return t
-}
-
-// eliminate finds the cheapest plan.
-func (s *space) eliminate(ctx context.Context, order []step) (*Plan, error) {
-	at := make([][]*table, len(s.viable)) // the tables of each vertex
-	add := func(t *table) {
-		for _, a := range t.axes {
-			at[a.vertex] = append(at[a.vertex], t)
-		}
-	}
+// eliminate finds the cheapest plan, by steps in an order.
+func (h *elimination) eliminate(ctx context.Context, order []step) (*Plan, error) {
+	s := h.s
+	cells := make([][]uint64, len(h.numbers))
 	for v := range s.viable {
-		t := s.newTable([]axis{{v, s.whole(v)}})
-		copy(t.cells, s.own[v])
-		add(t)
+		cells[h.own(v).number] = s.own[v]
 	}
 	for e := range s.g.edges {
-		add(s.edgeTable(e))
+		if n := h.edge(e).number; cells[n] == nil {
+			if cells[n] = s.costs[s.shared[e]]; cells[n] == nil {
+				cells[n] = s.edgeCosts(e)
+			}
+		}
 	}
 	total := uint64(0)
-	merged := make([][]*table, len(order))
-	for i, st := range order {
+	for _, st := range order {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		merged[i] = slices.Clone(at[st.vertex])
-		for _, t := range merged[i] {
-			for _, a := range t.axes {
-				at[a.vertex] = slices.DeleteFunc(at[a.vertex], func(u *table) bool { return u == t })
-			}
+		if cells[st.out.number] == nil {
+			cells[st.out.number] = make([]uint64, s.size(st.out.axes, math.MaxInt32))
+			s.newMerge(st, cells).run()
 		}
-		out := s.newTable(st.axes)
-		s.newMerge(st, merged[i], out).run()
-		if add(out); len(out.axes) == 0 {
-			total = plus(total, out.cells[0])
+		if len(st.out.axes) == 0 {
+			total = plus(total, cells[st.out.number][0])
 		}
 	}
 	choice := make([]int32, len(s.viable))
 	for i := len(order) - 1; i >= 0; i-- {
-		choice[order[i].vertex] = s.choose(order[i].vertex, merged[i], choice)
+		s.choose(order[i], cells, choice)
 	}
 	return s.checked(choice, ByElimination, total)
 }
 
-// choose gives the first of the best vectors of v, where the other vertices of its tables are chosen.
-func (s *space) choose(v int, tables []*table, choice []int32) int32 {
+// choose takes the first of the best vectors of the vertex that a step eliminates, where the others of its tables are
+// chosen.
+func (s *space) choose(st step, cells [][]uint64, choice []int32) {
 	best, least := int32(0), uint64(0)
-	for k := range s.viable[v] {
-		choice[v] = int32(k)
+	for k := range s.viable[st.vertex] {
+		choice[st.vertex] = int32(k)
 		sum := uint64(0)
-		for _, t := range tables {
+		for _, t := range st.tables {
 			at := 0
-			for i, a := range t.axes {
-				at = at*len(t.views[i].first) + int(t.views[i].of[choice[a.vertex]])
+			for _, a := range t.axes {
+				by := s.view(a.vertex, a.labels)
+				at = at*len(by.first) + int(by.of[choice[a.vertex]])
 			}
-			sum = plus(sum, t.cells[at])
+			sum = plus(sum, cells[t.number][at])
 		}
 		if k == 0 || sum < least {
 			best, least = int32(k), sum
 		}
 	}
-	return best
+	choice[st.vertex] = best
 }

@@ -1,5 +1,7 @@
 package eindecomp
 
+import "slices"
+
 // merge makes the table of an elimination: it adds tables and takes the least sum over the vectors of one vertex. Loops
 // over the axes of the new table are nested; a table is added in the loop over the last of its axes.
 type merge struct {
@@ -27,27 +29,28 @@ type term struct {
 	vector []int   // where the vectors of the eliminated vertex lie; on the last level the classes of merge.view
 }
 
-// newMerge prepares the elimination of a step's vertex from tables into out.
-func (s *space) newMerge(st step, tables []*table, out *table) *merge {
-	m := &merge{cells: out.cells, levels: make([]level, len(st.axes)), first: make([]uint64, len(s.viable[st.vertex]))}
-	for i := range m.levels {
-		m.levels[i].classes = len(out.views[i].first)
-		m.levels[i].sums = make([]uint64, len(m.first))
+// newMerge prepares a step; cells are those of each table by its number.
+func (s *space) newMerge(st step, cells [][]uint64) *merge {
+	axes := st.out.axes
+	m := &merge{cells: cells[st.out.number], levels: make([]level, len(axes)), first: make([]uint64, len(s.viable[st.vertex]))}
+	for i, a := range axes {
+		m.levels[i] = level{classes: len(s.view(a.vertex, a.labels).first), sums: make([]uint64, len(m.first))}
 	}
 	seen := uint64(0)
-	for _, t := range tables {
-		x := &term{cells: t.cells, start: make([][]int, len(st.axes))}
+	for _, t := range st.tables {
+		x := &term{cells: cells[t.number], start: make([][]int, len(axes))}
 		stride, at, labels := 1, -1, uint64(0)
-		for j := len(t.axes) - 1; j >= 0; j-- {
-			if t.axes[j].vertex == st.vertex {
-				x.vector, labels = offsets(t.views[j], nil, stride), t.axes[j].labels
+		for _, a := range slices.Backward(t.axes) {
+			by := s.view(a.vertex, a.labels)
+			if a.vertex == st.vertex {
+				x.vector, labels = offsets(by, nil, stride), a.labels
 			} else {
-				i := indexOf(st.axes, t.axes[j].vertex)
-				x.start[i] = offsets(t.views[j], out.views[i].first, stride)
+				i := indexOf(axes, a.vertex)
+				x.start[i] = offsets(by, s.view(a.vertex, axes[i].labels).first, stride)
 				m.levels[i].moves = append(m.levels[i].moves, x)
 				at = max(at, i)
 			}
-			stride *= len(t.views[j].first)
+			stride *= len(by.first)
 		}
 		if at == len(m.levels)-1 {
 			seen |= labels

@@ -65,10 +65,11 @@ func (d *Decomposer) Viable() []int {
 // Decompose finds the cheapest plan, or where that would take more than the limits a good one; Plan.By and Plan.Why
 // tell which.
 func (d *Decomposer) Decompose(ctx context.Context) (*Plan, error) {
-	order, why := d.s.eliminationOrder(d.limits)
+	h := newElimination(d.s)
+	order, why := h.order(d.limits)
 	switch {
 	case why == "":
-		return d.s.eliminate(ctx, order)
+		return h.eliminate(ctx, order)
 	case d.s.g.IsTree():
 		return d.Tree(ctx)
 	}

@@ -1,7 +1,9 @@
 package eindecomp
 
 import (
+	"fmt"
 	"math/bits"
+	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
@@ -9,14 +11,21 @@ import (
 // mostPairs is how many pairs of cuts the two ends of an edge may have.
 const mostPairs = 1 << 28
 
-// space holds what the methods choose from: the viable vectors of each vertex, with their costs.
+// mostShared is how many costs of edges are kept; where there are more, each is computed when it is asked for.
+const mostShared = 1 << 26
+
+// space holds what the methods choose from: the viable vectors of each vertex, with their costs. Vertices of one kind,
+// with equal bounds and labels in equal places, share all of it, and so do edges between equal kinds: layers of a
+// network are planned at the cost of one.
 type space struct {
 	g      *Graph
-	p      int64
+	kind   []int      // of each vertex
 	viable [][]vector // of each vertex, ascending
 	own    [][]uint64 // join and aggregation of each of them
 	views  []map[uint64]*view
 	ends   [][2]*view // of each edge: how it sees the consumer's and the producer's vector
+	shared []int      // of each edge: which of costs is its own
+	costs  [][]uint64 // by the producer's class, then the consumer's; nil where they are not kept
 }
 
 // view is how something sees the vectors of a vertex that depends on some of the labels only: vectors with equal parts
@@ -31,9 +40,17 @@ func newSpace(g *Graph, p int64) (*space, error) {
 	if err := checkSites(p); err != nil {
 		return nil, err
 	}
-	s := &space{g: g, p: p, views: make([]map[uint64]*view, len(g.Vertices))}
+	s := &space{g: g}
+	kinds := map[string]int{} // the first vertex of each kind
 	for i := range g.Vertices {
 		v := &g.Vertices[i]
+		like, known := kinds[v.kind()]
+		if known {
+			s.kind, s.viable = append(s.kind, like), append(s.viable, s.viable[like])
+			s.own, s.views = append(s.own, s.own[like]), append(s.views, s.views[like])
+			continue
+		}
+		kinds[v.kind()] = i
 		viable, err := v.viable(p)
 		if err != nil {
 			return nil, err
@@ -43,18 +60,67 @@ func newSpace(g *Graph, p int64) (*space, error) {
 			_, join := v.joining(d)
 			own[k] = plus(join, v.aggregating(d))
 		}
-		s.viable, s.own, s.views[i] = append(s.viable, viable), append(s.own, own), map[uint64]*view{}
+		s.kind, s.viable = append(s.kind, i), append(s.viable, viable)
+		s.own, s.views = append(s.own, own), append(s.views, map[uint64]*view{})
 	}
-	for _, e := range g.edges {
-		from, to := &g.Vertices[e.from], &g.Vertices[e.to]
+	return s, s.share()
+}
+
+// kind tells vertices apart that differ in more than names.
+func (v *Vertex) kind() string {
+	var b strings.Builder
+	for _, l := range v.Labels {
+		fmt.Fprint(&b, l.Bound, " ")
+	}
+	for _, o := range v.Operands {
+		fmt.Fprint(&b, o.Labels)
+	}
+	fmt.Fprint(&b, v.Output)
+	return b.String()
+}
+
+// share computes the costs of the edges, once for each pair of kinds.
+func (s *space) share() error {
+	known := map[[3]int]int{}
+	var first []int // the first edge of each pair
+	cells := 0
+	for i, e := range s.g.edges {
+		from, to := &s.g.Vertices[e.from], &s.g.Vertices[e.to]
 		ends := [2]*view{s.view(e.to, setOf(to.Operands[e.slot].Labels)), s.view(e.from, setOf(from.Output))}
-		if n := len(ends[0].first) * len(ends[1].first); n > mostPairs {
-			return nil, sqlerr.New(sqlerr.ProgramLimit, "%s can be cut in %d ways where it is produced and in %d where %s "+
-				"reads it: more than %d pairs", from.Name, len(ends[1].first), len(ends[0].first), to.Name, mostPairs)
-		}
 		s.ends = append(s.ends, ends)
+		key := [3]int{s.kind[e.from], s.kind[e.to], e.slot}
+		n, found := known[key]
+		if !found {
+			n = len(first)
+			known[key], first = n, append(first, i)
+			pairs := len(ends[0].first) * len(ends[1].first)
+			if cells += pairs; pairs > mostPairs {
+				return sqlerr.New(sqlerr.ProgramLimit, "%s can be cut in %d ways where it is produced and in %d where %s "+
+					"reads it: more than %d pairs", from.Name, len(ends[1].first), len(ends[0].first), to.Name, mostPairs)
+			}
+		}
+		s.shared = append(s.shared, n)
 	}
-	return s, nil
+	s.costs = make([][]uint64, len(first))
+	if cells > mostShared {
+		return nil
+	}
+	for n, e := range first {
+		s.costs[n] = s.edgeCosts(e)
+	}
+	return nil
+}
+
+// edgeCosts computes the costs of an edge.
+func (s *space) edgeCosts(e int) []uint64 {
+	at, ends := s.g.edges[e], s.ends[e]
+	out := make([]uint64, 0, len(ends[0].first)*len(ends[1].first))
+	for _, p := range ends[1].first {
+		for _, c := range ends[0].first {
+			out = append(out, s.g.repart(at, s.viable[at.to][c], s.viable[at.from][p]))
+		}
+	}
+	return out
 }
 
 func setOf(labels []int) (out uint64) {
@@ -94,7 +160,10 @@ func (s *space) view(v int, labels uint64) *view {
 
 // edgeCost is the cost of edge number e between vectors number c of the consumer and number p of the producer.
 func (s *space) edgeCost(e int, c, p int32) uint64 {
-	at := s.g.edges[e]
+	at, ends := s.g.edges[e], &s.ends[e]
+	if costs := s.costs[s.shared[e]]; costs != nil {
+		return costs[int(ends[1].of[p])*len(ends[0].first)+int(ends[0].of[c])]
+	}
 	return s.g.repart(at, s.viable[at.to][c], s.viable[at.from][p])
 }
 
