@@ -49,7 +49,8 @@ var commands []*command
 
 func init() {
 	commands = []*command{&sqlCommand, &runCommand, &gradientCommand, &explainCommand, &checkCommand, &runsCommand,
-		&plotCommand, &importCommand, &exportCommand, &pgCommand, &benchCommand, &versionCommand, &helpCommand}
+		&plotCommand, &decomposeCommand, &importCommand, &exportCommand, &pgCommand, &benchCommand, &versionCommand,
+		&helpCommand}
 }
 
 // errUsage ends with status 2; the reason has been printed.

@@ -89,6 +89,11 @@ func TestWrongUsage(t *testing.T) {
 		{"runs shw 1", 2, `relgrad runs: unknown action "shw"; perhaps you meant show`},
 		{"runs show --store " + store, 2, "relgrad runs: show takes one run, not 0"},
 		{"plot", 2, "relgrad plot: --store FILE or --db DSN is needed: the store or server whose runs are meant"},
+		{"decompose", 2, "relgrad decompose: one FILE is needed, not 0"},
+		{"decompose a b", 2, "relgrad decompose: one FILE is needed, not 2"},
+		{"decompose --cells 0 a", 2,
+			`relgrad decompose: invalid value "0" for option --cells: a whole number from 1 on is needed`},
+		{"decompose " + missing, 1, `ERROR:  could not open file "` + missing + `" for reading`},
 		{"import --store x a.npy", 2, "relgrad import: a FILE and a TABLE are needed, not 1 arguments"},
 		{"import a.npy t", 2, "relgrad import: --store FILE is needed: the store that holds the table"},
 		{"import --store x --rows --whole a.npy t", 2, "relgrad import: --rows and --whole exclude each other"},
@@ -218,6 +223,9 @@ func TestCommandsPage(t *testing.T) {
 		}
 		if c == &explainCommand {
 			page.WriteString(explainPage)
+		}
+		if c == &decomposeCommand {
+			page.WriteString(answerPage(t))
 		}
 	}
 	page.WriteString("\n# Backslash commands\n\nThey work in scripts and in the shell, and print what psql 15 prints. " +

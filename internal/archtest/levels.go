@@ -55,7 +55,8 @@ var levels = map[string]int{
 	"pgbridge/extension":  4,
 	"pgbridge/safetytest": tools,
 
-	"optimizer/rules": 5,
+	"optimizer/rules":     5,
+	"optimizer/eindecomp": 5,
 
 	"executor/tuning":       1,
 	"executor/structure":    3,

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -120,18 +119,17 @@ func malformed(data []byte, err error) error {
 // checkNames refuses a text that is not one JSON object, or in which an object names a field twice: of these
 // encoding/json would take the last.
 func checkNames(data []byte) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	if t, err := d.Token(); err != nil {
+	var whole json.RawMessage
+	if err := json.Unmarshal(data, &whole); err != nil {
 		return malformed(data, err)
-	} else if t != json.Delim('{') {
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return sqlerr.New(sqlerr.InvalidText, "the case is no JSON object").WithHint("A list of cases is read one by one: " +
 			"give each a file.")
 	}
 	if err := uniqueNames(d); err != nil {
 		return malformed(data, err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return sqlerr.New(sqlerr.InvalidText, "the case is malformed: something follows its object")
 	}
 	return nil
 }
@@ -145,9 +143,6 @@ func uniqueNames(d *json.Decoder) error {
 	stack := []frame{{object: true, names: map[string]bool{}}}
 	for len(stack) > 0 {
 		t, err := d.Token()
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		}
 		if err != nil {
 			return err
 		}

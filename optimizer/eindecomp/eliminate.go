@@ -162,7 +162,7 @@ func (h *elimination) order(limits Limits) (out []step, why string) {
 		return st.takes
 	}
 	for range h.at {
-		best := -1
+		best, least := -1, 0
 		for v := range next {
 			if h.gone[v] {
 				continue
@@ -170,12 +170,12 @@ func (h *elimination) order(limits Limits) (out []step, why string) {
 			if next[v].out == nil {
 				next[v] = h.prepare(v, limits.Cells)
 			}
-			if best < 0 || work(next[v]) < work(next[best]) {
-				best = v
+			if w := work(next[v]); best < 0 || w < least {
+				best, least = v, w
 			}
 		}
 		st := next[best]
-		if takes += work(st); !h.made[st.out.number] {
+		if takes += least; !h.made[st.out.number] {
 			cells += h.s.size(st.out.axes, limits.Cells)
 		}
 		if cells > limits.Cells || takes > limits.Steps {
@@ -228,7 +228,7 @@ func (h *elimination) eliminate(ctx context.Context, order []step) (*Plan, error
 // choose takes the first of the best vectors of the vertex that a step eliminates, where the others of its tables are
 // chosen.
 func (s *space) choose(st step, cells [][]uint64, choice []int32) {
-	best, least := int32(0), uint64(0)
+	best, least := int32(-1), uint64(0)
 	for k := range s.viable[st.vertex] {
 		choice[st.vertex] = int32(k)
 		sum := uint64(0)
@@ -240,7 +240,7 @@ func (s *space) choose(st step, cells [][]uint64, choice []int32) {
 			}
 			sum = plus(sum, cells[t.number][at])
 		}
-		if k == 0 || sum < least {
+		if best < 0 || sum < least {
 			best, least = int32(k), sum
 		}
 	}

@@ -118,7 +118,7 @@ func TestPlanningTime(t *testing.T) {
 		{"block of LLaMA", llama(1), 16, 2 * time.Second},
 		{"block of LLaMA", llama(1), 1024, 10 * time.Second},
 		{"50 blocks of LLaMA", llama(50), 16, 2 * time.Second},
-		{"50 blocks of LLaMA", llama(50), 1024, 1000 * time.Second},
+		{"50 blocks of LLaMA", llama(50), 1024, 10 * time.Second},
 	} {
 		start := time.Now()
 		g, err := tc.graph.New()
@@ -129,20 +129,14 @@ func TestPlanningTime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		listed := time.Since(start)
 		plan, err := d.Decompose(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		took := time.Since(start)
-		informed, err := d.Linearise(t.Context(), true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Logf("%s, p = %d: %d vertices, %d by %s %s, informed %d; %v (%v for the vectors)", tc.name, tc.p, len(g.Vertices),
-			plan.Costs.Total, plan.By, plan.Why, informed.Costs.Total, took, listed)
-		if took > tc.most {
-			t.Errorf("%s at p = %d takes %v", tc.name, tc.p, took)
+		t.Logf("%s, p = %d: %d vertices, %d by %s in %v", tc.name, tc.p, len(g.Vertices), plan.Costs.Total, plan.By, took)
+		if took > tc.most || plan.By != ByElimination {
+			t.Errorf("%s at p = %d takes %v, by %s: %s", tc.name, tc.p, took, plan.By, plan.Why)
 		}
 	}
 }
