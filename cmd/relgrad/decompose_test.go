@@ -99,8 +99,8 @@ func TestDecomposeLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tc := range []struct{ cells, want string }{
-		{"10", `"optimal_by":"linearised_informed and what improves on it, not proved least: the tables of vertices up to Z ` +
-			`and of their edges have more than 10 cells"`},
+		{"10", `"optimal_by":"linearised_informed and what improves on it, not proved least: the tables of vertices up to ` +
+			`Z and of their edges have more than 10 cells"`},
 		{"1000", `"optimal_by":"enumeration and elimination"`},
 	} {
 		out, status := captured(t, "decompose", "--cells", tc.cells, file)
@@ -116,7 +116,8 @@ func TestDecomposeRefusals(t *testing.T) {
 	for _, tc := range []struct{ old, new, want string }{
 		{`"p": 16`, `"p": 12`, "ERROR:  p is 12, which is no power of two\nHINT:  Take the next power of two, 16: some " +
 			"sites then run one kernel call more than others.\n"},
-		{`"sizes"`, `sizes`, "ERROR:  the case is malformed: invalid character 's' looking for beginning of object key string\nDETAIL:  At line 2, byte 3.\n"},
+		{`"sizes"`, `sizes`, "ERROR:  the case is malformed: invalid character 's' looking for beginning " +
+			"of object key string\nDETAIL:  At line 2, byte 3.\n"},
 		{`"out_labels": ["i"]`, `"out_labels": ["j"]`, "ERROR:  label j of the output of op S is in none of its inputs\n"},
 	} {
 		if err := os.WriteFile(file, []byte(strings.Replace(decomposeCase(), tc.old, tc.new, 1)), 0o600); err != nil {

@@ -172,7 +172,8 @@ func (d *Description) New() (*Graph, error) {
 	number := map[string]int{}
 	for i, op := range d.Ops {
 		if _, twice := number[op.Name]; twice || op.Name == "" {
-			return nil, sqlerr.New(sqlerr.DuplicateObject, "op number %d has the name %q, which is empty or another's", i, op.Name)
+			return nil, sqlerr.New(sqlerr.DuplicateObject, "op number %d has the name %q, which is empty or another's", i,
+				op.Name)
 		}
 		if _, twice := d.Inputs[op.Name]; twice {
 			return nil, sqlerr.New(sqlerr.DuplicateObject, "%s is both an input and an op", op.Name)
@@ -261,8 +262,8 @@ func (d *Description) agree(op *Op, slot int, of []string) error {
 	}
 	for i, l := range as {
 		if size, known := d.Sizes[l]; known && size != d.Sizes[of[i]] {
-			return sqlerr.New(sqlerr.DatatypeMismatch, "op %s reads dimension %d of input %s as label %s of size %d, but it is %s "+
-				"of size %d", op.Name, i, op.In[slot], l, size, of[i], d.Sizes[of[i]])
+			return sqlerr.New(sqlerr.DatatypeMismatch, "op %s reads dimension %d of input %s as label %s of size %d, but it is "+
+				"%s of size %d", op.Name, i, op.In[slot], l, size, of[i], d.Sizes[of[i]])
 		}
 	}
 	return nil

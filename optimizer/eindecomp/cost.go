@@ -96,9 +96,9 @@ func (v *Vertex) aggregating(d vector) uint64 {
 	return times(moved, v.elements(v.Output)>>groups)
 }
 
-// repartition counts the floats that move where n elements are produced in 2^produced blocks and wanted in 2^wanted, and
-// both cuts together make 2^both (§7). Each wanted block is put together out of the producer's blocks that it touches:
-// the first one moves where only a part of it is used, each further one moves with the wanted block.
+// repartition counts the floats that move where n elements are produced in 2^produced blocks and wanted in 2^wanted,
+// and both cuts together make 2^both (§7). Each wanted block is put together out of the producer's blocks that it
+// touches: the first one moves where only a part of it is used, each further one moves with the wanted block.
 func repartition(n uint64, wanted, produced, both int) uint64 {
 	blockWanted, blockProduced := n>>wanted, n>>produced
 	moved := times(power(both)-power(wanted), plus(blockWanted, blockProduced))

@@ -8,10 +8,11 @@
 // viable vector for every vertex, so that the floats moved by join, aggregation and repartition are fewest. The method
 // and the words are those of EinDecomp (Bourgeois et al., PVLDB 18(7), 2025), §6 to §8.
 //
-// Eliminate is exact: costs depend on one vertex or on the two ends of an edge, and min-sum elimination of one vertex
-// after the other finds the least sum. Above a limit on its tables Decompose follows the paper's longest paths, counting
-// the edges to vertices that are fixed already, and Plan.By says so. Tree is the paper's dynamic programme for trees,
-// Linearise its method for graphs, Enumerate tries all plans. Case is a graph in JSON with its answers.
+// A term of the cost depends on one vertex or on the two ends of an edge. So min-sum elimination of one vertex after
+// the other is exact, on trees and on graphs. Where its tables would pass Limits, Decompose takes the paper's longest
+// paths, counts the edges to vertices that are fixed already, and improves the result path by path; Plan.By and
+// Plan.Why say so. Tree is the paper's dynamic programme for trees, Linearise its method for graphs, and Enumerate
+// tries all plans. A Case is a graph in JSON, which Solve answers by all methods.
 //
 // # Invariants
 //

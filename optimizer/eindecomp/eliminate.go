@@ -95,7 +95,8 @@ func (s *space) size(axes []axis, most int) int {
 	return out
 }
 
-// prepare describes the elimination of v into a table of at most so many cells. The axis with most classes comes last: the loop over it is the innermost.
+// prepare describes the elimination of v into a table of at most so many cells. The axis with most classes comes last:
+// the loop over it is the innermost.
 func (h *elimination) prepare(v, most int) step {
 	var axes []axis
 	for _, t := range h.at[v] {

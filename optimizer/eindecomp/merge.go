@@ -32,7 +32,8 @@ type term struct {
 // newMerge prepares a step; cells are those of each table by its number.
 func (s *space) newMerge(st step, cells [][]uint64) *merge {
 	axes := st.out.axes
-	m := &merge{cells: cells[st.out.number], levels: make([]level, len(axes)), first: make([]uint64, len(s.viable[st.vertex]))}
+	m := &merge{cells: cells[st.out.number], levels: make([]level, len(axes)),
+		first: make([]uint64, len(s.viable[st.vertex]))}
 	for i, a := range axes {
 		m.levels[i] = level{classes: len(s.view(a.vertex, a.labels).first), sums: make([]uint64, len(m.first))}
 	}

@@ -87,7 +87,8 @@ func (s *space) checked(choice []int32, by string, total uint64) (*Plan, error) 
 	}
 	plan, err := s.plan(choice, by)
 	if err == nil && uint64(plan.Costs.Total) != total {
-		err = sqlerr.Broken("optimizer/eindecomp", "%s found a cost of %d, but its plan costs %d", by, total, plan.Costs.Total)
+		err = sqlerr.Broken("optimizer/eindecomp", "%s found a cost of %d, but its plan costs %d", by, total,
+			plan.Costs.Total)
 	}
 	return plan, err
 }

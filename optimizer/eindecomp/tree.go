@@ -6,8 +6,8 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// Tree is the dynamic programme for trees (EinDecomp §8.3): least[v][c] is the least cost of v and all above it with the
-// output cut as class c.
+// Tree is the dynamic programme for trees (EinDecomp §8.3): least[v][c] is the least cost of v and all above it with
+// the output cut as class c.
 func (d *Decomposer) Tree(ctx context.Context) (*Plan, error) {
 	s := d.s
 	if !s.g.IsTree() {

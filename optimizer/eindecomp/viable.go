@@ -44,8 +44,8 @@ func (v *Vertex) viable(p int64) ([]vector, error) {
 	}
 	goal := v.goal(p)
 	if n := v.countViable(goal); n > mostVectors {
-		return nil, sqlerr.New(sqlerr.ProgramLimit, "vertex %s has more than %d viable partition vectors", v.Name, mostVectors).
-			WithDetail("It has %d labels, whose parts multiply to 2^%d.", len(v.Labels), goal)
+		return nil, sqlerr.New(sqlerr.ProgramLimit, "vertex %s has more than %d viable partition vectors", v.Name,
+			mostVectors).WithDetail("It has %d labels, whose parts multiply to 2^%d.", len(v.Labels), goal)
 	}
 	var out []vector
 	d := make(vector, len(v.Labels))
