@@ -135,23 +135,16 @@ func (s *space) step(u, v int, before, here []uint64) []int32 {
 	}
 	consumer, producer := s.view(v, seen), s.ends[edges[0]][1]
 	least, best := leastByClass(before, producer)
-	into, from := make([]uint64, len(consumer.first)), make([]int32, len(consumer.first))
-	for c, k := range consumer.first {
-		for p, x := range least {
-			for _, e := range edges {
-				x = plus(x, s.edgeCost(e, k, best[p]))
-			}
-			if p == 0 || x < into[c] || x == into[c] && best[p] < from[c] {
-				into[c], from[c] = x, best[p]
-			}
-		}
-	}
+	into, from := s.cheapest(edges, consumer, least, best)
 	back := make([]int32, len(here))
 	for k, c := range consumer.of {
 		here[k], back[k] = plus(here[k], into[c]), from[c]
 	}
 	return back
 }
+
+// rounds is how often all paths and vertices are tried again at most.
+const rounds = 20
 
 // improved is the informed linearisation, then path by path and vertex by vertex again as long as that costs less.
 func (d *Decomposer) improved(ctx context.Context) (*Plan, error) {
@@ -165,7 +158,7 @@ func (d *Decomposer) improved(ctx context.Context) (*Plan, error) {
 		paths = append(paths, []int{v})
 	}
 	total := s.total(choice)
-	for again := true; again; {
+	for round, again := 0, true; again && round < rounds; round++ {
 		again = false
 		for _, path := range paths {
 			if err := ctx.Err(); err != nil {

@@ -15,25 +15,17 @@ func (d *Decomposer) Tree(ctx context.Context) (*Plan, error) {
 	}
 	n := len(s.viable)
 	least, best := make([][]uint64, n), make([][]int32, n)
-	from := make([][]int32, len(s.g.edges)) // for each class of the consumer, the class of the producer
+	from := make([][]int32, len(s.g.edges)) // for each class of the consumer, the producer's vector
 	for _, v := range s.g.order {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		sums := append([]uint64(nil), s.own[v]...)
 		for _, e := range s.g.into[v] {
-			ends := s.ends[e]
-			into := make([]uint64, len(ends[0].first))
-			from[e] = make([]int32, len(into))
-			for c, k := range ends[0].first {
-				into[c] = tooMany
-				for p, j := range ends[1].first {
-					if x := plus(least[s.g.edges[e].from][p], s.edgeCost(e, k, j)); x < into[c] {
-						into[c], from[e][c] = x, int32(p)
-					}
-				}
-			}
-			for k, c := range ends[0].of {
+			u := s.g.edges[e].from
+			var into []uint64
+			into, from[e] = s.cheapest([]int{e}, s.ends[e][0], least[u], best[u])
+			for k, c := range s.ends[e][0].of {
 				sums[k] = plus(sums[k], into[c])
 			}
 		}
@@ -49,10 +41,43 @@ func (d *Decomposer) Tree(ctx context.Context) (*Plan, error) {
 			choice[v], total = best[v][c], plus(total, least[v][c])
 		} else {
 			e := s.g.from[v][0]
-			choice[v] = best[v][from[e][s.ends[e][0].of[choice[s.g.edges[e].to]]]]
+			choice[v] = from[e][s.ends[e][0].of[choice[s.g.edges[e].to]]]
 		}
 	}
 	return s.checked(choice, ByTree, total)
+}
+
+// cheapest gives, for each class of a consumer's vectors, the least cost of its producer with the edges between, and the
+// producer's vector: least and best are the producer's least costs by the cut of its output, and the vectors that have
+// them.
+func (s *space) cheapest(edges []int, consumer *view, least []uint64, best []int32) (into []uint64, from []int32) {
+	into, from = make([]uint64, len(consumer.first)), make([]int32, len(consumer.first))
+	room := make([]uint64, len(consumer.first))
+	for p, x := range least {
+		for c, moved := range s.between(edges, consumer, best[p], room) {
+			if y := plus(x, moved); p == 0 || y < into[c] || y == into[c] && best[p] < from[c] {
+				into[c], from[c] = y, best[p]
+			}
+		}
+	}
+	return into, from
+}
+
+// between gives the costs of edges from a producer's vector to each class of a consumer's vectors.
+func (s *space) between(edges []int, consumer *view, producer int32, room []uint64) []uint64 {
+	first := edges[0]
+	if costs := s.costs[s.shared[first]]; len(edges) == 1 && costs != nil {
+		n := len(consumer.first)
+		at := int(s.ends[first][1].of[producer]) * n
+		return costs[at : at+n]
+	}
+	for c, k := range consumer.first {
+		room[c] = 0
+		for _, e := range edges {
+			room[c] = plus(room[c], s.edgeCost(e, k, producer))
+		}
+	}
+	return room
 }
 
 // leastByClass gives the least sum of each class, and its first vector.
