@@ -17,7 +17,7 @@ var decomposeCommand = command{name: "decompose", args: "[--cells N] FILE", run:
 func decomposeFile(ctx context.Context, c *command, args []string) error {
 	fs := c.flags()
 	cells := wholeFlag(fs, "cells", "bound the tables of the exact method to `N` numbers; above, a plan is not proved "+
-		"cheapest (default 67108864)", 1)
+		"cheapest (default 33554432)", 1)
 	rest, err := parse(c, fs, args)
 	if err != nil {
 		return err

@@ -29,8 +29,8 @@ type Limits struct {
 	Steps int // additions
 }
 
-// defaultLimits take about a gigabyte and a few seconds.
-var defaultLimits = Limits{Cells: 1 << 26, Steps: 1 << 32}
+// defaultLimits take 256 MiB and a few seconds.
+var defaultLimits = Limits{Cells: 1 << 25, Steps: 1 << 32}
 
 // Decomposer finds plans of one graph for p kernel calls of each vertex.
 type Decomposer struct {

@@ -12,7 +12,7 @@ import (
 const mostPairs = 1 << 28
 
 // mostShared is how many costs of edges are kept; where there are more, each is computed when it is asked for.
-const mostShared = 1 << 26
+const mostShared = 1 << 25
 
 // space holds what the methods choose from: the viable vectors of each vertex, with their costs. Vertices of one kind,
 // with equal bounds and labels in equal places, share all of it, and so do edges between equal kinds: layers of a
