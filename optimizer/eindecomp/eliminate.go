@@ -213,7 +213,7 @@ func (h *elimination) eliminate(ctx context.Context, order []step) (*Plan, error
 		}
 		if cells[st.out.number] == nil {
 			cells[st.out.number] = make([]uint64, s.size(st.out.axes, math.MaxInt32))
-			s.newMerge(st, cells).run()
+			newMerge(s, st, cells).run()
 		}
 		if len(st.out.axes) == 0 {
 			total = plus(total, cells[st.out.number][0])

@@ -30,7 +30,7 @@ type term struct {
 }
 
 // newMerge prepares a step; cells are those of each table by its number.
-func (s *space) newMerge(st step, cells [][]uint64) *merge {
+func newMerge(s *space, st step, cells [][]uint64) *merge {
 	axes := st.out.axes
 	m := &merge{cells: cells[st.out.number], levels: make([]level, len(axes)),
 		first: make([]uint64, len(s.viable[st.vertex]))}

@@ -1,10 +1,6 @@
 package eindecomp
 
-import (
-	"context"
-
-	"github.com/relgrad/relgrad/internal/sqlerr"
-)
+import "context"
 
 // Names of the methods, as Plan.By gives them.
 const (
@@ -76,19 +72,6 @@ func (d *Decomposer) Decompose(ctx context.Context) (*Plan, error) {
 	plan, err := d.improved(ctx)
 	if err == nil {
 		plan.Why = why
-	}
-	return plan, err
-}
-
-// checked returns a plan whose cost a method has found as total, which the formulas must give, too.
-func (s *space) checked(choice []int32, by string, total uint64) (*Plan, error) {
-	if total >= tooMany {
-		return nil, passes("the cost of every plan")
-	}
-	plan, err := s.plan(choice, by)
-	if err == nil && uint64(plan.Costs.Total) != total {
-		err = sqlerr.Broken("optimizer/eindecomp", "%s found a cost of %d, but its plan costs %d", by, total,
-			plan.Costs.Total)
 	}
 	return plan, err
 }

@@ -178,8 +178,11 @@ func (s *space) total(choice []int32) (out uint64) {
 	return out
 }
 
-// plan makes a plan of a choice, whose cost is computed again from the formulas.
-func (s *space) plan(choice []int32, by string) (*Plan, error) {
+// checked makes a plan of a choice whose cost a method has found as total. The formulas must give the same.
+func (s *space) checked(choice []int32, by string, total uint64) (*Plan, error) {
+	if total >= tooMany {
+		return nil, passes("the cost of every plan")
+	}
 	out := &Plan{By: by}
 	for v, k := range choice {
 		out.Vectors = append(out.Vectors, s.viable[v][k].parts())
@@ -187,6 +190,10 @@ func (s *space) plan(choice []int32, by string) (*Plan, error) {
 	costs, err := s.g.Costs(out.Vectors)
 	if err != nil {
 		return nil, err
+	}
+	if uint64(costs.Total) != total {
+		return nil, sqlerr.Broken("optimizer/eindecomp", "%s found a cost of %d, but its plan costs %d", by, total,
+			costs.Total)
 	}
 	out.Costs = *costs
 	return out, nil
