@@ -48,8 +48,8 @@ func (d *Decomposer) Tree(ctx context.Context) (*Plan, error) {
 }
 
 // cheapest gives, for each class of a consumer's vectors, the least cost of its producer with the edges between, and
-// the producer's vector: least and best are the producer's least costs by the cut of its output, and the vectors that have
-// them.
+// the producer's vector. Least and best are, by the cut of the producer's output, its least costs and the vectors that
+// have them.
 func (s *space) cheapest(edges []int, consumer *view, least []uint64, best []int32) (into []uint64, from []int32) {
 	into, from = make([]uint64, len(consumer.first)), make([]int32, len(consumer.first))
 	room := make([]uint64, len(consumer.first))
