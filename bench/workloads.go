@@ -90,8 +90,7 @@ var Workloads = []*Workload{
 		Peers: []Peer{{Name: "PyTorch", Program: "mlp_torch.py", Form: "torch"},
 			{Name: "PyTorch, compiled", Program: "mlp_torch.py", Form: "compiled"}}, Bars: []Bar{{"", 0.95}}},
 	{Name: "transe", What: "TransE, batch 1,000 × 200 negatives, dim 100, FB15k-237's size", Load: "kge", Script: "transe",
-		Data: kgeData, Size: facts, Vars: batch1000,
-		Peers: kgePeers, Bars: []Bar{{"", 12}}, Memory: 0.3},
+		Data: kgeData, Size: facts, Vars: batch1000, Peers: kgePeers, Bars: []Bar{{"", 12}}, Memory: 0.3},
 	{Name: "transr", What: "TransR, the same, relations in 50 dimensions", Load: "kge", Script: "transr", Data: kgeData,
 		Size: append(facts[:6:6], Number{"space", 50, 50, 5}), Vars: batch1000,
 		Peers: kgePeers, Bars: []Bar{{"", 3}}, Memory: 0.3},
@@ -102,8 +101,7 @@ var Workloads = []*Workload{
 			{Name: "PyTorch", Program: "attention_torch.py", Form: "plain"},
 			{Name: "PyTorch, compiled", Program: "attention_torch.py", Form: "compiled"}}, Bars: []Bar{{"", 1.2}}},
 	{Name: "product", What: "A·B, 4096³", Load: "product", Script: "product", Query: "SELECT sum(sqnorm(v)) FROM product",
-		Data: squareData, SameData: "chain", Size: square,
-		Peers: chainPeers(""), Bars: []Bar{{"", 0.9}}},
+		Data: squareData, SameData: "chain", Size: square, Peers: chainPeers(""), Bars: []Bar{{"", 0.9}}},
 	{Name: "chain", What: "A·B + C·(D·E), all 4096²", Load: "chain", Script: "chain",
 		Query: "SELECT sum(sqnorm(v)) FROM chain", Data: squareData, Size: square,
 		Peers: chainPeers("chain=1"), Bars: []Bar{{"", 0.9}}},
@@ -159,7 +157,6 @@ func (w *Workload) values(pick func(Number) float64) Values {
 func Full(n Number) float64 { return n.Full }
 
 func agreeing(n Number) float64 { return n.Agree }
-func small(n Number) float64    { return n.Small }
 
 // with replaces those numbers that v has.
 func (v Values) with(others Values) Values {

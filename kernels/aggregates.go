@@ -1,18 +1,12 @@
 package kernels
 
-import (
-	"fmt"
-	"strings"
-)
-
 // Aggregate is what the manual says about an aggregate function. Their code stands elsewhere (the binder composes
 // them of the algebra's Σ, the store computes them); a test compares this table with what a loss takes.
 type Aggregate struct {
-	Name, Args string
-	Doc        string
-	Derivative string // what each row receives from the upstream gradient g of its group
-	Null       string // beyond skipping rows that are NULL
-	Loss       string // a loss over the tables of PeerTables that uses it
+	Name, Args, Doc string
+	Derivative      string // what each row receives from the upstream gradient g of its group
+	Null            string // beyond skipping rows that are NULL
+	Loss            string // a loss over the tables of manual.PeerTables that uses it
 }
 
 // Aggregates is the table of aggregate functions, in the manual's order.
@@ -54,21 +48,4 @@ var aggregates = []Aggregate{
 		"first axis. In a loss all groups have one number of rows, " +
 		"and the order does not depend on a parameter.", "its element of `g`", "NULL among numbers is an error.",
 		"SELECT sum(sqnorm(z) * z[2]) FROM (SELECT array_agg(coalesce(x, 2) ORDER BY id DESC) AS z FROM t) q"},
-}
-
-// aggregatesMarkdown is the chapter of the manual.
-func aggregatesMarkdown(b *strings.Builder) {
-	b.WriteString("\n# Aggregates\n\nThey fold the rows of a group, or of PARTITION BY behind OVER, and take FILTER " +
-		"(WHERE …). Rows where the argument is NULL are skipped; of no " +
-		"rows the result is NULL, unless said otherwise. Each\nrow of the group receives what stands under Derivative, a " +
-		"row that is NULL or filtered out nothing; " +
-		"g is the upstream gradient of the group's result. Any other aggregate of Postgres may stand in a sub-query that " +
-		"reads no parameter.\n")
-	for _, a := range aggregates {
-		fmt.Fprintf(b, "\n## %s(%s)\n\n%s\n", a.Name, a.Args, a.Doc)
-		if a.Null != "" {
-			fmt.Fprintf(b, "\nNULL: %s\n", a.Null)
-		}
-		fmt.Fprintf(b, "\nDerivative: %s.\n", a.Derivative)
-	}
 }

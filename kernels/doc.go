@@ -26,5 +26,5 @@
 //
 // A kernel is one file here that calls Register; see CONTRIBUTING.md. Tests loop over the registry and check
 // shapes, NULLs and derivatives of first and second order; docs/kernels.md is generated from it
-// (go test ./kernels -run TestMarkdown -update). What other libraries call it is a row of peers_table.go.
+// (go test ./kernels -run TestMarkdown -update). What other libraries call it is a line of internal/manual/peers.txt.
 package kernels

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/internal/manual"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/kernels"
@@ -49,9 +50,9 @@ func peerTables() *memdb.DB {
 }
 
 // peerLosses are the losses that an entry's SQL may stand in: it may be a number, a chunk or a condition.
-func peerLosses(p kernels.Peer) []string {
+func peerLosses(p manual.Peer) []string {
 	rest := ""
-	if p.How == kernels.Constant {
+	if p.How == manual.Constant {
 		rest = " + (SELECT sum(x * x) FROM t)" // a loss that reaches no parameter is an error
 	}
 	if strings.HasPrefix(p.SQL, "SELECT") {
@@ -70,15 +71,15 @@ var callsKernel = regexp.MustCompile(`^([a-z_0-9]+)\(`)
 // compares the gradients with differences.
 func TestPeers(t *testing.T) {
 	ctx, db, env := context.Background(), peerTables(), &kernels.Env{Seed: 1, Step: 2}
-	for _, f := range kernels.Peers() {
+	for _, f := range manual.Peers() {
 		for _, p := range f.Peers {
-			if (p.SQL == "") != (p.How == kernels.OutOfScope) || p.SQL == "" && p.Note == "" {
+			if (p.SQL == "") != (p.How == manual.OutOfScope) || p.SQL == "" && p.Note == "" {
 				t.Errorf("%s: an operation out of scope has a reason, any other SQL", p.Names)
 			}
 			if p.SQL == "" {
 				continue
 			}
-			if m := callsKernel.FindStringSubmatch(p.SQL); p.How == kernels.AsKernel && m != nil && kernels.Find(m[1]) == nil {
+			if m := callsKernel.FindStringSubmatch(p.SQL); p.How == manual.AsKernel && m != nil && kernels.Find(m[1]) == nil {
 				t.Errorf("%s: %s is no kernel", p.Names, m[1])
 			}
 			if err := checkPeer(ctx, db, env, p); err != nil {
@@ -89,7 +90,7 @@ func TestPeers(t *testing.T) {
 }
 
 // checkPeer takes the first loss that binds.
-func checkPeer(ctx context.Context, db *memdb.DB, env *kernels.Env, p kernels.Peer) (err error) {
+func checkPeer(ctx context.Context, db *memdb.DB, env *kernels.Env, p manual.Peer) (err error) {
 	for _, loss := range peerLosses(p) {
 		var params []string
 		for name := range db.Tables {
@@ -139,16 +140,16 @@ func TestPeersCover(t *testing.T) {
 	if len(names) < 767 {
 		t.Fatalf("%d names", len(names))
 	}
-	count := map[kernels.How]int{}
+	count, all := map[manual.How]int{}, manual.Peers()
 	for n := range names {
-		p := kernels.FindPeer(n)
+		p := manual.FindPeer(all, n)
 		if p == nil {
 			t.Errorf("%s is in no family", n)
 			continue
 		}
 		count[p.How]++
 	}
-	for _, f := range kernels.Peers() {
+	for _, f := range manual.Peers() {
 		for _, p := range f.Peers {
 			for _, pattern := range strings.Fields(p.Names) {
 				if !listed(pattern, names) {

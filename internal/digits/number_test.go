@@ -8,15 +8,14 @@ const bits = 1600
 // real is a number of that precision; nil: undefined.
 type real = *big.Float
 
-func fl() real            { return new(big.Float).SetPrec(bits) }
-func of(x float64) real   { return fl().SetFloat64(x) }
-func add(a, b real) real  { return fl().Add(a, b) }
-func sub(a, b real) real  { return fl().Sub(a, b) }
-func mul(a, b real) real  { return fl().Mul(a, b) }
-func quo(a, b real) real  { return fl().Quo(a, b) }
-func neg(a real) real     { return fl().Neg(a) }
-func half(a real) real    { return fl().SetMantExp(a, -1) }
-func ratio(a, b int) real { return quo(of(float64(a)), of(float64(b))) }
+func fl() real           { return new(big.Float).SetPrec(bits) }
+func of(x float64) real  { return fl().SetFloat64(x) }
+func add(a, b real) real { return fl().Add(a, b) }
+func sub(a, b real) real { return fl().Sub(a, b) }
+func mul(a, b real) real { return fl().Mul(a, b) }
+func quo(a, b real) real { return fl().Quo(a, b) }
+func neg(a real) real    { return fl().Neg(a) }
+func half(a real) real   { return fl().SetMantExp(a, -1) }
 
 // exp halves x until it is small, sums the series and squares the result. It is 0 or infinite far from 0.
 func exp(x real) real {

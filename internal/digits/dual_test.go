@@ -1,5 +1,7 @@
 package digits
 
+import "github.com/relgrad/relgrad/internal/lists"
+
 // dual is a number with its derivatives in two directions, and the mixed one. The rules for sums, products and
 // elementary functions give every derivative from the definition of a kernel.
 type dual struct{ v, a, b, ab real }
@@ -100,9 +102,5 @@ func total(x []dual) dual {
 }
 
 func each(x []dual, f func(dual) dual) []dual {
-	out := make([]dual, len(x))
-	for i, v := range x {
-		out[i] = f(v)
-	}
-	return out
+	return lists.Map(x, f)
 }
