@@ -28,6 +28,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -42,19 +43,13 @@ type Param struct {
 }
 
 func (p Param) has(id ra.ColumnID) bool {
-	c := p.Scan.Col(id)
-	if c == nil || !c.Type.IsFloat() || !c.Dep {
+	if c := p.Scan.Col(id); c == nil || !c.Type.IsFloat() || !c.Dep {
 		return false
 	}
 	if p.Cols == nil {
 		return true
 	}
-	for _, k := range p.Cols {
-		if k == id {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(p.Cols, id)
 }
 
 // name is how the user names the parameter: with its column where others of the table are none.
@@ -225,10 +220,8 @@ func noValue(p Param) error {
 
 // seed is the gradient of the loss with respect to itself: one.
 func seed(b *ra.Builder, loss *ra.Node, col ra.ColumnID) *rjp.Grad {
-	var out []ra.OutCol
-	for _, k := range loss.Key {
-		out = append(out, ra.OutCol{Name: loss.Col(k).Name, X: loss.Var(0, k)})
-	}
+	out := lists.Map(loss.Key,
+		func(k ra.ColumnID) ra.OutCol { return ra.OutCol{Name: loss.Col(k).Name, X: loss.Var(0, k)} })
 	one := kernels.CastConst(loss.Col(col).Type.Kind, 1)
 	n := b.Select(loss, nil, append(out, ra.OutCol{Name: "one", X: one}))
 	g := &rjp.Grad{Node: n}

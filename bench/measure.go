@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/relgrad/relgrad/internal/lists"
 )
 
 // Program is relgrad or a peer, with its runs on a workload.
@@ -188,10 +190,7 @@ func differ(ours, peers []float64, n int) string {
 
 // seconds is the median over the rounds.
 func (res *Result) seconds(p *Program) float64 {
-	var all []float64
-	for _, run := range p.Runs {
-		all = append(all, res.of(p, run))
-	}
+	all := lists.Map(p.Runs, func(run *Run) float64 { return res.of(p, run) })
 	return Median(all)
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/relgrad/relgrad/internal/lists"
 )
 
 // Budget is a workload trained with and without a memory budget.
@@ -38,10 +40,9 @@ func workload(name string) *Workload {
 // Bounded holds runs with and without a budget.
 type Bounded struct {
 	*Budget
-	Bound  int64 // the budget, in bytes
-	Free   []*Run
-	Within []*Run
-	Failed string
+	Bound        int64 // the budget, in bytes
+	Free, Within []*Run
+	Failed       string
 }
 
 // Bounded trains without a budget and with it, in rounds. numbers choose the workload's sizes, as Full does.
@@ -96,10 +97,7 @@ func reason(err error) string {
 
 // step is the median step of some runs.
 func step(runs []*Run) float64 {
-	var all []float64
-	for _, r := range runs {
-		all = append(all, r.Seconds(0))
-	}
+	all := lists.Map(runs, func(r *Run) float64 { return r.Seconds(0) })
 	return Median(all)
 }
 

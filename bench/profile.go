@@ -19,12 +19,9 @@ type Profile struct {
 
 // ProfileLine is an instruction: what it computes, its milliseconds, and the percentage that it reaches of its limit.
 type ProfileLine struct {
-	What    string
-	Ms      float64
-	Gflops  float64
-	GBs     float64
-	Percent float64
-	Of      string // the limit: "memory" or "operations"
+	What                     string
+	Ms, Gflops, GBs, Percent float64
+	Of                       string // the limit: "memory" or "operations"
 }
 
 var (

@@ -129,8 +129,7 @@ func memory() string { return systemLine("/proc/meminfo", "MemTotal", "?") + " o
 
 // systemLine finds the value of a key in a file of the system.
 func systemLine(file, thing, unknown string) string {
-	text, err := os.ReadFile(file)
-	if err == nil {
+	if text, err := os.ReadFile(file); err == nil {
 		for line := range strings.Lines(string(text)) {
 			if value, ok := strings.CutPrefix(line, thing); ok {
 				return strings.Join(strings.Fields(strings.TrimLeft(value, " \t:")), " ")

@@ -6,12 +6,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// Objects are the objects of a store, sorted by schema and name. The definitions are immutable.
+// Objects is what a store holds, in the order of schema and name. The definitions are immutable.
 type Objects struct {
 	Schemas   []string
 	Tables    []*TableDef
@@ -36,10 +37,7 @@ func TypeText(t Type, modifier []int) string {
 	if t.Name == "text" {
 		name = "character varying"
 	}
-	mods := make([]string, len(modifier))
-	for i, m := range modifier {
-		mods[i] = strconv.Itoa(m)
-	}
+	mods := lists.Map(modifier, strconv.Itoa)
 	if t.Is(Numeric) && len(mods) == 1 {
 		mods = append(mods, "0")
 	}
@@ -55,8 +53,8 @@ func TypeText(t Type, modifier []int) string {
 	return name
 }
 
-// DefaultText is the column's default: a constant as SQL, another expression as the store keeps it, "" where there is
-// none.
+// DefaultText is the column's default: constants as SQL writes them, other expressions as the store keeps them; ""
+// where there is none.
 func (c *Column) DefaultText() string {
 	switch {
 	case c.Identity != nil && c.Identity.Always:
@@ -69,15 +67,14 @@ func (c *Column) DefaultText() string {
 		return "false"
 	}
 	if digits, ok := strings.CutPrefix(c.Default, "x'"); ok && c.Type.IsChunk() {
-		raw, err := hex.DecodeString(strings.TrimSuffix(digits, "'"))
-		if err == nil {
+		if raw, err := hex.DecodeString(strings.TrimSuffix(digits, "'")); err == nil {
 			if x, err := tensor.Decode(raw); err == nil {
 				return sqltext.Plain(x.String())
 			}
 		}
 	}
 	sql := c.Default
-	for _, cast := range []*regexp.Regexp{assigned, cut} { // the column's type tells the same
+	for _, cast := range []*regexp.Regexp{assigned, cut} { // the column's type says the same
 		if m := cast.FindStringSubmatch(sql); m != nil {
 			sql = m[1]
 		}
@@ -85,7 +82,7 @@ func (c *Column) DefaultText() string {
 	return readable(strings.ReplaceAll(sql, "rg_now()", "now()"))
 }
 
-// readable removes from an expression what only SQLite needs.
+// readable leaves out of an expression what only SQLite needs to read.
 func readable(sql string) string {
 	sql = collations.ReplaceAllString(sql, "")
 	if strings.HasPrefix(sql, "(") && strings.IndexByte(sql, ')') == len(sql)-1 {
@@ -94,7 +91,7 @@ func readable(sql string) string {
 	return sql
 }
 
-// Text is the condition, as the store keeps it.
+// Text is the condition as the store keeps it.
 func (c *Check) Text() string { return readable(c.SQL) }
 
 // Condition is the predicate of a partial index, "" where there is none.
@@ -108,7 +105,7 @@ func (x *Index) KeyText() string {
 	return readable(x.Keys)
 }
 
-// assigned and cut match conversions of a default to its column's type.
+// assigned and cut match the conversions of a default to its column's type.
 var (
 	assigned   = regexp.MustCompile(`^rg_cast\((.+), '[a-z ]+', '[a-z ]+'\)$`)
 	collations = regexp.MustCompile(` COLLATE rg_[a-z_]+`)

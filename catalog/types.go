@@ -22,7 +22,7 @@ var (
 	TimestampTZ = Type{Name: "timestamp with time zone"}
 	Unknown     = Type{Name: "unknown"}
 	UUID        = Type{Name: "uuid"}
-	Name        = Type{Name: "name"} // a text that is cut after 63 bytes
+	Name        = Type{Name: "name"} // a text that is cut at 63 bytes
 	Regtype     = Type{Name: "regtype"}
 	JSONB       = Type{Name: "jsonb"}
 	Void        = Type{Name: "void"}
@@ -39,8 +39,9 @@ var NumberOrder = map[string]int{
 	"double precision": 6,
 }
 
-// Type is a Postgres type. Arrays of any number of dimensions are one type, as in Postgres. Rank is the declared number
-// of brackets, 0 if none were declared; comparisons ignore it (see Is).
+// Type is a Postgres type. Arrays of any number of dimensions are one type, as in Postgres; Rank is the
+// declared number of brackets where there is a declaration, 0 otherwise, and does not take part in
+// comparisons (see Is).
 type Type struct {
 	Name  string // canonical: "integer", "double precision", …; "unknown" for an untyped literal
 	Array bool
@@ -68,7 +69,7 @@ func (t Type) String() string {
 	return name
 }
 
-// IsNumber, IsInt, IsFloat, IsTime and IsUnknown report the kind of a scalar; IsChunk reports an array of floats.
+// IsNumber, IsInt, IsFloat, IsTime and IsUnknown tell the kinds of scalars apart; IsChunk is true of arrays of floats.
 func (t Type) IsNumber() bool { return !t.Array && NumberOrder[t.Name] > 0 }
 
 func (t Type) IsInt() bool { return !t.Array && NumberOrder[t.Name] > 0 && NumberOrder[t.Name] <= 3 }
@@ -100,7 +101,7 @@ func (t Type) DType() tensor.DType {
 	return tensor.Float64
 }
 
-// Implicit reports whether there is an implicit cast from f to t.
+// Implicit reports whether a value of type f becomes type t without being asked.
 func Implicit(f, t Type) bool {
 	switch {
 	case f.Is(t) || f.IsUnknown():
@@ -108,8 +109,7 @@ func Implicit(f, t Type) bool {
 	case f.Array != t.Array:
 		return false
 	}
-	a, z := NumberOrder[f.Name], NumberOrder[t.Name]
-	if a > 0 && z > 0 {
+	if a, z := NumberOrder[f.Name], NumberOrder[t.Name]; a > 0 && z > 0 {
 		return a < z
 	}
 	return f.Is(Date) && (t.Is(Timestamp) || t.Is(TimestampTZ)) || f.Is(Timestamp) && t.Is(TimestampTZ) ||
@@ -123,9 +123,7 @@ func Assignable(f, t Type) bool {
 		return true
 	case f.Array != t.Array:
 		return t.Is(Text)
-	case NumberOrder[f.Name] > 0 && NumberOrder[t.Name] > 0:
-		return true
-	case t.Name == "text" || t.Is(Name):
+	case NumberOrder[f.Name] > 0 && NumberOrder[t.Name] > 0, t.Name == "text" || t.Is(Name):
 		return true
 	}
 	return (f.Is(Timestamp) || f.Is(TimestampTZ)) && t.IsTime()
@@ -137,9 +135,7 @@ func CommonType(ts []Type) (Type, bool) {
 	for _, t := range ts {
 		switch {
 		case t.IsUnknown() || t.Is(out):
-		case out.IsUnknown():
-			out = t
-		case Implicit(out, t) && !Implicit(t, out):
+		case out.IsUnknown(), Implicit(out, t) && !Implicit(t, out):
 			out = t
 		case !Implicit(t, out):
 			return t, false

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
@@ -315,10 +316,7 @@ func quoted(v any) string {
 	case string:
 		return sqltext.Text(x)
 	case []string:
-		parts := make([]string, len(x))
-		for i, s := range x {
-			parts[i] = sqltext.Text(s)
-		}
+		parts := lists.Map(x, sqltext.Text)
 		return "ARRAY[" + strings.Join(parts, ", ") + "]"
 	}
 	return "another type"

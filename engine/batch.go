@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -191,10 +192,7 @@ func (b *Batch) ofStep(env *kernels.Env) ([]*ra.Vector, error) {
 			rows[i] = b.order[at]
 		}
 	}
-	out := make([]*ra.Vector, len(b.keys))
-	for i, k := range b.keys {
-		out[i] = pick(k, rows)
-	}
+	out := lists.Map(b.keys, func(k *ra.Vector) *ra.Vector { return pick(k, rows) })
 	return out, nil
 }
 

@@ -135,18 +135,13 @@ func (db *compiler) remember(e *cached) error {
 
 // fresh updates an entry. It returns false if the query must be compiled again.
 func (db *compiler) fresh(ctx context.Context, e *cached) bool {
-	if e.memory != db.memory() {
-		return false
-	}
-	if db.Moved(e.names, e.settings) {
+	if e.memory != db.memory() || db.Moved(e.names, e.settings) {
 		return false
 	}
 	for t, old := range e.versions {
 		now, err := db.Version(t.Schema, t.Name)
 		switch {
-		case err != nil:
-			return false
-		case now.Keys != old.Keys:
+		case err != nil, now.Keys != old.Keys:
 			return false
 		case now.Values == old.Values:
 			continue

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -219,11 +220,7 @@ func (c *Compiled) GradColumn(param, col int) int {
 
 // GradKey lists the positions of the table's identity among the columns of the parameter's root.
 func (c *Compiled) GradKey(param int) []int {
-	key := make([]int, len(c.Tables[param].Key))
-	for i, k := range c.Tables[param].Key {
-		key[i] = c.GradColumn(param, k)
-	}
-	return key
+	return lists.Map(c.Tables[param].Key, func(k int) int { return c.GradColumn(param, k) })
 }
 
 // central is the derivative by one element: central differences at two widths, extrapolated. If the two disagree by

@@ -218,14 +218,7 @@ func (c *Compiled) once(t *ra.Table, cols []int) error {
 	return nil
 }
 
-func IsKey(t *ra.Table, col int) bool {
-	for _, k := range t.Key {
-		if k == col {
-			return true
-		}
-	}
-	return false
-}
+func IsKey(t *ra.Table, col int) bool { return slices.Contains(t.Key, col) }
 
 // Compile plans a request and runs the structure phase.
 func (db *compiler) Compile(ctx context.Context, r Request) (*Compiled, error) {

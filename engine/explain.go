@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer/rules"
@@ -95,11 +95,7 @@ func (db *Engine) Analyze(ctx context.Context, loss string, params []string, bat
 
 // fired lists the rules that fired and those that are switched off.
 func fired(count map[string]int) string {
-	names := make([]string, 0, len(count))
-	for n := range count {
-		names = append(names, n)
-	}
-	sort.Strings(names)
+	names := slices.Sorted(maps.Keys(count))
 	var b strings.Builder
 	b.WriteString("rules fired:\n")
 	for _, n := range names {
@@ -124,10 +120,8 @@ func (db *Engine) gradientSQL(ctx context.Context, c *Compiled) (string, error) 
 		engine = ModeSQL
 	}
 	fmt.Fprintf(&b, "-- engine %s: %s\n", engine, why)
-	var made []string
-	for _, name := range slices.Sorted(maps.Keys(c.Res.Fired)) {
-		made = append(made, fmt.Sprintf("%s %d", name, c.Res.Fired[name]))
-	}
+	made := lists.Map(slices.Sorted(maps.Keys(c.Res.Fired)),
+		func(name string) string { return fmt.Sprintf("%s %d", name, c.Res.Fired[name]) })
 	if made != nil {
 		fmt.Fprintf(&b, "-- rules, with how often each fired: %s\n", strings.Join(made, ", "))
 	}

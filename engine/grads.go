@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/print"
@@ -66,10 +67,7 @@ func ResultOf(r *catalog.Relation) *catalog.Result {
 		n = r.Cols[i].N
 	}
 	for row := range n {
-		values := make([]any, len(r.Cols))
-		for i, v := range r.Cols {
-			values[i] = catalog.Value(v, row)
-		}
+		values := lists.Map(r.Cols, func(v *ra.Vector) any { return catalog.Value(v, row) })
 		out.Rows = append(out.Rows, values)
 	}
 	return out

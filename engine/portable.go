@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/kernels"
@@ -206,10 +207,7 @@ func (s portable) describe(ctx context.Context, d *dependency, path string) erro
 	if d.Names == nil {
 		d.Names, d.Arrays = []string{}, []bool{}
 	}
-	names := make([]string, len(d.Names))
-	for i, n := range d.Names {
-		names[i] = sqltext.Text(n)
-	}
+	names := lists.Map(d.Names, sqltext.Text)
 	oid := "''"
 	if d.Kind == "relation" {
 		oid = "to_regclass(" + sqltext.Text(d.Name) + ")::pg_catalog.oid::pg_catalog.text"

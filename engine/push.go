@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/ra"
@@ -117,10 +118,7 @@ func (db *pusher) RowsText(ctx context.Context, n *ra.Node, env *kernels.Env) (s
 		return db.Subquery(ctx, n)
 	}
 	if data[0].N == 0 {
-		var none []string
-		for _, v := range data {
-			none = append(none, "NULL::"+v.Type.Kind.String())
-		}
+		none := lists.Map(data, func(v *ra.Vector) string { return "NULL::" + v.Type.Kind.String() })
 		return "SELECT " + strings.Join(none, ", ") + " WHERE FALSE", nil
 	}
 	rows := make([]string, data[0].N)

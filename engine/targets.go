@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -214,10 +215,7 @@ func (l *looker) exprForm(n *ra.Node, e *kernels.Expr) form {
 	if e.Type.Kind == kernels.Bool {
 		return form{{}} // a condition: no gradient passes through it
 	}
-	args := make([]form, len(e.Args))
-	for i, a := range e.Args {
-		args[i] = l.expr(n, a)
-	}
+	args := lists.Map(e.Args, func(a *kernels.Expr) form { return l.expr(n, a) })
 	if f := l.made(n, e, args); f != nil {
 		return f
 	}

@@ -53,18 +53,17 @@ type ledger struct {
 
 // holdings are the data that a program holds in memory and in files, with its budget.
 type holdings struct {
-	opt    Options
-	tune   *tuning.Sizes
-	src    ra.Source
-	tables map[string]*tableData
-	params []*Param
-	owned  []*values.Val // computed once; Close frees their data
-	arena  arena         // memory of the schedule's vals
-	spare  arena         // memory of structural vals while they are computed
-	ledger ledger
-	stages *structure.Env // shared by the run's stage and the steps' stages
-	run    *stage
-	step   *stage
+	opt       Options
+	tune      *tuning.Sizes
+	src       ra.Source
+	tables    map[string]*tableData
+	params    []*Param
+	owned     []*values.Val // computed once; Close frees their data
+	arena     arena         // memory of the schedule's vals
+	spare     arena         // memory of structural vals while they are computed
+	ledger    ledger
+	stages    *structure.Env // shared by the run's stage and the steps' stages
+	run, step *stage
 }
 
 func (m *holdings) window() int64 { return m.opt.Memory / windowShare }

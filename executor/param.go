@@ -6,6 +6,7 @@ import (
 
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/values"
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -118,10 +119,7 @@ func (p *Program) Match(i int, t *ra.Table, key []int) (rows []int32, err error)
 	if scan == nil || st == nil || len(scan.Key) != len(key) {
 		return nil, internal("root %s is not keyed like %s", p.plan.Roots[i].Name, t.Name)
 	}
-	ids := make([]ra.ColumnID, len(key))
-	for k, at := range key {
-		ids[k] = p.plan.Roots[i].Cols[at]
-	}
+	ids := lists.Map(key, func(at int) ra.ColumnID { return p.plan.Roots[i].Cols[at] })
 	keys, safe, err := st.Vectors(scan, scan.Key)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -129,11 +130,10 @@ func (f *arrowFile) Rows(want []Column) (Rows, error) {
 }
 
 type arrowRows struct {
-	f      *arrowFile
-	cols   []*arrowColumn
-	batch  arrow.Record
-	batchN int
-	row    int
+	f           *arrowFile
+	cols        []*arrowColumn
+	batch       arrow.Record
+	batchN, row int
 }
 
 type arrowColumn struct {

@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -29,13 +30,12 @@ type rowWriter interface {
 // wait until the first chunk comes.
 type relationSink struct {
 	*target
-	open    func(w io.Writer, cols []Column, note string) (rowWriter, error)
-	cols    []Column
-	note    string
-	waiting [][]any
-	w       rowWriter
-	rows    int
-	bytes   int
+	open        func(w io.Writer, cols []Column, note string) (rowWriter, error)
+	cols        []Column
+	note        string
+	waiting     [][]any
+	w           rowWriter
+	rows, bytes int
 }
 
 // Limits of a batch: rows, and about so many bytes.
@@ -54,20 +54,17 @@ func createParquet(t *target) (Sink, error) {
 
 // arrowWriter writes record batches.
 type arrowWriter struct {
-	w    *ipc.FileWriter
-	b    *array.RecordBuilder
-	cols []Column
+	w *ipc.FileWriter
+	b *array.RecordBuilder
 }
 
 func openArrowWriter(w io.Writer, cols []Column, note string) (rowWriter, error) {
-	fields := make([]arrow.Field, len(cols))
-	for i, c := range cols {
-		fields[i] = arrow.Field{Name: c.Name, Type: arrowOf(c), Nullable: true}
-	}
+	fields := lists.Map(cols,
+		func(c Column) arrow.Field { return arrow.Field{Name: c.Name, Type: arrowOf(c), Nullable: true} })
 	meta := arrow.NewMetadata([]string{metaAbout}, []string{note})
 	schema := arrow.NewSchema(fields, &meta)
 	f, err := ipc.NewFileWriter(&seeker{Writer: w}, ipc.WithSchema(schema))
-	return &arrowWriter{f, array.NewRecordBuilder(memory.NewGoAllocator(), schema), cols}, err
+	return &arrowWriter{f, array.NewRecordBuilder(memory.NewGoAllocator(), schema)}, err
 }
 
 // seeker tells the library its position in the output; it cannot seek.

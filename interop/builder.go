@@ -7,13 +7,12 @@ import (
 
 // builder makes one value of a type from a file's elements, in row-major order.
 type builder struct {
-	typ   string // type of an element
-	array bool
-	chunk bool
-	d     tensor.DType
-	buf   []byte // of a chunk: room for the longest header, then the elements
-	flat  []any
-	dims  []int
+	typ          string // type of an element
+	array, chunk bool
+	d            tensor.DType
+	buf          []byte // of a chunk: room for the longest header, then the elements
+	flat         []any
+	dims         []int
 }
 
 const headRoom = 4 + 4*tensor.MaxRank

@@ -117,8 +117,7 @@ func outOfRange(x any, typ string) error {
 
 // chunk converts elements to those of a chunk of dtype d.
 func (e elem) chunk(dst, src []byte, big bool, d tensor.DType) error {
-	same := e.kind == 'f' && e.size == d.Size() && e.size > 2
-	if same && !big {
+	if same := e.kind == 'f' && e.size == d.Size() && e.size > 2; same && !big {
 		copy(dst, src)
 		return nil
 	}

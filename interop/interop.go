@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -15,10 +17,9 @@ import (
 // Column is a column of a file or table. Type is a Postgres type name ("real[]"); Shape is the shape of each row's
 // chunk, if known. A file's column that cannot be read has no Type, and Refused says what it holds.
 type Column struct {
-	Name    string
-	Type    string
-	Shape   tensor.Shape
-	Refused string
+	Name, Type string
+	Shape      tensor.Shape
+	Refused    string
 }
 
 // Readable returns an error for the first column of a file that cannot be read. Whoever reads all columns must call it.
@@ -105,7 +106,6 @@ type source struct {
 type format struct {
 	extensions []string
 	arrays     bool // a file of named arrays: Options apply
-	many       bool // a file may hold several relations
 	open       func(*source) (Reader, error)
 	create     func(*target) (Sink, error)
 }
@@ -122,23 +122,16 @@ var formats map[string]*format
 
 func init() {
 	formats = map[string]*format{
-		"npy":         {[]string{".npy"}, true, false, openNpy, createNpy},
-		"npz":         {[]string{".npz"}, true, true, openNpz, createNpz},
-		"safetensors": {[]string{".safetensors"}, true, true, openSafetensors, createSafetensors},
-		"arrow":       {[]string{".arrow", ".feather"}, false, false, openArrow, createArrow},
-		"parquet":     {[]string{".parquet", ".pq"}, false, false, openParquet, createParquet},
+		"npy":         {[]string{".npy"}, true, openNpy, createNpy},
+		"npz":         {[]string{".npz"}, true, openNpz, createNpz},
+		"safetensors": {[]string{".safetensors"}, true, openSafetensors, createSafetensors},
+		"arrow":       {[]string{".arrow", ".feather"}, false, openArrow, createArrow},
+		"parquet":     {[]string{".parquet", ".pq"}, false, openParquet, createParquet},
 	}
 }
 
 // Formats lists the names of the formats.
-func Formats() []string {
-	var out []string
-	for n := range formats {
-		out = append(out, n)
-	}
-	slices.Sort(out)
-	return out
-}
+func Formats() []string { return slices.Sorted(maps.Keys(formats)) }
 
 // FormatOf returns a file's format by its extension, "" for other extensions.
 func FormatOf(path string) string {
@@ -150,9 +143,6 @@ func FormatOf(path string) string {
 	}
 	return ""
 }
-
-// HoldsMany reports whether a file of the format holds several relations.
-func HoldsMany(name string) bool { return formats[name] != nil && formats[name].many }
 
 // Arrays reports whether files of the format are sets of arrays, for which Whole has a meaning.
 func Arrays(name string) bool { return formats[name] != nil && formats[name].arrays }
@@ -236,10 +226,7 @@ func (s *source) pick(have, want []Column) ([]int, error) {
 	for i, w := range want {
 		out[i] = slices.IndexFunc(have, func(c Column) bool { return c.Name == w.Name })
 		if out[i] < 0 {
-			names := make([]string, len(have))
-			for k, c := range have {
-				names[k] = c.Name
-			}
+			names := lists.Map(have, func(c Column) string { return c.Name })
 			return nil, sqlerr.New(sqlerr.UndefinedColumn, "file \"%s\": there is no column \"%s\"", s.name, w.Name).
 				WithHint("It has %s.", list(names))
 		}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/relgrad/relgrad/internal/lists"
 )
 
 // The npy format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
@@ -78,10 +80,7 @@ func (s *source) npy(name string, r io.Reader, size int64) (*member, error) {
 }
 
 func shapeText(s []int64) string {
-	p := make([]string, len(s))
-	for i, d := range s {
-		p[i] = strconv.FormatInt(d, 10)
-	}
+	p := lists.Map(s, func(d int64) string { return strconv.FormatInt(d, 10) })
 	return "(" + strings.Join(p, ", ") + ")"
 }
 

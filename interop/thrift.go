@@ -9,9 +9,8 @@ import (
 // does, which takes memory for as many elements as a list claims to have.
 // https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
 type thrift struct {
-	b     []byte
-	at    int
-	depth int
+	b         []byte
+	at, depth int
 }
 
 var errThrift = errors.New("metadata that end or nest where they must not")

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -104,22 +105,13 @@ func decodeInts(s string) ([]int, error) {
 
 // Static reports whether calls of the kernel carry attributes, as its samples show.
 func (d *Def) Static() bool {
-	for _, s := range d.Samples {
-		if s.Attr.Encode() != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.Samples, func(s Sample) bool { return s.Attr.Encode() != "" })
 }
 
 // IsArray reports whether argument i is a bigint[], as the kernel's samples show.
 func (d *Def) IsArray(i int) bool {
-	for _, s := range d.Samples {
-		if i < len(s.Types) && s.Types[i].Kind == Int && s.Types[i].Shape != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.Samples,
+		func(s Sample) bool { return i < len(s.Types) && s.Types[i].Kind == Int && s.Types[i].Shape != nil })
 }
 
 // EvalAttr is what a kernel's function in generated SQL does: the shape rule on the run-time arguments with the

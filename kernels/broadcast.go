@@ -89,10 +89,9 @@ func strides(s, out tensor.Shape) []int {
 // cursor walks all indices of a shape in row-major order and keeps, for several arrays with their own
 // strides, the offset of the current element.
 type cursor struct {
-	shape   tensor.Shape
-	strides [][]int
-	idx     []int
-	off     []int
+	shape    tensor.Shape
+	strides  [][]int
+	idx, off []int
 }
 
 func newCursor(shape tensor.Shape, strides ...[]int) *cursor {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -77,10 +78,7 @@ func Call(d *Def, attr Attr, args ...*Expr) (*Expr, error) {
 			return nil, err
 		}
 	}
-	types := make([]Type, len(args))
-	for i, a := range args {
-		types[i] = a.Type
-	}
+	types := lists.Map(args, func(a *Expr) Type { return a.Type })
 	t, err := d.Infer(types, attr)
 	if err == nil {
 		err = d.bounded(t)
@@ -275,12 +273,7 @@ func (v *visitor) any(e *Expr, f func(*Expr) bool) bool {
 	if f(e) {
 		return true
 	}
-	for _, a := range e.Args {
-		if v.any(a, f) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Args, func(a *Expr) bool { return v.any(a, f) })
 }
 
 // Asker is Any for many expressions, which may share parts: what large ones share is asked once.
@@ -457,9 +450,6 @@ func (e *Expr) flops() float64 {
 	if e.Def.Flops == nil {
 		return float64(e.Type.Size())
 	}
-	types := make([]Type, len(e.Args))
-	for i, a := range e.Args {
-		types[i] = a.Type
-	}
+	types := lists.Map(e.Args, func(a *Expr) Type { return a.Type })
 	return e.Def.Flops(types, e.Attr, e.Type)
 }

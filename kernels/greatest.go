@@ -1,5 +1,7 @@
 package kernels
 
+import "github.com/relgrad/relgrad/internal/lists"
+
 // registerExtreme registers GREATEST (sign 1) and LEAST (sign -1).
 func registerExtreme(name, sql string, sign int) {
 	Register(&Def{
@@ -38,13 +40,7 @@ func registerExtreme(name, sql string, sign int) {
 			}
 			return out
 		},
-		Guarded: func(e *Expr) []*Expr {
-			out := make([]*Expr, len(e.Args))
-			for i, a := range e.Args {
-				out[i] = Build("eq", a, e)
-			}
-			return out
-		},
+		Guarded: func(e *Expr) []*Expr { return lists.Map(e.Args, func(a *Expr) *Expr { return Build("eq", a, e) }) },
 		Samples: []Sample{{Types: []Type{{Kind: Float64}, {Kind: Float64}}},
 			{Types: []Type{{Kind: Float32}, {Kind: Float64}, {Kind: Float64}}}},
 	})

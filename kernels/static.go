@@ -132,9 +132,6 @@ func sumLast(e *Expr) *Expr {
 	return SumTo(e, Type{Shape: keptShape(e.Type.Shape, len(e.Type.Shape)-1)})
 }
 
-// meanLast is the mean over the last axis, kept with length 1.
-func meanLast(e *Expr) *Expr { return Div(sumLast(e), Num(float64(e.Type.Shape[len(e.Type.Shape)-1]))) }
-
 var lastSamples = []Sample{
 	{Types: []Type{f32(4)}},
 	{Types: []Type{f64(2, 3)}},

@@ -61,40 +61,47 @@ func init() {
 		func(a []Value) Value { return IntValue(int64(utf8.RuneCountInString(a[0].T))) }).Traits = SmallInteger
 	registerText("textcat", "s, t", "s || t.", true, Text, func(a []Value) Value { return TextValue(a[0].T + a[1].T) })
 	registerText("like", "s, pattern", "s LIKE pattern: % is any text, _ one character, \\ takes the next literally.",
-		true, Bool, func(a []Value) Value { return BoolValue(like([]rune(a[0].T), []rune(a[1].T))) })
+		true, Bool, func(a []Value) Value { return BoolValue(Like(a[0].T, a[1].T)) })
 }
 
-// like matches with one point of return, the last %: later ones need no backtracking past it.
-func like(s, p []rune) bool {
-	i, j, back, from := 0, 0, -1, 0
-	for i < len(s) {
-		switch {
-		case j < len(p) && p[j] == '%':
-			back, from = j, i
+// Like matches a text with a LIKE pattern. On a mismatch, the last % takes one more character. A \ at the end stands
+// for itself.
+func Like(s, p string) bool {
+	i, j := 0, 0          // what is left of s and of p
+	lastS, lastP := 0, -1 // where the last % began to match, and what follows it
+	for i < len(s) || j < len(p) {
+		if j < len(p) && p[j] == '%' {
 			j++
-		case j < len(p) && p[j] == '_':
-			i, j = i+1, j+1
-		case j < len(p) && literal(p, j) == s[i]:
-			if p[j] == '\\' && j+1 < len(p) {
-				j++
+			lastS, lastP = i, j
+			continue
+		}
+		if i < len(s) && j < len(p) {
+			if n, m := likeOne(s, p, i, j); n > 0 {
+				i, j = i+n, j+m
+				continue
 			}
-			i, j = i+1, j+1
-		case back >= 0:
-			from++
-			i, j = from, back+1
-		default:
+		}
+		if lastP < 0 || lastS >= len(s) {
 			return false
 		}
+		_, n := utf8.DecodeRuneInString(s[lastS:])
+		lastS += n
+		i, j = lastS, lastP
 	}
-	for j < len(p) && p[j] == '%' {
-		j++
-	}
-	return j == len(p)
+	return true
 }
 
-func literal(p []rune, j int) rune {
-	if p[j] == '\\' && j+1 < len(p) {
-		return p[j+1]
+// likeOne matches one character of each: how many bytes they take, 0 where they differ.
+func likeOne(s, p string, i, j int) (n, m int) {
+	if p[j] == '_' {
+		_, n = utf8.DecodeRuneInString(s[i:])
+		return n, 1
 	}
-	return p[j]
+	if p[j] == '\\' && j+1 < len(p) {
+		m = 1
+	}
+	if s[i] != p[j+m] {
+		return 0, 0
+	}
+	return 1, m + 1
 }

@@ -57,9 +57,6 @@ func (t Type) IsChunk() bool { return t.IsFloat() && t.Shape != nil }
 // Size returns the number of elements.
 func (t Type) Size() int { return t.Shape.Size() }
 
-// Bytes returns the size of a value in the executor's buffers.
-func (t Type) Bytes() int { return t.Size() * t.Kind.DType().Size() }
-
 // Is compares kind and shape, ignoring Nullable.
 func (t Type) Is(u Type) bool { return t.Kind == u.Kind && t.Shape.Equal(u.Shape) }
 
@@ -157,6 +154,5 @@ func (v Value) String() string {
 
 // Env is what an expression may read besides its columns.
 type Env struct {
-	Seed int64
-	Step int64
+	Seed, Step int64
 }

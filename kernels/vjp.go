@@ -1,6 +1,8 @@
 package kernels
 
 import (
+	"slices"
+
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
@@ -141,12 +143,7 @@ func (e *Expr) isZero() bool {
 	if !e.IsConst() || e.Const.Null || !e.Type.IsFloat() {
 		return false
 	}
-	for _, x := range e.Const.Floats() {
-		if x != 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(e.Const.Floats(), func(x float64) bool { return x != 0 })
 }
 
 // Sub is a - b.

@@ -3,6 +3,7 @@ package ra
 import (
 	"slices"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 )
@@ -83,10 +84,7 @@ func (b *Builder) Join(in []*Node, equi []Equi, pred []*kernels.Expr, out []OutC
 
 // JoinWhole is Join with the whole identity of each input, however wide.
 func (b *Builder) JoinWhole(in []*Node, equi []Equi, pred []*kernels.Expr, out []OutCol) *Node {
-	ids := make([][]ColumnID, len(in))
-	for i, input := range in {
-		ids[i] = input.Key
-	}
+	ids := lists.Map(in, func(input *Node) []ColumnID { return input.Key })
 	return b.join(in, equi, pred, out, ids)
 }
 
@@ -199,10 +197,7 @@ func (b *Builder) Union(in []*Node, visible int) *Node {
 	slots, at := unionSlots(in)
 	n := &Node{Op: Union, Pos: -1}
 	for branch, input := range in {
-		var out []OutCol
-		for _, c := range input.Cols[:visible] {
-			out = append(out, OutCol{c.Name, input.Var(0, c.ID)})
-		}
+		out := lists.Map(input.Cols[:visible], func(c Column) OutCol { return OutCol{c.Name, input.Var(0, c.ID)} })
 		out = append(out, OutCol{"branch", kernels.Const(kernels.IntValue(int64(branch)))})
 		for s, kind := range slots {
 			x := kernels.Const(kernels.Value{Type: kernels.Type{Kind: kind}})

@@ -221,14 +221,11 @@ func (n *Node) Aliases(id ColumnID) []ColumnID { return n.Links().Aliases(id) }
 
 // fixed reports whether an input column is known to hold one value in all rows of the join.
 func (l *Links) fixed(c kernels.Col) bool {
-	for _, m := range l.Equated(c) {
-		if l.n.Inputs[m.Input].fixed(m.ID) || slices.ContainsFunc(l.n.Pred, func(p *kernels.Expr) bool {
+	return slices.ContainsFunc(l.Equated(c), func(m kernels.Col) bool {
+		return l.n.Inputs[m.Input].fixed(m.ID) || slices.ContainsFunc(l.n.Pred, func(p *kernels.Expr) bool {
 			return fixes(p, m)
-		}) {
-			return true
-		}
-	}
-	return false
+		})
+	})
 }
 
 // fixes reports whether a condition holds for one value of a column only. Equal texts of some types differ.

@@ -130,14 +130,7 @@ func (n *Node) Index(id ColumnID) int {
 }
 
 // IsKey reports whether id belongs to the identity.
-func (n *Node) IsKey(id ColumnID) bool {
-	for _, k := range n.Key {
-		if k == id {
-			return true
-		}
-	}
-	return false
-}
+func (n *Node) IsKey(id ColumnID) bool { return slices.Contains(n.Key, id) }
 
 // fixed reports whether a column is known to hold one value in all rows: those of a table with one row do.
 func (n *Node) fixed(id ColumnID) bool {

@@ -1,6 +1,10 @@
 package ra
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/relgrad/relgrad/internal/lists"
+)
 
 // Plan is a query with several results that share nodes: a loss and gradients, say.
 type Plan struct{ Roots []Root }
@@ -13,13 +17,7 @@ type Root struct {
 }
 
 // Nodes returns the roots' nodes.
-func (p *Plan) Nodes() []*Node {
-	out := make([]*Node, len(p.Roots))
-	for i, r := range p.Roots {
-		out[i] = r.Node
-	}
-	return out
-}
+func (p *Plan) Nodes() []*Node { return lists.Map(p.Roots, func(r Root) *Node { return r.Node }) }
 
 // Clone copies the DAG, so that it can be rewritten in place; expressions are immutable and shared.
 func Clone(p *Plan) *Plan {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/kernels"
 )
 
@@ -108,9 +109,5 @@ func (p *printer) detail(n *Node) string {
 }
 
 func (p *printer) idList(ids []ColumnID) string {
-	s := make([]string, len(ids))
-	for i, id := range ids {
-		s[i] = p.names[id]
-	}
-	return strings.Join(s, ", ")
+	return strings.Join(lists.Map(ids, func(id ColumnID) string { return p.names[id] }), ", ")
 }

@@ -24,6 +24,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -104,11 +105,7 @@ func active(c *Context, n *ra.Node, g *Grad) []int {
 
 // keyOut makes the output columns that carry a gradient's key.
 func keyOut(g *ra.Node, slot int, ids []ra.ColumnID) []ra.OutCol {
-	out := make([]ra.OutCol, len(ids))
-	for i, id := range ids {
-		out[i] = ra.OutCol{Name: g.Col(id).Name, X: g.Var(slot, id)}
-	}
-	return out
+	return lists.Map(ids, func(id ra.ColumnID) ra.OutCol { return ra.OutCol{Name: g.Col(id).Name, X: g.Var(slot, id)} })
 }
 
 // matchKey equates the identity of n, in slot s, with the given columns of slot 0.

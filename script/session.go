@@ -55,16 +55,14 @@ func (r *Result) Count() int64 {
 
 // Notice is a message of a running statement.
 type Notice struct {
-	Level   string // "NOTICE", "WARNING", "INFO"
-	Message string
-	Detail  string
-	Hint    string
+	Level                 string // "NOTICE", "WARNING", "INFO"
+	Message, Detail, Hint string
 }
 
 // Canceled is the error of a context that has ended.
 func Canceled(ctx context.Context) error {
 	if ctx.Err() != nil {
-		return sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request")
+		return sqlerr.Canceled(nil)
 	}
 	return nil
 }

@@ -1,8 +1,10 @@
 package sqlgen
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 )
@@ -87,11 +89,7 @@ func (w *writer) constant(v kernels.Value) text {
 }
 
 func (w *writer) list(args []*kernels.Expr, least prec) []string {
-	out := make([]string, len(args))
-	for i, a := range args {
-		out[i] = w.expr(a).at(least)
-	}
-	return out
+	return lists.Map(args, func(a *kernels.Expr) string { return w.expr(a).at(least) })
 }
 
 var comparisons = map[string]string{"eq": " = ", "ne": " <> ", "lt": " < ", "le": " <= ", "gt": " > ", "ge": " >= "}
@@ -307,12 +305,7 @@ func literal(e *kernels.Expr) bool {
 	default:
 		return false
 	}
-	for _, a := range args {
-		if !literal(a) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(args, func(a *kernels.Expr) bool { return !literal(a) })
 }
 
 // mayFail reports whether a call can raise an error. Element-wise functions cannot, except by making a scalar NaN.

@@ -5,8 +5,7 @@ import "strings"
 // plainName reports whether a name needs no quotes: lower case letters, digits and _, and no key word.
 func plainName(s string) bool {
 	for i := range len(s) {
-		c := s[i]
-		if !(c >= 'a' && c <= 'z' || c == '_' || i > 0 && c >= '0' && c <= '9') {
+		if c := s[i]; !(c >= 'a' && c <= 'z' || c == '_' || i > 0 && c >= '0' && c <= '9') {
 			return false
 		}
 	}

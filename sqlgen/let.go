@@ -125,8 +125,7 @@ func (w *writer) region(e *kernels.Expr) text {
 	var from []string
 	var bound []int
 	for _, level := range levels {
-		var items []string
-		var names []string
+		var items, names []string
 		for _, id := range level {
 			s.serial++
 			names = append(names, fmt.Sprintf("x%d", s.serial))

@@ -216,8 +216,7 @@ var own = map[string]string{"ceil": "", "floor": "", "round": "", "trunc": "", "
 
 // Call prints relgrad.name(arguments, attributes).
 func (d Postgres) Call(e *kernels.Expr, args []string, draw Draw) (string, error) {
-	cast, isOwn := own[e.Def.Name]
-	if isOwn || e.Type.Kind == kernels.Int && e.Def.Ints != nil {
+	if cast, isOwn := own[e.Def.Name]; isOwn || e.Type.Kind == kernels.Int && e.Def.Ints != nil {
 		s := e.Def.Name + "(" + strings.Join(args, ", ") + ")"
 		if cast != "" {
 			s += "::" + cast

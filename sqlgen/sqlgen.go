@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -130,10 +131,7 @@ func newPrinter(d Dialect, o Options, roots ...ra.Root) *printer {
 	if o.Step == "" {
 		p.draw.Step = strconv.FormatInt(o.Env.Step, 10)
 	}
-	nodes := make([]*ra.Node, len(roots))
-	for i, r := range roots {
-		nodes[i] = r.Node
-	}
+	nodes := lists.Map(roots, func(r ra.Root) *ra.Node { return r.Node })
 	ra.Walk(func(n *ra.Node) {
 		p.nodes = append(p.nodes, n)
 		p.names[n] = fmt.Sprintf("%s%d", strings.ToLower(n.Op.String()), len(p.nodes))
@@ -285,10 +283,7 @@ func (p *printer) carries(n *ra.Node) error {
 func (p *printer) cte(n *ra.Node, hint, body string) string {
 	s := p.comment(n) + p.names[n]
 	if n.Op == ra.Opaque && hint == "MATERIALIZED " { // else its rows are already in a table
-		ids := make([]string, len(n.Cols))
-		for j, c := range n.Cols {
-			ids[j] = colName(c.ID)
-		}
+		ids := lists.Map(n.Cols, func(c ra.Column) string { return colName(c.ID) })
 		s += "(" + strings.Join(ids, ", ") + ")"
 	}
 	return s + " AS " + hint + "(\n" + indent(body) + "\n)"
@@ -320,15 +315,11 @@ func (p *printer) hint(n *ra.Node) string {
 	switch {
 	case n.Op == ra.Opaque: // may be volatile
 		return "MATERIALIZED "
-	case n.Op == ra.Scan && p.uses[n] > 1:
-		return "NOT MATERIALIZED "
-	case p.pasted(n):
+	case n.Op == ra.Scan && p.uses[n] > 1, p.pasted(n):
 		return "NOT MATERIALIZED "
 	case p.uses[n] > 1:
 		return ""
-	case p.joins[n] && p.joined(n) > maxJoined:
-		return "MATERIALIZED "
-	case p.fence && len(n.Pred)+len(n.Equi) > 0:
+	case p.joins[n] && p.joined(n) > maxJoined, p.fence && len(n.Pred)+len(n.Equi) > 0:
 		return "MATERIALIZED "
 	case p.once(n) && heavy(n): // a nested loop would compute it again for each row of its other side
 		return "MATERIALIZED "
@@ -363,9 +354,7 @@ func (p *printer) cheap(n *ra.Node) bool {
 			in.Inputs[0].Op == ra.Scan
 		switch {
 		case plain && (p.uses[in] == 1 || in.Op != ra.Select || p.cheap(in)):
-		case p.uses[in] > 1 && p.pasted(in):
-			return false
-		case p.uses[in] == 1 && !p.cheap(in):
+		case p.uses[in] > 1 && p.pasted(in), p.uses[in] == 1 && !p.cheap(in):
 			return false
 		}
 	}

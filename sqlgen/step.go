@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -311,10 +312,7 @@ func (p *stepPrinter) first(s *stepSlot, t kernels.Type, x, from, where string, 
 		number = "(SELECT u.x FROM unnest(" + x + ") WITH ORDINALITY AS u(x, i) WHERE u.x" + notFinite +
 			" ORDER BY u.i LIMIT 1)::double precision"
 	}
-	texts := make([]string, len(key))
-	for i, k := range key {
-		texts[i] = k + "::pg_catalog.text"
-	}
+	texts := lists.Map(key, func(k string) string { return k + "::pg_catalog.text" })
 	q := fmt.Sprintf("SELECT %d AS slot, ARRAY[%s]::pg_catalog.text[] AS key, %s AS number\nFROM %s\nWHERE %s AND %s", s.n,
 		strings.Join(texts, ", "), number, from, where, cond)
 	if len(key) > 0 {

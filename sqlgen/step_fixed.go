@@ -2,6 +2,7 @@ package sqlgen
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/relgrad/relgrad/kernels"
@@ -141,12 +142,7 @@ func (p *stepPrinter) worth(n *ra.Node) bool {
 
 // chunks reports whether a node has a column of chunks.
 func (p *stepPrinter) chunks(n *ra.Node) bool {
-	for _, c := range n.Cols {
-		if p.need[c.ID] && c.Type.IsChunk() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.Cols, func(c ra.Column) bool { return p.need[c.ID] && c.Type.IsChunk() })
 }
 
 // varying tells which rows and columns are not the same at every step.
@@ -180,12 +176,9 @@ func (v *varying) node(n *ra.Node) {
 func (v *varying) column(n *ra.Node, i int) bool {
 	switch n.Op {
 	case ra.Scan: // a parameter read as data varies too, because before_step may change which values are NULL
-		for _, s := range v.trained {
-			if s.t.Schema == n.Table.Schema && s.t.Name == n.Table.Name && s.Col == n.TableCols[i] {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(v.trained, func(s *stepSlot) bool {
+			return s.t.Schema == n.Table.Schema && s.t.Name == n.Table.Name && s.Col == n.TableCols[i]
+		})
 	case ra.Select, ra.Join:
 		return v.expr(n.Out[i])
 	case ra.Aggregate:

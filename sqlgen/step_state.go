@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/kernels"
 )
 
@@ -40,10 +41,7 @@ func (s *stepSlot) trained() string {
 func (p *stepPrinter) tables(t *target) {
 	d := Postgres{}
 	cols, types := t.columns()
-	var rows []string
-	for _, s := range t.slots {
-		rows = append(rows, s.trained())
-	}
+	rows := lists.Map(t.slots, func(s *stepSlot) string { return s.trained() })
 	where := "\nWHERE " + strings.Join(rows, " OR ")
 	if slices.Contains(rows, "TRUE") {
 		where = ""

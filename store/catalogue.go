@@ -82,45 +82,31 @@ func (d *catalogue) save(kind, schema, name string, def any) error {
 
 // putTable replaces or adds (def nil: removes) a table's definition.
 func (d *catalogue) putTable(k definitions.Key, t *catalog.TableDef) error {
-	cat := d.cat.Clone()
-	old := cat.Tables[k]
-	if t == nil {
-		delete(cat.Tables, k)
-	} else {
-		cat.Tables[k] = t
-	}
-	d.cat = cat
-	if t == nil {
-		if old != nil && old.Temp {
-			return nil
-		}
-		return d.save("table", k.Schema, k.Name, nil)
-	}
-	if t.Temp {
-		return nil
-	}
-	return d.save("table", k.Schema, k.Name, t)
+	d.cat = d.cat.Clone()
+	return put(d, "table", d.cat.Tables, k, t, func(t *catalog.TableDef) bool { return t.Temp })
 }
 
 func (d *catalogue) putView(k definitions.Key, v *catalog.ViewDef) error {
-	cat := d.cat.Clone()
-	old := cat.Views[k]
-	if v == nil {
-		delete(cat.Views, k)
-	} else {
-		cat.Views[k] = v
-	}
-	d.cat = cat
-	if v == nil {
-		if old != nil && old.Temp {
+	d.cat = d.cat.Clone()
+	return put(d, "view", d.cat.Views, k, v, func(v *catalog.ViewDef) bool { return v.Temp })
+}
+
+// put changes a map of definitions and, but for temporary ones, the file.
+func put[T any](d *catalogue, kind string, all map[definitions.Key]*T, k definitions.Key, def *T,
+	temp func(*T) bool) error {
+	old := all[k]
+	if def == nil {
+		delete(all, k)
+		if old != nil && temp(old) {
 			return nil
 		}
-		return d.save("view", k.Schema, k.Name, nil)
+		return d.save(kind, k.Schema, k.Name, nil)
 	}
-	if v.Temp {
+	all[k] = def
+	if temp(def) {
 		return nil
 	}
-	return d.save("view", k.Schema, k.Name, v)
+	return d.save(kind, k.Schema, k.Name, def)
 }
 
 // counted returns how many rows and NULLs a table has. Where that is not known it counts, and this session's catalogue

@@ -63,8 +63,7 @@ func (conn *connection) create() error {
 // makeCatalog makes the catalogue in an empty file, unless another process has done so meanwhile: writing it again
 // would break that process's transactions.
 func (conn *connection) makeCatalog() error {
-	id, err := conn.application()
-	if err != nil || id == applicationID {
+	if id, err := conn.application(); err != nil || id == applicationID {
 		return err
 	}
 	if err := conn.foreign(); err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/store/bind"
@@ -308,7 +309,7 @@ func (l *loader) canceled(n int64) error {
 	if n&1023 != 0 || l.b.Context.Err() == nil {
 		return nil
 	}
-	return sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request").Wrap(l.b.Context.Err())
+	return sqlerr.Canceled(l.b.Context.Err())
 }
 
 // keyValues adds the values of a key that exists already to an error, where they are known.
@@ -466,10 +467,7 @@ func (db *DB) CopyOut(ctx context.Context, s *ast.Copy, text *ast.Text, w io.Wri
 	err = selectEach(ctx, db, sel, text, func(cols []bind.OutputColumn) error {
 		types = bind.TypesOfColumns(cols)
 		if s.Options.Header {
-			names := make([]any, len(cols))
-			for i, c := range cols {
-				names[i] = c.Name
-			}
+			names := lists.Map(cols, func(c bind.OutputColumn) any { return c.Name })
 			return out.Row(names, nil)
 		}
 		return nil

@@ -40,8 +40,7 @@ func Open(path string) (*DB, error) {
 		if st.IsDir() {
 			return nil, sqlerr.New(sqlerr.UndefinedFile, "could not open %s: it is a directory", path)
 		}
-		f, err := os.OpenFile(path, os.O_RDWR, 0)
-		if err != nil {
+		if f, err := os.OpenFile(path, os.O_RDWR, 0); err != nil {
 			readonly = true
 		} else {
 			f.Close()

@@ -133,12 +133,7 @@ func defaultText(b *writer, t *catalog.TableDef, c *catalog.Column, e ast.Expr) 
 
 // noSubQuery refuses a sub-query in an expression that is stored with a table.
 func noSubQuery(b *writer, e ast.Expr, what string) {
-	ast.Walk(e, func(n ast.Tree) bool {
-		if s, ok := n.(*ast.SubLink); ok {
-			b.Fail(s.At, sqlerr.FeatureNotSupported, "cannot use subquery in %s", what)
-		}
-		return true
-	})
+	ast.Each(e, func(s *ast.SubLink) { b.Fail(s.At, sqlerr.FeatureNotSupported, "cannot use subquery in %s", what) })
 }
 
 func orName(name, otherwise string) string {

@@ -62,9 +62,7 @@ var failures = map[int]func(file, msg string) *sqlerr.Error{
 	lite.CodeReadonly: func(file, _ string) *sqlerr.Error {
 		return sqlerr.New("25006", "cannot write: %s is read-only", file)
 	},
-	lite.CodeInterrupt: func(string, string) *sqlerr.Error {
-		return sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request")
-	},
+	lite.CodeInterrupt: func(string, string) *sqlerr.Error { return sqlerr.Canceled(nil) },
 	lite.CodeIOErr: func(file, msg string) *sqlerr.Error {
 		return sqlerr.New(sqlerr.IO, "input/output error on %s: %s", file, msg)
 	},
@@ -204,8 +202,7 @@ func locate(db *DB, err error, st ast.Statement) error {
 	}
 	e.Pos = int(found[0].Position())
 	a, isCol := args[0].(*ast.ColumnRef)
-	b, isToo := args[1].(*ast.ColumnRef)
-	if isCol && isToo && e.Detail == "" {
+	if b, isToo := args[1].(*ast.ColumnRef); isCol && isToo && e.Detail == "" {
 		e.Detail = strings.Join(a.Names, ".") + " has shape " + l + ", " + strings.Join(b.Names, ".") + " has shape " + r +
 			"."
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/store/bind"
@@ -61,7 +62,7 @@ func (db *DB) execute(ctx context.Context, st ast.Statement, text *ast.Text,
 	defer stop()
 	if r, err = run(ctx); err != nil {
 		if ctx.Err() != nil && sqlerr.Code(err) != sqlerr.QueryCanceled {
-			err = sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request").Wrap(err)
+			err = sqlerr.Canceled(err)
 		}
 		if db.explicit {
 			db.failed = true
@@ -301,11 +302,9 @@ func selectRows(ctx context.Context, db *DB, sel *ast.Select, text *ast.Text, st
 }
 
 func resultCols(cols []bind.OutputColumn) []catalog.ResultCol {
-	out := make([]catalog.ResultCol, len(cols))
-	for i, c := range cols {
-		out[i] = catalog.ResultCol{Name: c.Name, Type: c.Type.String()}
-	}
-	return out
+	return lists.Map(cols, func(c bind.OutputColumn) catalog.ResultCol {
+		return catalog.ResultCol{Name: c.Name, Type: c.Type.String()}
+	})
 }
 
 func values(cols []bind.OutputColumn, row []lite.Cell) ([]any, error) {

@@ -75,8 +75,7 @@ func sameResult(f, g *ast.CreateFunction) bool {
 		}
 		return out
 	}
-	x, y := outputs(f), outputs(g)
-	if len(x)+len(y) > 0 {
+	if x, y := outputs(f), outputs(g); len(x)+len(y) > 0 {
 		set := func(f *ast.CreateFunction) bool { return f.SetOf || f.Table != nil }
 		return slices.Equal(x, y) && set(f) == set(g)
 	}

@@ -244,11 +244,7 @@ func ParseSize(text string) (int64, error) {
 	shift, ok := sizeUnits[unit]
 	if !ok {
 		e := sqlerr.New(sqlerr.InvalidParameter, "%q is not an amount of memory: its unit is none of B, kB, MB, GB, TB", text)
-		var names []string
-		for n := range sizeUnits {
-			names = append(names, n)
-		}
-		slices.Sort(names)
+		names := slices.Sorted(maps.Keys(sizeUnits))
 		for _, n := range names {
 			if strings.EqualFold(n, unit) || strings.EqualFold(n[:1], unit) && len(n) == 2 {
 				return 0, e.WithHint("Perhaps you meant %s%s.", f[1], n)

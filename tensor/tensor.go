@@ -27,6 +27,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/relgrad/relgrad/internal/lists"
 )
 
 // DType is an element type.
@@ -81,10 +83,7 @@ func (s Shape) Equal(t Shape) bool {
 
 // String prints [3,4]; a scalar prints [].
 func (s Shape) String() string {
-	p := make([]string, len(s))
-	for i, d := range s {
-		p[i] = strconv.Itoa(d)
-	}
+	p := lists.Map(s, strconv.Itoa)
 	return "[" + strings.Join(p, ",") + "]"
 }
 
@@ -159,8 +158,7 @@ func FormatFloat(x float64, d DType) string {
 		return "0"
 	}
 	s := strconv.FormatFloat(x, 'e', -1, bits)
-	e, _ := strconv.Atoi(s[strings.IndexByte(s, 'e')+1:])
-	if e < -4 || e >= digits {
+	if e, _ := strconv.Atoi(s[strings.IndexByte(s, 'e')+1:]); e < -4 || e >= digits {
 		return s
 	}
 	return strconv.FormatFloat(x, 'f', -1, bits)

@@ -8,15 +8,13 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/bench"
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
 // bounded measures the named memory budgets, or all, and prints the report.
 func bounded(ctx context.Context, r *bench.Runner, names []string, o bench.Options, file string) error {
-	var known []string
-	for _, b := range bench.Budgets {
-		known = append(known, b.Name)
-	}
+	known := lists.Map(bench.Budgets, func(b *bench.Budget) string { return b.Name })
 	for _, n := range names {
 		if !slices.Contains(known, n) {
 			return sqlerr.New(sqlerr.UndefinedObject, "there is no budget \"%s\"", n).

@@ -14,10 +14,9 @@ import (
 
 // growthOptions are the options of `relgrad bench growth`.
 type growthOptions struct {
-	sizes    int
-	seconds  float64
-	examples string
-	write    string
+	sizes           int
+	seconds         float64
+	examples, write string
 }
 
 // growthFlags are options of growth only, workloadFlags of workloads only.

@@ -28,11 +28,10 @@ var checkCommand = command{name: "check", args: "[options] LOSS TABLE…", run: 
 // source is where a loss is defined: in a store, on a server, or in a script, which is run up to its first train or DO.
 type source struct {
 	target
-	script string
-	vars   variables
-	step   **int64
-	seed   **int64
-	wrong  func() string // checks a command's own options: what is wrong, or ""; may be nil
+	script     string
+	vars       variables
+	step, seed **int64
+	wrong      func() string // checks a command's own options: what is wrong, or ""; may be nil
 }
 
 func (s *source) flags(fs *flag.FlagSet) {

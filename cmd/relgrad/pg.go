@@ -19,9 +19,8 @@ var pgCommand = command{name: "pg", args: "install | status | compile LOSS PARAM
 
 // pgCall is a call of relgrad pg.
 type pgCall struct {
-	db, path string
-	loss     string
-	params   []string
+	db, path, loss string
+	params         []string
 }
 
 // pgActions are the words after pg. Those with arguments take a loss.

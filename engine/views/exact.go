@@ -301,8 +301,7 @@ func (t typed) aggregate(c *ast.FuncCall) trust {
 
 // kernel judges a call of a kernel of chunks. Functions of scalars are Postgres's own in the store.
 func (t typed) kernel(c *ast.FuncCall) trust {
-	d := kernels.Find(c.Name)
-	if d == nil || d.PerStep || d.PerCall {
+	if d := kernels.Find(c.Name); d == nil || d.PerStep || d.PerCall {
 		return differs
 	}
 	chunks := false

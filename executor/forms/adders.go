@@ -4,6 +4,7 @@ import (
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/values"
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -118,11 +119,7 @@ func nearby(c *compiler) {
 }
 
 func factorVals(scalars []values.Factor) []*values.Val {
-	out := make([]*values.Val, len(scalars))
-	for i, f := range scalars {
-		out[i] = f.V
-	}
-	return out
+	return lists.Map(scalars, func(f values.Factor) *values.Val { return f.V })
 }
 
 // weightedSum adds weighted chunks without making the products.

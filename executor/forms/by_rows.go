@@ -288,10 +288,5 @@ func mapsAlongRows(l *Lowerer, v, o *values.Val, met map[*values.Val]bool) bool 
 	if _, ok := alongRows(v); !ok {
 		return false
 	}
-	for _, a := range v.Args {
-		if !mapsAlongRows(l, a, o, met) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(v.Args, func(a *values.Val) bool { return !mapsAlongRows(l, a, o, met) })
 }

@@ -1,6 +1,8 @@
 package forms
 
 import (
+	"slices"
+
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/values"
@@ -78,14 +80,7 @@ func (c *compiler) fallible(v *values.Val) bool {
 	return f
 }
 
-func (c *compiler) anyFallible(vs []*values.Val) bool {
-	for _, v := range vs {
-		if c.fallible(v) {
-			return true
-		}
-	}
-	return false
-}
+func (c *compiler) anyFallible(vs []*values.Val) bool { return slices.ContainsFunc(vs, c.fallible) }
 
 func (c *compiler) make(v *values.Val, mask int) (int, error) {
 	switch {

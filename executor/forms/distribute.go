@@ -154,8 +154,7 @@ func pairsOf(d *device.Distributed, p *values.Shared) bool {
 			}
 		}
 	}
-	a, b := d.Sides[0], d.Sides[1]
-	if a.Count*b.Count == d.R.Space.N {
+	if a, b := d.Sides[0], d.Sides[1]; a.Count*b.Count == d.R.Space.N {
 		d.Tiles = p.Pairs(a.At, b.At, a.Count, b.Count)
 	}
 	return d.Tiles != nil
@@ -343,12 +342,9 @@ func ready(d *device.Distributed) bool {
 	if d.From = from; !ok || d.Rows && from.Idx != nil {
 		return false
 	}
-	for _, v := range []*values.Val{from.V, d.Sides[0].V, d.Sides[1].V} {
-		if v.Data == nil || v.Data.Kind != values.KindOf(d.R.Type) || v.Data.Valid != nil {
-			return false
-		}
-	}
-	return d.Norm.Data != nil
+	return !slices.ContainsFunc([]*values.Val{from.V, d.Sides[0].V, d.Sides[1].V}, func(v *values.Val) bool {
+		return v.Data == nil || v.Data.Kind != values.KindOf(d.R.Type) || v.Data.Valid != nil
+	}) && d.Norm.Data != nil
 }
 
 // byPartsOf makes the instruction that computes v, or what v is computed for, without the residual, before the first of

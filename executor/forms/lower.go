@@ -35,12 +35,10 @@ type Lowerer struct {
 	Lowering
 	g           *values.Graph
 	order       []*values.Val // arguments first
-	seen        map[*values.Val]bool
-	mat         map[*values.Val]bool
+	seen, mat   map[*values.Val]bool
 	owners      map[*values.Val][]*values.Val // the computed vals in whose trees it stands
 	uses        map[*values.Val][]*values.Val
 	works       map[*values.Val]float64
-	roots       []Root
 	isRoot      map[*values.Val]bool
 	conds       map[*values.Val]bool                // see conditional
 	distributed map[*values.Val]*device.Distributed // what is computed without a residual, and on the way to it
@@ -65,7 +63,7 @@ type Lowering struct {
 func Lower(o Lowering, g *values.Graph, roots []Root) (*Schedule, error) {
 	l := &Lowerer{Lowering: o, g: g, seen: map[*values.Val]bool{}, mat: map[*values.Val]bool{},
 		owners: map[*values.Val][]*values.Val{}, uses: map[*values.Val][]*values.Val{}, works: map[*values.Val]float64{},
-		roots: roots, isRoot: map[*values.Val]bool{}, conds: map[*values.Val]bool{}, maps: map[*values.Val]bool{},
+		isRoot: map[*values.Val]bool{}, conds: map[*values.Val]bool{}, maps: map[*values.Val]bool{},
 		besides: map[*values.Val]bool{}, byParts: map[*device.Distributed]*device.Instr{}, s: &Schedule{}}
 	for _, r := range roots {
 		l.visit(r.V)
@@ -182,22 +180,12 @@ func (l *Lowerer) wants(v *values.Val) bool {
 	if len(l.owners[v]) > 1 {
 		return true
 	}
-	for _, o := range l.owners[v] {
-		if v.Uniform() && values.Iteration(o).N > 1 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.owners[v], func(o *values.Val) bool { return v.Uniform() && values.Iteration(o).N > 1 })
 }
 
 // varies reports whether some user of v changes from step to step.
 func (l *Lowerer) varies(v *values.Val) bool {
-	for _, u := range l.uses[v] {
-		if u.Vary {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.uses[v], func(u *values.Val) bool { return u.Vary })
 }
 
 // cost is the work of recomputing v, in operations per element, down to what is in memory for sure.

@@ -1,6 +1,8 @@
 package forms
 
 import (
+	"slices"
+
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/kernels"
@@ -66,12 +68,7 @@ func (c *compiler) floatArgs(v *values.Val, mask int) ([]int, error) {
 }
 
 func (c *compiler) allUniform(args []int) bool {
-	for _, a := range args {
-		if !c.t.Cells[a].Uniform {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(args, func(a int) bool { return !c.t.Cells[a].Uniform })
 }
 
 // everywhere reports whether the mask is the same for all rows.

@@ -189,8 +189,7 @@ func choose(c *compiler, v *values.Val, args []int, conds int) int {
 
 // emitCast converts between numbers; other casts run through the reference code.
 func emitCast(c *compiler, v *values.Val, mask int) (int, error) {
-	from := v.Args[0].Type
-	if !v.Type.IsFloat() || !from.IsFloat() && from.Kind != kernels.Int {
+	if from := v.Args[0].Type; !v.Type.IsFloat() || !from.IsFloat() && from.Kind != kernels.Int {
 		if from.IsFloat() && from.Shape == nil && v.Type.Kind == kernels.Int {
 			return emitToInt(c, v, mask)
 		}

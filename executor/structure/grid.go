@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
@@ -392,13 +393,7 @@ func (p *Projection) strides(dims []Dim) []int {
 	return out
 }
 
-func sizes(dims []Dim) []int {
-	out := make([]int, len(dims))
-	for i, d := range dims {
-		out[i] = d.N
-	}
-	return out
-}
+func sizes(dims []Dim) []int { return lists.Map(dims, func(d Dim) int { return d.N }) }
 
 // Realise lists the rows of a grid's index, which is then like any other.
 func (x *Index) Realise(e *Env) error {

@@ -47,14 +47,13 @@ func (x *Groups) Varies() bool { return x.step || x.In.Varies || x.Out.Varies }
 
 // Indexer makes and holds the indexes and groups of the run, or of a step on top of it. Equal ones are made once.
 type Indexer struct {
-	parent *Indexer
-	Env    *Env
-	at     map[indexKey][]*Index
-	codes  map[indexKey][]*Groups
-	wholes map[[2]int]*Groups
-	comp   map[[2]int]*Index
-	lates  map[[2]int]*Index
-	Arrays *Arrays // memory for the indexes; nil: Go's heap
+	parent      *Indexer
+	Env         *Env
+	at          map[indexKey][]*Index
+	codes       map[indexKey][]*Groups
+	wholes      map[[2]int]*Groups
+	comp, lates map[[2]int]*Index
+	Arrays      *Arrays // memory for the indexes; nil: Go's heap
 }
 
 // indexKey is equal for equal indexes, or groups.

@@ -2,6 +2,7 @@ package structure
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cpu"
@@ -169,14 +170,7 @@ func (j *joiner) vec(c kernels.Col) (*ra.Vector, error) {
 	return j.st.from.Vector(in, in.Index(c.ID))
 }
 
-func (j *joiner) joined(s int) bool {
-	for _, t := range j.slots {
-		if t == s {
-			return true
-		}
-	}
-	return false
-}
+func (j *joiner) joined(s int) bool { return slices.Contains(j.slots, s) }
 
 // add joins slot s.
 func (j *joiner) add(s int) error {

@@ -137,12 +137,9 @@ func (j *joiner) fixed(s int, conds []ra.Equi) bool {
 
 // declared reports whether the columns of slot s in the conditions contain its identity.
 func (j *joiner) declared(s int, conds []ra.Equi) bool {
-	for _, k := range j.n.Inputs[s].Unique {
-		if !slices.ContainsFunc(conds, func(q ra.Equi) bool { return q.R.ID == k }) {
-			return false
-		}
-	}
-	return len(conds) > 0
+	return !slices.ContainsFunc(j.n.Inputs[s].Unique, func(k ra.ColumnID) bool {
+		return !slices.ContainsFunc(conds, func(q ra.Equi) bool { return q.R.ID == k })
+	}) && len(conds) > 0
 }
 
 // distinct reports whether no two rows of slot s are equal in the columns of the conditions.

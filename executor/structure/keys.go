@@ -51,11 +51,10 @@ type encoder struct {
 
 // level maps the number of a key's first columns, and the code of the next column, to the number of both.
 type level struct {
-	table    *pairTable
-	null     map[int32]int32
-	dict     map[string]uint64
-	asFloat  bool
-	nullSafe bool
+	table             *pairTable
+	null              map[int32]int32
+	dict              map[string]uint64
+	asFloat, nullSafe bool
 }
 
 func NewEncoder(build keyCols, nullSafe, asFloat []bool) *encoder {

@@ -30,13 +30,10 @@ type array[T int32 | int64] struct {
 
 // Ints returns n numbers that are not cleared.
 func (p *Arrays) Ints(n int) []int32 {
-	switch {
-	case p == nil:
+	if p == nil {
 		return make([]int32, n)
-	case p.lasts:
-		return lasting[int32](p.budget, n)
 	}
-	return p.narrow.take(p.budget, n)
+	return p.narrow.array(p, n)
 }
 
 // Scratch allocates arrays that are needed only briefly: they must not last as long as the run.
@@ -49,13 +46,19 @@ func (p *Arrays) Scratch() *Arrays {
 
 // Longs is Ints with 64 bits.
 func (p *Arrays) Longs(n int) []int64 {
-	switch {
-	case p == nil:
+	if p == nil {
 		return make([]int64, n)
-	case p.lasts:
-		return lasting[int64](p.budget, n)
 	}
-	return p.wide.take(p.budget, n)
+	return p.wide.array(p, n)
+}
+
+func (s *shelf[T]) array(p *Arrays, n int) []T {
+	if !p.lasts {
+		return s.take(p.budget, n)
+	}
+	a := newArray[T](p.budget, n)
+	p.budget.Lasts(int64(len(tensor.AsBytes(a.x))), a.file)
+	return a.x
 }
 
 // newArray makes an array. A full disk is a panic with its error.
@@ -70,13 +73,6 @@ func newArray[T int32 | int64](b Budget, n int) array[T] {
 		panic(err)
 	}
 	return array[T]{tensor.View[T](file, 0, n), file}
-}
-
-// lasting makes an array of the run's structure.
-func lasting[T int32 | int64](b Budget, n int) []T {
-	a := newArray[T](b, n)
-	b.Lasts(int64(len(tensor.AsBytes(a.x))), a.file)
-	return a.x
 }
 
 // Recycle takes back all arrays that are lent, and frees those that were not lent since the last call.

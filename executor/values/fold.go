@@ -1,6 +1,9 @@
 package values
 
-import "github.com/relgrad/relgrad/kernels"
+import (
+	"github.com/relgrad/relgrad/internal/lists"
+	"github.com/relgrad/relgrad/kernels"
+)
 
 // FoldStepConstants folds what is constant in a step: integers and conditions that read no column become constants, and
 // branches of CASE that the step does not take are removed. A key that only one branch reads is then known to be that
@@ -17,10 +20,7 @@ func FoldStepConstants(e *kernels.Expr, env *kernels.Env) *kernels.Expr {
 		}
 		out := known(e, env)
 		if out == nil {
-			args := make([]*kernels.Expr, len(e.Args))
-			for i, a := range e.Args {
-				args[i] = visit(a)
-			}
+			args := lists.Map(e.Args, visit)
 			var err error
 			if out, err = kernels.Call(e.Def, e.Attr, args...); err != nil {
 				out = e

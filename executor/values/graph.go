@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/relgrad/relgrad/executor/structure"
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -393,11 +394,7 @@ func (g *Graph) find(key string) *Val {
 func (v *Val) argTypes() []kernels.Type { return typesOf(v.Args) }
 
 func typesOf(vals []*Val) []kernels.Type {
-	t := make([]kernels.Type, len(vals))
-	for i, a := range vals {
-		t[i] = a.Type
-	}
-	return t
+	return lists.Map(vals, func(a *Val) kernels.Type { return a.Type })
 }
 
 // Concat puts columns one below the other; from are their spaces.

@@ -17,26 +17,24 @@ import (
 
 // leg is a direction in which the numbers of a column run: n of them, over rows or within the chunk.
 type leg struct {
-	label  int
-	n      int
-	inner  bool // within the chunk
-	stride int  // of the row's number, or within the chunk
+	label, n int
+	inner    bool // within the chunk
+	stride   int  // of the row's number, or within the chunk
 }
 
 // Layout maps the element c of the matrix's row r to a stored one: element inR[r]+inC[c] of the row number kR[r]+kC[c].
 type Layout struct {
-	key      string
-	order    string // the same for layouts that list the same numbers in the same order, in rows of another length
-	stored   int    // rows as stored
-	size     int    // of a stored chunk
-	Rows     int    // of the matrix
-	Cols     int
-	kR, kC   []int32
-	inR, inC []int32
-	table    []int32 // row by number; nil: the number
-	legs     [2][]leg
-	Run      int  // so many neighbours in a row of the matrix are neighbours as stored
-	View     bool // both are the same in memory
+	key              string
+	order            string // the same for layouts that list the same numbers in the same order, in rows of another length
+	stored           int    // rows as stored
+	size             int    // of a stored chunk
+	Rows             int    // of the matrix
+	Cols             int
+	kR, kC, inR, inC []int32
+	table            []int32 // row by number; nil: the number
+	legs             [2][]leg
+	Run              int  // so many neighbours in a row of the matrix are neighbours as stored
+	View             bool // both are the same in memory
 }
 
 // layout returns the layout of a column whose legs are taken as rows and columns of a matrix.

@@ -3,6 +3,8 @@ package values
 import (
 	"fmt"
 	"strings"
+
+	"github.com/relgrad/relgrad/internal/lists"
 )
 
 // Made prints v's name, what it holds and how that is computed.
@@ -46,10 +48,7 @@ func (v *Val) Text(stop bool, depth int) string {
 	case v.Op == OpGather:
 		return v.Args[0].Text(true, depth+1) + "[·]"
 	case v.Op == OpCall:
-		args := make([]string, len(v.Args))
-		for i, a := range v.Args {
-			args[i] = a.Text(true, depth+1)
-		}
+		args := lists.Map(v.Args, func(a *Val) string { return a.Text(true, depth+1) })
 		return v.Expr.Def.Name + "(" + strings.Join(args, ", ") + ")"
 	}
 	return fmt.Sprintf("v%d", v.ID)

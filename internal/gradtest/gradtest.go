@@ -33,12 +33,10 @@ import (
 
 // Bound is a loss with its gradients, not optimized.
 type Bound struct {
-	Loss    *ra.Node
-	LossCol ra.ColumnID
-	Params  []*ra.Table
-	Scans   []*ra.Node
-	Grads   []*ra.Node
-	Draws   bool
+	Loss         *ra.Node
+	LossCol      ra.ColumnID
+	Params       []*ra.Table
+	Scans, Grads []*ra.Node
 }
 
 // Bind binds a loss over db and differentiates it.
@@ -64,7 +62,6 @@ func BindWith(ctx context.Context, b *ra.Builder, db bind.Catalog, loss string, 
 	if err := ra.ValidateForward(q.Node); err != nil {
 		return nil, err
 	}
-	out.Draws = q.Draws
 	if out.Loss, err = autodiff.Expand(ctx, b, q.Node); err != nil {
 		return nil, err
 	}

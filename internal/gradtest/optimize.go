@@ -3,8 +3,9 @@ package gradtest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
-	"sort"
+	"slices"
 
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/memdb"
@@ -85,11 +86,7 @@ func Compare(a, b map[string][]float64, tol float64) error {
 	if len(a) != len(b) {
 		return fmt.Errorf("%d rows against %d", len(a), len(b))
 	}
-	keys := make([]string, 0, len(a))
-	for k := range a {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
+	keys := slices.Sorted(maps.Keys(a))
 	for _, k := range keys {
 		x, y := a[k], b[k]
 		if len(x) != len(y) {

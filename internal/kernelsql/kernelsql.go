@@ -25,6 +25,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/kernels"
 )
 
@@ -60,10 +61,7 @@ func Static(d *kernels.Def, s kernels.Sample, name string) string {
 
 // Ints is a bigint[] of numbers.
 func Ints(x []int) string {
-	list := make([]string, len(x))
-	for i, n := range x {
-		list[i] = fmt.Sprint(n)
-	}
+	list := lists.Map(x, func(n int) string { return fmt.Sprint(n) })
 	return "ARRAY[" + strings.Join(list, ",") + "]"
 }
 
@@ -102,10 +100,7 @@ var Internal = []string{"drop_mask", "eq_mask", "expand_to", "int_array", "lower
 
 func form(d *kernels.Def, s kernels.Sample, args []string) (string, bool) {
 	if f, ok := forms[d.Name]; ok {
-		list := make([]any, len(args))
-		for i, a := range args {
-			list[i] = a
-		}
+		list := lists.Map(args, func(a string) any { return a })
 		return fmt.Sprintf(f, list...), true
 	}
 	switch d.Name {

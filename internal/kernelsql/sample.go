@@ -178,8 +178,7 @@ func Each(t testing.TB, f func(*Sample)) {
 				} else {
 					seen = append(seen, text)
 				}
-				x, ok, err := newSample(d, s)
-				if err != nil {
+				if x, ok, err := newSample(d, s); err != nil {
 					t.Errorf("%s%v: %v", d.Name, s.Types, err)
 				} else if ok {
 					named = true

@@ -30,12 +30,14 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/internal/pgcluster"
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqlrun"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/migrations"
-	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/ra/interp"
 	"github.com/relgrad/relgrad/sqlfront/bind"
@@ -90,22 +92,9 @@ func (e *Engine) Run(ctx context.Context, db *memdb.DB, plan *ra.Plan, env *kern
 	if err := e.load(ctx, db, plan.Nodes()); err != nil {
 		return nil, err
 	}
-	out := make([][]interp.Row, len(plan.Roots))
-	for i, r := range plan.Roots {
-		one, _, err := optimizer.Alone(ctx, plan, i, optimizer.Options{})
-		if err != nil {
-			return nil, err
-		}
-		text, err := sqlgen.SQL(one, 0, sqlgen.Postgres{}, sqlgen.Options{Env: env, InFrom: e.InFrom,
-			Opaque: func(n *ra.Node) (string, error) { return series(n, env) }})
-		if err != nil {
-			return nil, err
-		}
-		if out[i], err = e.query(ctx, text, r); err != nil {
-			return nil, fmt.Errorf("pgrun: root %s: %w\n%s", r.Name, err, text)
-		}
-	}
-	return out, nil
+	return sqlrun.Roots(ctx, plan, sqlgen.Postgres{}, sqlgen.Options{Env: env, InFrom: e.InFrom,
+		Opaque: func(n *ra.Node) (string, error) { return series(n, env) }},
+		func(text string, r ra.Root) ([]interp.Row, error) { return e.query(ctx, text, r) })
 }
 
 // series prints the rows of generate_series.
@@ -117,10 +106,7 @@ func series(n *ra.Node, env *kernels.Env) (string, error) {
 	if len(data[0].Ints) == 0 {
 		return "SELECT 0::bigint WHERE FALSE", nil
 	}
-	var rows []string
-	for _, i := range data[0].Ints {
-		rows = append(rows, fmt.Sprintf("(%d::bigint)", i))
-	}
+	rows := lists.Map(data[0].Ints, func(i int64) string { return fmt.Sprintf("(%d::bigint)", i) })
 	return "VALUES " + strings.Join(rows, ", "), nil
 }
 

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand"
+	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/optimizer/rules"
@@ -172,17 +174,7 @@ func (cs *Case) active(p, c int) bool {
 	if !param.Table.Cols[c].Type.IsFloat() {
 		return false
 	}
-	for _, k := range param.Table.Key {
-		if k == c {
-			return false
-		}
-	}
-	for _, k := range param.Cols {
-		if k == c {
-			return true
-		}
-	}
-	return param.Cols == nil
+	return !slices.Contains(param.Table.Key, c) && (slices.Contains(param.Cols, c) || param.Cols == nil)
 }
 
 // rowKey prints the identity of a gradient's row.
@@ -274,10 +266,7 @@ func (c *Checker) real(ctx context.Context, q *Query) error {
 // rulesOff runs plans without some of the rules, with the rules in another order, and without any.
 func (c *Checker) rulesOff(ctx context.Context, cs *Case, want [][]interp.Row, r *rand.Rand) error {
 	all := rules.All()
-	var none []string
-	for _, rule := range all {
-		none = append(none, rule.Name)
-	}
+	none := lists.Map(all, func(rule rules.Rule) string { return rule.Name })
 	for _, opt := range []optimizer.Options{
 		{Disable: none},
 		{Disable: []string{none[r.Intn(len(none))]}},
@@ -306,8 +295,7 @@ func (cs *Case) compare(got, want [][]interp.Row, tol float64) error {
 	if len(got[0]) != 1 || got[0][0][0].Null {
 		return fmt.Errorf("the loss is %v, not %v", got[0], want[0])
 	}
-	a, b := got[0][0][0].Float(), want[0][0][0].Float()
-	if !near(a, b, tol*math.Max(1, math.Abs(b))) {
+	if a, b := got[0][0][0].Float(), want[0][0][0].Float(); !near(a, b, tol*math.Max(1, math.Abs(b))) {
 		return fmt.Errorf("the loss is %.15g, not %.15g", a, b)
 	}
 	for p, param := range cs.Params {

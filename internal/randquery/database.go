@@ -5,6 +5,7 @@ import (
 	"math/rand"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -58,10 +59,8 @@ func (t *Table) column(name string) *Column {
 func (d *Database) Mem(kind kernels.Kind) *memdb.DB {
 	db := memdb.New()
 	for _, t := range d.Tables {
-		var cols []memdb.Column
-		for _, c := range t.Cols {
-			cols = append(cols, memdb.Column{Name: c.Name, Data: c.vector(kind, t.Rows)})
-		}
+		cols := lists.Map(t.Cols,
+			func(c *Column) memdb.Column { return memdb.Column{Name: c.Name, Data: c.vector(kind, t.Rows)} })
 		mt := db.Create(t.Name, t.Keys, cols...)
 		if t.single() {
 			mt.Key, mt.Declared = nil, true
@@ -107,10 +106,7 @@ func (d *Database) Script(kind kernels.Kind) []string {
 		out = append(out, fmt.Sprintf("CREATE TABLE %s (%s);", t.Name, strings.Join(cols, ", ")))
 		var rows []string
 		for i := range t.Rows {
-			var vals []string
-			for _, c := range t.Cols {
-				vals = append(vals, literal(c.Data[i]))
-			}
+			vals := lists.Map(t.Cols, func(c *Column) string { return literal(c.Data[i]) })
 			rows = append(rows, "("+strings.Join(vals, ", ")+")")
 		}
 		if rows != nil {

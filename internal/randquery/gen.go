@@ -65,7 +65,6 @@ type relation struct {
 	keys   []string // names of the primary key's columns, for a table
 	rows   float64  // roughly the number of rows
 	hidden bool     // its identity rests on a hidden row id
-	one    bool     // exactly one row
 	masked bool     // values decide which of its rows are there
 	uses   []string // constructs that reading it counts
 	reads  int
@@ -87,7 +86,6 @@ type gen struct {
 	inView bool
 	names  int
 	budget int // expressions that may still be drawn at length
-	subs   int // depth of queries
 }
 
 // Options change what a seed draws without changing its structure.
@@ -207,8 +205,7 @@ func (g *gen) shape() []int {
 func (g *gen) candidates(loss string) []*Table {
 	text := loss + " "
 	for i := len(g.q.Views) - 1; i >= 0; i-- { // a view is read by what comes after it
-		v := g.q.Views[i]
-		if names(text, v.Name) || strings.Contains(text, "'"+v.Name+"'") {
+		if v := g.q.Views[i]; names(text, v.Name) || strings.Contains(text, "'"+v.Name+"'") {
 			text += v.SQL + " "
 		}
 	}
@@ -241,7 +238,7 @@ func (g *gen) params() {
 
 // table describes a base table as a relation.
 func (g *gen) table(t *Table) *relation {
-	rel := &relation{sql: t.Name, rows: float64(t.Rows), hidden: t.Keys == 0 && t.Rows != 1, one: t.single()}
+	rel := &relation{sql: t.Name, rows: float64(t.Rows), hidden: t.Keys == 0 && t.Rows != 1}
 	values := 0
 	for i, c := range t.Cols {
 		e := expr{kind: c.Type.Kind, shape: c.Type.Shape, mag: 2, dep: c.Type.IsFloat() && !t.Fixed,

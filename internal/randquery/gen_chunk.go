@@ -6,14 +6,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/kernels"
 )
 
 func shapeText(s []int) string {
-	parts := make([]string, len(s))
-	for i, d := range s {
-		parts[i] = strconv.Itoa(d)
-	}
+	parts := lists.Map(s, strconv.Itoa)
 	return "ARRAY[" + strings.Join(parts, ",") + "]"
 }
 

@@ -10,14 +10,13 @@ import (
 
 // scope is what expressions of one SELECT may read.
 type scope struct {
-	leaves []expr
-	items  []item
-	where  []string // conditions that the joins left for WHERE
-	rows   float64
-	hidden bool
-	masked bool
-	above  bool // above a grouping: no aggregates, no draws
-	sub    int  // scalar sub-queries that may still be drawn
+	leaves         []expr
+	items          []item
+	where          []string // conditions that the joins left for WHERE
+	rows           float64
+	hidden, masked bool
+	above          bool // above a grouping: no aggregates, no draws
+	sub            int  // scalar sub-queries that may still be drawn
 }
 
 // item is an entry of FROM.

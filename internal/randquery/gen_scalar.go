@@ -47,8 +47,7 @@ func tame(g *gen, e expr, limit float64) expr {
 
 // leafScalar draws a scalar without operators: a column, an attribute as a number, a constant, or an element.
 func leafScalar(g *gen, s *scope) expr {
-	xs := s.floats(nil)
-	if len(xs) > 0 && !g.one(8) {
+	if xs := s.floats(nil); len(xs) > 0 && !g.one(8) {
 		return g.choose(xs)
 	}
 	if cs := s.chunks(); len(cs) > 0 && !g.one(8) {

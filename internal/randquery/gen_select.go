@@ -358,12 +358,7 @@ func groupItem(g *gen, s *scope, c outCol, position int, groups *[]string) expr 
 
 // readsColumn reports whether an expression names a leaf of the scope.
 func readsColumn(s *scope, e expr) bool {
-	for _, l := range s.leaves {
-		if strings.Contains(e.sql, l.sql) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.leaves, func(l expr) bool { return strings.Contains(e.sql, l.sql) })
 }
 
 // aggregateExpr draws an aggregate of a shape whose values are small.

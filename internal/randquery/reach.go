@@ -3,9 +3,11 @@ package randquery
 import (
 	"context"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/ra/interp"
@@ -47,11 +49,7 @@ func (s set) add(o set) {
 }
 
 func (s set) String() string {
-	var keys []string
-	for k := range s {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
+	keys := slices.Sorted(maps.Keys(s))
 	return strings.Join(keys, " ")
 }
 
@@ -94,10 +92,7 @@ func (l *lineage) of(n *ra.Node) ([][]set, error) {
 
 // whole is a join that computes the rows of n, and passes the identities of all inputs up, which n need not.
 func (l *lineage) whole(n *ra.Node) (*ra.Node, []interp.Row, error) {
-	var out []ra.OutCol
-	for _, x := range n.Out {
-		out = append(out, ra.OutCol{X: x})
-	}
+	out := lists.Map(n.Out, func(x *kernels.Expr) ra.OutCol { return ra.OutCol{X: x} })
 	whole := ra.NewBuilder(n).JoinWhole(n.Inputs, n.Equi, n.Pred, out)
 	rows, err := l.in.Eval(l.ctx, whole)
 	return whole, rows, err
@@ -175,10 +170,7 @@ func fillByKey(n *ra.Node, rows []interp.Row, inputs [][][]set, inRows [][]inter
 		if s > 0 && n.Op != ra.Add {
 			break
 		}
-		key := make([]ra.ColumnID, len(n.Key))
-		for k, id := range n.Key {
-			key[k] = n.Inputs[s].Cols[n.Index(id)].ID
-		}
+		key := lists.Map(n.Key, func(id ra.ColumnID) ra.ColumnID { return n.Inputs[s].Cols[n.Index(id)].ID })
 		at := byKey(n, n.Key, rows)
 		for r, row := range inRows[s] {
 			if i, ok := at[keyText(n.Inputs[s], key, row)]; ok {

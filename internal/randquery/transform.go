@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/ra/interp"
@@ -101,10 +102,7 @@ func (cs *Case) elements(results [][]interp.Row, back func(place) place) (map[st
 	for p, param := range cs.Params {
 		t, cols := param.Table, cs.tableCols(p)
 		for _, row := range results[p+1] {
-			var key []string
-			for _, kc := range t.Key {
-				key = append(key, row[slices.Index(cols, kc)].String())
-			}
+			key := lists.Map(t.Key, func(kc int) string { return row[slices.Index(cols, kc)].String() })
 			for j, tc := range cols {
 				if !cs.active(p, tc) {
 					continue
@@ -129,10 +127,7 @@ func (q *Query) with(tables []*Table) *Query {
 
 // permuted stores all rows in another order.
 func permuted(q *Query, r *rand.Rand) *variant {
-	var tables []*Table
-	for _, t := range q.DB.Tables {
-		tables = append(tables, t.choose(t.Name, r.Perm(t.Rows)))
-	}
+	tables := lists.Map(q.DB.Tables, func(t *Table) *Table { return t.choose(t.Name, r.Perm(t.Rows)) })
 	return &variant{"rows permuted", q.with(tables), func(p place) place { return p }}
 }
 

@@ -32,17 +32,16 @@ DO $$ BEGIN CREATE EXTENSION citext; EXCEPTION WHEN OTHERS THEN CREATE DOMAIN ci
 
 // typ is a type of columns.
 type typ struct {
-	name   string // as declared
-	cast   string // in '…'::cast; "" is name
-	values []string
-	weight int
-	key    bool // has equality
-	order  bool // has an order
-	text   bool
-	number bool
-	none   bool // no min, max or greatest
-	hard   bool // loss refuses to compare it, or to put it in order
-	icu    bool // so in a database whose collation is ICU's
+	name         string // as declared
+	cast         string // in '…'::cast; "" is name
+	values       []string
+	weight       int
+	key          bool // has equality
+	order        bool // has an order
+	text, number bool
+	none         bool // no min, max or greatest
+	hard         bool // loss refuses to compare it, or to put it in order
+	icu          bool // so in a database whose collation is ICU's
 }
 
 // typs are the types. Of their values some are written differently and equal, and the order of the texts is not theirs.

@@ -96,16 +96,13 @@ type Text struct {
 
 // Error is an error with SQLSTATE, position, detail and hint.
 type Error struct {
-	Code    string
-	Message string
-	Detail  string
-	Hint    string
-	Context string // "PL/pgSQL function inline_code_block line 5 at SQL statement"
-	Text    *Text  // the text that Pos points into; nil when unknown
-	Pos     int    // 0-based byte offset, -1 when unknown
-	Shown   string // the whole text as psql shows it, if a server made it; "": Render makes it
-	Verbose string // the whole text as psql's \errverbose shows it
-	Err     error  // wrapped cause, may be nil
+	Code, Message, Detail, Hint string
+	Context                     string // "PL/pgSQL function inline_code_block line 5 at SQL statement"
+	Text                        *Text  // the text that Pos points into; nil when unknown
+	Pos                         int    // 0-based byte offset, -1 when unknown
+	Shown                       string // the whole text as psql shows it, if a server made it; "": Render makes it
+	Verbose                     string // the whole text as psql's \errverbose shows it
+	Err                         error  // wrapped cause, may be nil
 }
 
 // New makes an error without a position.
@@ -122,6 +119,12 @@ func At(pos int, code, format string, args ...any) *Error {
 func Broken(room, format string, args ...any) *Error {
 	return New(Internal, "internal error: "+room+": "+format, args...)
 }
+
+// CancelMessage is PostgreSQL's message of a statement whose user no longer waits for it.
+const CancelMessage = "canceling statement due to user request"
+
+// Canceled is the error of such a statement; cause may be nil.
+func Canceled(cause error) *Error { return New(QueryCanceled, CancelMessage).Wrap(cause) }
 
 // WithHint sets the hint and returns e.
 func (e *Error) WithHint(format string, args ...any) *Error {
@@ -169,7 +172,7 @@ func From(err error) error {
 	var path *fs.PathError
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return New(QueryCanceled, "canceling statement due to user request").Wrap(err)
+		return Canceled(err)
 	case errors.Is(err, fs.ErrNotExist):
 		code = UndefinedFile
 	case errors.As(err, &path):

@@ -24,6 +24,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
@@ -65,8 +66,15 @@ func (e *Engine) Run(ctx context.Context, db *memdb.DB, plan *ra.Plan, env *kern
 	if err := e.load(db, plan.Nodes()); err != nil {
 		return nil, err
 	}
+	return Roots(ctx, plan, sqlgen.SQLite{}, sqlgen.Options{Env: env, InFrom: e.InFrom,
+		Opaque: func(n *ra.Node) (string, error) { return series(n, env) }}, e.query)
+}
+
+// Roots prints each root of a plan by itself and runs it by query.
+func Roots(ctx context.Context, plan *ra.Plan, d sqlgen.Dialect, o sqlgen.Options,
+	query func(string, ra.Root) ([]interp.Row, error)) ([][]interp.Row, error) {
 	out := make([][]interp.Row, len(plan.Roots))
-	for i := range plan.Roots {
+	for i, r := range plan.Roots {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -74,13 +82,12 @@ func (e *Engine) Run(ctx context.Context, db *memdb.DB, plan *ra.Plan, env *kern
 		if err != nil {
 			return nil, err
 		}
-		text, err := sqlgen.SQL(one, 0, sqlgen.SQLite{}, sqlgen.Options{Env: env, InFrom: e.InFrom,
-			Opaque: func(n *ra.Node) (string, error) { return series(n, env) }})
+		text, err := sqlgen.SQL(one, 0, d, o)
 		if err != nil {
 			return nil, err
 		}
-		if out[i], err = e.query(text, plan.Roots[i]); err != nil {
-			return nil, fmt.Errorf("sqlrun: root %s: %w\n%s", plan.Roots[i].Name, err, text)
+		if out[i], err = query(text, r); err != nil {
+			return nil, fmt.Errorf("root %s: %w\n%s", r.Name, err, text)
 		}
 	}
 	return out, nil
@@ -92,10 +99,7 @@ func series(n *ra.Node, env *kernels.Env) (string, error) {
 	if err != nil || !ok || len(data) != 1 || data[0].Ints == nil {
 		return "", sqlerr.New(sqlerr.FeatureNotSupported, "memdb runs no SQL").Wrap(err)
 	}
-	var rows []string
-	for _, i := range data[0].Ints {
-		rows = append(rows, fmt.Sprintf("(%d)", i))
-	}
+	rows := lists.Map(data[0].Ints, func(i int64) string { return fmt.Sprintf("(%d)", i) })
 	return "VALUES " + strings.Join(rows, ", "), nil
 }
 

@@ -25,26 +25,23 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"sort"
 	"strings"
 )
 
 // event is a line of go test -json (go doc test2json).
 type event struct {
-	Action     string
-	Package    string
-	ImportPath string
-	Test       string
-	Output     string
-	Elapsed    float64 // seconds
+	Action, Package, ImportPath, Test, Output string
+	Elapsed                                   float64 // seconds
 }
 
 // test is what is known of one test, or with an empty name of a package.
 type test struct {
-	output  []string
-	parent  bool
-	failing bool
+	output          []string
+	parent, failing bool
 }
 
 type report struct {
@@ -197,11 +194,7 @@ func (r *report) finish() bool {
 			fmt.Fprintf(r.out, "FAIL\t%s\tdid not finish\n", pkg)
 		}
 	}
-	var reasons []string
-	for why := range r.skips {
-		reasons = append(reasons, why)
-	}
-	sort.Strings(reasons)
+	reasons := slices.Sorted(maps.Keys(r.skips))
 	for _, why := range reasons {
 		tests, more := r.skips[why], ""
 		if len(tests) > 6 {

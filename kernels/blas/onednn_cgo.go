@@ -86,11 +86,9 @@ func (o *onednn) Sgemm(ta, tb blas.Transpose, m, n, k int, alpha float32, a []fl
 		}
 		least = packsNothing + 1
 	}
-	if min(m, n) >= dnnlSide && m*n >= (least+k-1)/max(k, 1) &&
-		fits(ta, tb, m, n, k, lda, ldb, ldc, len(a), len(b), len(c)) &&
-		C.call_dnnl(o.sgemm, o.threads, letter(ta), letter(tb), C.int(m), C.int(n), C.int(k), C.float(alpha),
-			(*C.float)(&a[0]), C.int(lda),
-			(*C.float)(&b[0]), C.int(ldb), C.float(beta), (*C.float)(&c[0]), C.int(ldc)) == 0 {
+	if min(m, n) >= dnnlSide && m*n >= (least+k-1)/max(k, 1) && fits(ta, tb, m, n, k, lda, ldb, ldc, len(a), len(b),
+		len(c)) && C.call_dnnl(o.sgemm, o.threads, letter(ta), letter(tb), C.int(m), C.int(n), C.int(k), C.float(alpha),
+		(*C.float)(&a[0]), C.int(lda), (*C.float)(&b[0]), C.int(ldb), C.float(beta), (*C.float)(&c[0]), C.int(ldc)) == 0 {
 		return
 	}
 	o.Interface.Sgemm(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)

@@ -137,11 +137,10 @@ func AddRows[T Float](rows, size int, a []T, acc []float64) {
 // says that they have just been read: it changes no result. Held, which only SpMM's second rows are, says that At holds
 // one row for each group.
 type Rows[T Float] struct {
-	X    []T
-	At   []int32
-	Step int
-	Near bool
-	Held bool
+	X          []T
+	At         []int32
+	Step       int
+	Near, Held bool
 
 	distant bool // they are not near, however few there are
 }

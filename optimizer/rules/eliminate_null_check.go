@@ -87,8 +87,7 @@ func (p *provers) hasValue(sum *ra.Node, id ra.ColumnID, s int) bool {
 	if sum.Op != ra.Aggregate || len(sum.Group) > 0 || !sum.Col(id).Type.Nullable {
 		return false
 	}
-	a := sum.Aggs[sum.Index(id)]
-	if sum.Inputs[0].Col(a.Arg).Type.Nullable {
+	if a := sum.Aggs[sum.Index(id)]; sum.Inputs[0].Col(a.Arg).Type.Nullable {
 		return false
 	}
 	summed := sum.Inputs[0]

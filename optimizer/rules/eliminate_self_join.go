@@ -3,6 +3,7 @@ package rules
 import (
 	"slices"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -191,11 +192,7 @@ func columnsIn(n *ra.Node, s int, ids []ra.ColumnID) []ra.ColumnID {
 
 // samePlace returns the columns of in that stand where ids stand in n.
 func samePlace(n *ra.Node, ids []ra.ColumnID, in *ra.Node) []ra.ColumnID {
-	var out []ra.ColumnID
-	for _, id := range ids {
-		out = append(out, in.Cols[n.Index(id)].ID)
-	}
-	return out
+	return lists.Map(ids, func(id ra.ColumnID) ra.ColumnID { return in.Cols[n.Index(id)].ID })
 }
 
 // absorb drops input s of n; the columns it gave come from input a, those in up under these ids.

@@ -32,15 +32,12 @@ var _ = register(Rule{
 // narrower reports whether a row that semi-join n keeps is one that semi-join m keeps. Their left columns correspond by
 // position.
 func narrower(n, m *ra.Node) bool {
-	for _, w := range m.Equi {
-		if !slices.ContainsFunc(n.Equi, func(q ra.Equi) bool {
+	return !slices.ContainsFunc(m.Equi, func(w ra.Equi) bool {
+		return !slices.ContainsFunc(n.Equi, func(q ra.Equi) bool {
 			return q.L.Input == 0 && w.L.Input == 0 && n.Inputs[0].Index(q.L.ID) == m.Inputs[0].Index(w.L.ID) &&
 				(w.NullSafe || !q.NullSafe) && chosenFrom(n.Inputs[1], q.R.ID, m.Inputs[1], w.R.ID)
-		}) {
-			return false
-		}
-	}
-	return true
+		})
+	})
 }
 
 // chosenFrom reports whether n holds some of the rows of all, and column id of n is column of of it.

@@ -3,6 +3,7 @@ package rules
 import (
 	"slices"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -86,10 +87,8 @@ func mergeInputs(n *ra.Node, gone []bool) {
 			inputs = append(inputs, in)
 		}
 	}
-	var equi []ra.Equi
-	for _, q := range n.Equi {
-		equi = append(equi, ra.Equi{L: m.col(q.L), R: m.col(q.R), NullSafe: q.NullSafe})
-	}
+	equi := lists.Map(n.Equi,
+		func(q ra.Equi) ra.Equi { return ra.Equi{L: m.col(q.L), R: m.col(q.R), NullSafe: q.NullSafe} })
 	var pred, out []*kernels.Expr
 	for slot := range n.Inputs {
 		if gone[slot] {

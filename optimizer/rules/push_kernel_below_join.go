@@ -177,8 +177,7 @@ func subRows(c *Context, n *ra.Node, slots []int) float64 {
 func among(n *ra.Node, slots []int) []ra.Equi {
 	var out []ra.Equi
 	for _, q := range n.Equi {
-		l, r := slices.Index(slots, q.L.Input), slices.Index(slots, q.R.Input)
-		if l >= 0 && r >= 0 {
+		if l, r := slices.Index(slots, q.L.Input), slices.Index(slots, q.R.Input); l >= 0 && r >= 0 {
 			q.L.Input, q.R.Input = l, r
 			out = append(out, q)
 		}

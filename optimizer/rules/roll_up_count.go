@@ -3,6 +3,7 @@ package rules
 import (
 	"slices"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -31,10 +32,7 @@ var _ = register(Rule{
 		if len(need) == 0 || slices.ContainsFunc(need, func(i int) bool { return !countsRows(n, n.Aggs[i]) }) {
 			return false
 		}
-		var cols []ra.Column
-		for _, i := range need {
-			cols = append(cols, n.Cols[i])
-		}
+		cols := lists.Map(need, func(i int) ra.Column { return n.Cols[i] })
 		n.Cols = cols
 		rollUp(c, n, c.first(by))
 		return true
@@ -118,9 +116,6 @@ func rollUp(c *Context, n, by *ra.Node) {
 		panic(err) // a count is a number
 	}
 	all := kernels.Build("coalesce", sum.Var(0, sum.Cols[0].ID), kernels.Const(kernels.IntValue(0)))
-	var out []ra.OutCol
-	for _, col := range n.Cols {
-		out = append(out, ra.OutCol{Name: col.Name, X: all})
-	}
+	out := lists.Map(n.Cols, func(col ra.Column) ra.OutCol { return ra.OutCol{Name: col.Name, X: all} })
 	become(n, c.B.Select(sum, nil, out))
 }

@@ -25,6 +25,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -95,11 +96,7 @@ func mapExprs(n *ra.Node, f func(kernels.Col) kernels.Col) {
 
 // passAll makes the outputs of a Select that passes every column of n.
 func passAll(n *ra.Node) []ra.OutCol {
-	var out []ra.OutCol
-	for _, c := range n.Cols {
-		out = append(out, ra.OutCol{Name: c.Name, X: n.Var(0, c.ID)})
-	}
-	return out
+	return lists.Map(n.Cols, func(c ra.Column) ra.OutCol { return ra.OutCol{Name: c.Name, X: n.Var(0, c.ID)} })
 }
 
 // putBelow replaces input slot of n by to, whose first columns correspond to the old input's.

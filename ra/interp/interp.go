@@ -26,6 +26,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -151,8 +152,7 @@ func (in *Interp) combine(n *ra.Node, inputs [][]Row) ([]combo, error) {
 				continue
 			}
 			for _, r := range index[k] {
-				joined := append(c[:len(c):len(c)], r)
-				if selfConditions(n, here, joined, i) {
+				if joined := append(c[:len(c):len(c)], r); selfConditions(n, here, joined, i) {
 					next = append(next, joined)
 				}
 			}
@@ -289,11 +289,7 @@ func aggregate(n *ra.Node, rows []Row) []Row {
 			accumulate(a.Fn, acc, r[in.Index(a.Arg)])
 		}
 	}
-	out := make([]Row, len(order))
-	for i, k := range order {
-		out[i] = groups[k]
-	}
-	return out
+	return lists.Map(order, func(k string) Row { return groups[k] })
 }
 
 func zero(t kernels.Type) kernels.Value {

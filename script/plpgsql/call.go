@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/script"
 	"github.com/relgrad/relgrad/sqlfront/ast"
@@ -182,10 +183,7 @@ func sqlContext(err error, fn *ast.CreateFunction, n int) error {
 // bindArgs replaces $n and parameter names in a statement of a LANGUAGE sql function. A column hides a parameter of the
 // same name.
 func bindArgs(in *Interp, fn *ast.CreateFunction, stmt ast.Statement, args []value, b *body) (ast.Statement, error) {
-	exprs := make([]ast.Expr, len(args))
-	for i, a := range args {
-		exprs[i] = a.bound(-1)
-	}
+	exprs := lists.Map(args, func(a value) ast.Expr { return a.bound(-1) })
 	return substituteArgs(in, fn, ast.Tree(stmt), exprs, b)
 }
 

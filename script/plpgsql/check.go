@@ -71,14 +71,7 @@ func checkDefaults(in *Interp, ctx context.Context, fn *ast.CreateFunction, text
 
 // callsUser reports whether an expression calls a function of the user.
 func callsUser(in *Interp, e ast.Expr) bool {
-	found := false
-	ast.Walk(e, func(t ast.Tree) bool {
-		if c, ok := t.(*ast.FuncCall); ok && in.Session.Function(c.Schema, c.Name) != nil {
-			found = true
-		}
-		return !found
-	})
-	return found
+	return ast.Any(e, func(c *ast.FuncCall) bool { return in.Session.Function(c.Schema, c.Name) != nil })
 }
 
 // returnsRows reports whether a body's last statement gives rows.

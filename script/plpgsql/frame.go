@@ -14,16 +14,15 @@ import (
 
 // variable is a PL/pgSQL variable: a scalar, or a record where fields is set.
 type variable struct {
-	name     string
-	decl     ast.TypeName // the type of a scalar
-	val      value
-	record   bool
-	fields   []script.Col
-	vals     []any
-	dynamic  bool // a record that takes the columns of each row assigned to it
-	assigned bool // a record to which a row has been assigned
-	constant bool
-	notNull  bool
+	name              string
+	decl              ast.TypeName // the type of a scalar
+	val               value
+	record            bool
+	fields            []script.Col
+	vals              []any
+	dynamic           bool // a record that takes the columns of each row assigned to it
+	assigned          bool // a record to which a row has been assigned
+	constant, notNull bool
 }
 
 // varScope is a block's variables.

@@ -97,8 +97,7 @@ func (in *Interp) values(ctx context.Context, fn *ast.CreateFunction, args []ast
 func (in *Interp) outArgument(ctx context.Context, fn *ast.CreateFunction, p ast.FuncParam, arg ast.Expr,
 	text *ast.Text) error {
 	session, ok := in.Session.(binding)
-	_, variable := arg.(*ast.ColumnRef)
-	if !ok || variable || arg == nil {
+	if _, variable := arg.(*ast.ColumnRef); !ok || variable || arg == nil {
 		return nil
 	}
 	cols, err := session.Described(ctx, selectOf(arg), text)

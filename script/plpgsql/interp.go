@@ -138,12 +138,7 @@ func isConstant(x ast.Expr) bool {
 	case *ast.Literal, *ast.Bound:
 		return true
 	case *ast.ArrayLit:
-		for _, e := range n.Elems {
-			if !isConstant(e) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(n.Elems, func(e ast.Expr) bool { return !isConstant(e) })
 	}
 	return false
 }

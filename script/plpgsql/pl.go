@@ -53,8 +53,7 @@ func (f *frame) list(body []plpgsql.PLStmt) (signal, error) {
 		if err := script.Canceled(f.ctx); err != nil {
 			return signal{}, err
 		}
-		sig, err := f.statement(s)
-		if err != nil || sig.kind != sigNone {
+		if sig, err := f.statement(s); err != nil || sig.kind != sigNone {
 			return sig, err
 		}
 	}
@@ -277,8 +276,7 @@ func caseStmt(f *frame, x *plpgsql.PLCase) (signal, error) {
 func exitStmt(f *frame, x *plpgsql.PLExit) (signal, error) {
 	f.step(x, map[bool]string{false: "EXIT", true: "CONTINUE"}[x.Continue])
 	if x.When != nil {
-		ok, err := f.cond(x.When)
-		if err != nil || !ok {
+		if ok, err := f.cond(x.When); err != nil || !ok {
 			return signal{}, err
 		}
 	}
@@ -308,8 +306,7 @@ func whileStmt(f *frame, x *plpgsql.PLWhile) (signal, error) {
 		f.step(x, "LOOP")
 		if x.Cond != nil {
 			f.what = "WHILE"
-			ok, err := f.cond(x.Cond)
-			if err != nil || !ok {
+			if ok, err := f.cond(x.Cond); err != nil || !ok {
 				return signal{}, err
 			}
 		}

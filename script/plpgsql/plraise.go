@@ -159,8 +159,7 @@ func diagnosticsStmt(f *frame, x *plpgsql.PLGetDiagnostics) error {
 
 // assertStmt is ASSERT.
 func assertStmt(f *frame, x *plpgsql.PLAssert) error {
-	ok, err := f.cond(x.Cond)
-	if err != nil || ok {
+	if ok, err := f.cond(x.Cond); err != nil || ok {
 		return err
 	}
 	e := sqlerr.New("P0004", "assertion failed")

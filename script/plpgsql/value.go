@@ -9,6 +9,7 @@ import (
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/store/columns"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -38,33 +39,33 @@ func typeName(s string) ast.TypeName {
 // Format prints a value as Postgres's output functions do; NULL is "".
 func Format(v any, typ string) string {
 	switch x := v.(type) {
-	case nil:
-		return ""
 	case string:
 		return x
-	case bool:
-		if x {
-			return "t"
-		}
-		return "f"
-	case int64:
-		return strconv.FormatInt(x, 10)
-	case int:
-		return strconv.Itoa(x)
-	case float64:
-		return tensor.FormatFloat(x, DtypeOf(typ))
-	case *tensor.Tensor:
-		return x.String()
 	case []byte:
 		return fmt.Sprintf("\\x%x", x)
 	}
-	rv := reflect.ValueOf(v)
-	if rv.Kind() != reflect.Slice {
-		return fmt.Sprint(v)
+	if list := reflect.ValueOf(v); list.Kind() == reflect.Slice {
+		v = asList(list)
 	}
-	var b strings.Builder
-	formatArray(&b, rv, strings.TrimSuffix(typ, "[]"))
-	return b.String()
+	return columns.Format(v, typ)
+}
+
+// asList makes lists of any of slices of other types; other values stay as they are.
+func asList(v reflect.Value) any {
+	if v.Kind() == reflect.Interface {
+		v = v.Elem()
+	}
+	switch v.Kind() {
+	case reflect.Invalid:
+		return nil
+	case reflect.Slice:
+		out := make([]any, v.Len())
+		for i := range out {
+			out[i] = asList(v.Index(i))
+		}
+		return out
+	}
+	return v.Interface()
 }
 
 func DtypeOf(typ string) tensor.DType {
@@ -72,37 +73,6 @@ func DtypeOf(typ string) tensor.DType {
 		return tensor.Float32
 	}
 	return tensor.Float64
-}
-
-func formatArray(b *strings.Builder, v reflect.Value, elem string) {
-	b.WriteByte('{')
-	for i := range v.Len() {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		e := v.Index(i)
-		if e.Kind() == reflect.Interface {
-			if e.IsNil() {
-				b.WriteString("NULL")
-				continue
-			}
-			e = e.Elem()
-		}
-		if e.Kind() == reflect.Slice {
-			formatArray(b, e, elem)
-			continue
-		}
-		b.WriteString(quoteElement(Format(e.Interface(), elem)))
-	}
-	b.WriteByte('}')
-}
-
-// quoteElement quotes an array element as array_out does.
-func quoteElement(s string) string {
-	if s != "" && !strings.EqualFold(s, "null") && !strings.ContainsAny(s, "{},\"\\ \t\n\r\v\f") {
-		return s
-	}
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
 // intRange holds the limits of the integer types.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -121,11 +121,7 @@ func argsOf(r *Runner, a *argScanner) ([]string, error) {
 	return args, nil
 }
 
-func changeDir(r *Runner, _ context.Context, _ *scanner, a *argScanner) error {
-	args, err := argsOf(r, a)
-	if err != nil {
-		return err
-	}
+func changeDir(r *Runner, _ context.Context, _ *scanner, args []string) (err error) {
 	dir := ""
 	if len(args) == 0 {
 		if dir, err = os.UserHomeDir(); err != nil {
@@ -172,31 +168,19 @@ func includeCommand(relative bool) commandFunc {
 }
 
 func echoCommand(to func(*Runner) io.Writer) commandFunc {
-	return func(r *Runner, _ context.Context, _ *scanner, a *argScanner) error {
-		args, err := argsOf(r, a)
-		if err != nil {
-			return err
-		}
+	return withArgs(func(r *Runner, _ context.Context, _ *scanner, args []string) error {
 		end := "\n"
 		if len(args) > 0 && args[0] == "-n" {
 			args, end = args[1:], ""
 		}
-		_, err = io.WriteString(to(r), strings.Join(args, " ")+end)
+		_, err := io.WriteString(to(r), strings.Join(args, " ")+end)
 		return err
-	}
+	})
 }
 
-func setCommand(r *Runner, _ context.Context, _ *scanner, a *argScanner) error {
-	args, err := argsOf(r, a)
-	if err != nil {
-		return err
-	}
+func setCommand(r *Runner, _ context.Context, _ *scanner, args []string) error {
 	if len(args) == 0 {
-		var names []string
-		for n := range r.vars {
-			names = append(names, n)
-		}
-		sort.Strings(names)
+		names := slices.Sorted(maps.Keys(r.vars))
 		for _, n := range names {
 			fmt.Fprintf(r.stdout, "%s = '%s'\n", n, strings.ReplaceAll(r.vars[n], "'", "''"))
 		}
@@ -267,11 +251,7 @@ func unsetCommand(r *Runner, _ context.Context, _ *scanner, a *argScanner) error
 	return nil
 }
 
-func timingCommand(r *Runner, _ context.Context, _ *scanner, a *argScanner) error {
-	args, err := argsOf(r, a)
-	if err != nil {
-		return err
-	}
+func timingCommand(r *Runner, _ context.Context, _ *scanner, args []string) error {
 	r.timing = !r.timing
 	if len(args) > 0 {
 		b, ok := parseBool(args[0])

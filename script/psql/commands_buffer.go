@@ -33,11 +33,7 @@ func recallPrevious(r *Runner, s *scanner) {
 }
 
 // writeBuffer is \w file: it writes the query buffer.
-func writeBuffer(r *Runner, ctx context.Context, s *scanner, a *argScanner) (err error) {
-	args, err := argsOf(r, a)
-	if err != nil {
-		return err
-	}
+func writeBuffer(r *Runner, ctx context.Context, s *scanner, args []string) (err error) {
 	to := strings.Join(args, " ")
 	if to == "" {
 		return r.fail(sqlerr.Syntax, "Write \\w FILE.", "\\w: missing required argument")
@@ -63,11 +59,7 @@ func writeBuffer(r *Runner, ctx context.Context, s *scanner, a *argScanner) (err
 }
 
 // editBuffer is \e [file]: the text that the editor leaves is read as if it had been typed.
-func editBuffer(r *Runner, ctx context.Context, s *scanner, a *argScanner) error {
-	args, err := argsOf(r, a)
-	if err != nil {
-		return err
-	}
+func editBuffer(r *Runner, ctx context.Context, s *scanner, args []string) error {
 	if r.terminal == nil {
 		return r.fail(sqlerr.FeatureNotSupported, "relgrad sql is the shell; \\i FILE runs a file.",
 			"\\e: there is no terminal to edit on")
@@ -108,11 +100,7 @@ func editBuffer(r *Runner, ctx context.Context, s *scanner, a *argScanner) error
 }
 
 // watchBuffer is \watch: it runs the query buffer again and again.
-func watchBuffer(r *Runner, ctx context.Context, s *scanner, a *argScanner) error {
-	args, err := argsOf(r, a)
-	if err != nil {
-		return err
-	}
+func watchBuffer(r *Runner, ctx context.Context, s *scanner, args []string) (err error) {
 	seconds, times := 2.0, int64(math.MaxInt64)
 	for _, arg := range args {
 		if n, ok := strings.CutPrefix(arg, "c="); ok {
@@ -139,8 +127,7 @@ func watchBuffer(r *Runner, ctx context.Context, s *scanner, a *argScanner) erro
 			"\t")
 		one := &scanner{}
 		one.add(text, line)
-		res, err := r.sendQuery(ctx, one, r.show)
-		if err != nil || res == nil { // \watch ends with an error
+		if res, err := r.sendQuery(ctx, one, r.show); err != nil || res == nil { // \watch ends with an error
 			return err
 		}
 		if i+1 == times {
@@ -175,11 +162,7 @@ func errorVerbose(r *Runner, _ context.Context, _ *scanner, _ *argScanner) error
 }
 
 // getenvCommand is \getenv variable environment; where the environment lacks it, the variable stays as it is.
-func getenvCommand(r *Runner, _ context.Context, _ *scanner, a *argScanner) error {
-	args, err := argsOf(r, a)
-	if err != nil {
-		return err
-	}
+func getenvCommand(r *Runner, _ context.Context, _ *scanner, args []string) error {
 	if len(args) != 2 {
 		return r.fail(sqlerr.Syntax, "Write \\getenv VARIABLE ENVIRONMENT.",
 			"\\getenv: two arguments are needed, not %d", len(args))
@@ -191,11 +174,7 @@ func getenvCommand(r *Runner, _ context.Context, _ *scanner, a *argScanner) erro
 }
 
 // setenvCommand is \setenv name [value].
-func setenvCommand(r *Runner, _ context.Context, _ *scanner, a *argScanner) error {
-	args, err := argsOf(r, a)
-	if err != nil {
-		return err
-	}
+func setenvCommand(r *Runner, _ context.Context, _ *scanner, args []string) (err error) {
 	if len(args) == 0 || len(args) > 2 || args[0] == "" || strings.Contains(args[0], "=") {
 		return r.fail(sqlerr.Syntax, "Write \\setenv NAME [VALUE].", "\\setenv: a name and a value are needed")
 	}
@@ -211,11 +190,7 @@ func setenvCommand(r *Runner, _ context.Context, _ *scanner, a *argScanner) erro
 }
 
 // promptCommand is \prompt [text] name: it reads a line from the terminal, in a script from standard input.
-func promptCommand(r *Runner, _ context.Context, _ *scanner, a *argScanner) error {
-	args, err := argsOf(r, a)
-	if err != nil {
-		return err
-	}
+func promptCommand(r *Runner, _ context.Context, _ *scanner, args []string) (err error) {
 	if len(args) == 0 || len(args) > 2 {
 		return r.fail(sqlerr.Syntax, "Write \\prompt [TEXT] NAME.", "\\prompt: the name of a variable is needed")
 	}
@@ -253,11 +228,7 @@ func readAnswer(in *bufio.Reader) (string, error) {
 }
 
 // encodingCommand is \encoding [UTF8].
-func encodingCommand(r *Runner, _ context.Context, _ *scanner, a *argScanner) error {
-	args, err := argsOf(r, a)
-	if err != nil {
-		return err
-	}
+func encodingCommand(r *Runner, _ context.Context, _ *scanner, args []string) error {
 	if len(args) == 0 {
 		_, err := fmt.Fprintln(r.stdout, "UTF8")
 		return err

@@ -127,11 +127,7 @@ func gexecCommand(r *Runner, ctx context.Context, s *scanner, _ *argScanner) err
 }
 
 // outputCommand is \o [file | |command]: where results go.
-func outputCommand(r *Runner, ctx context.Context, _ *scanner, a *argScanner) error {
-	args, err := argsOf(r, a)
-	if err != nil {
-		return err
-	}
+func outputCommand(r *Runner, ctx context.Context, _ *scanner, args []string) error {
 	if r.closeOut != nil {
 		if err := r.closeOut(); err != nil {
 			return r.fail(sqlerr.IO, "", "\\o: %v", err)
@@ -169,13 +165,9 @@ func redirectOutput(r *Runner, ctx context.Context, to string) error {
 
 // shortcut is a command for one option of \pset.
 func shortcut(option string) commandFunc {
-	return func(r *Runner, _ context.Context, _ *scanner, a *argScanner) error {
-		args, err := argsOf(r, a)
-		if err != nil {
-			return err
-		}
+	return withArgs(func(r *Runner, _ context.Context, _ *scanner, args []string) error {
 		return setOption(r, option, args)
-	}
+	})
 }
 
 func alignCommand(r *Runner, _ context.Context, _ *scanner, _ *argScanner) error {
@@ -187,11 +179,7 @@ func alignCommand(r *Runner, _ context.Context, _ *scanner, _ *argScanner) error
 }
 
 // psetCommand is \pset option [value].
-func psetCommand(r *Runner, _ context.Context, _ *scanner, a *argScanner) error {
-	args, err := argsOf(r, a)
-	if err != nil {
-		return err
-	}
+func psetCommand(r *Runner, _ context.Context, _ *scanner, args []string) error {
 	if len(args) == 0 {
 		values := map[string]string{"border": strconv.Itoa(r.print.border), "expanded": onOff(r.print.expanded),
 			"fieldsep": "'" + r.print.fieldSep + "'",

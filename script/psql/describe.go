@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/script"
 )
@@ -132,10 +133,8 @@ func foundNone(r *Runner, d *described) error {
 	if d.text == "" {
 		return r.fail(sqlerr.UndefinedTable, "", "did not find any relations")
 	}
-	var names []string
-	for _, x := range (&described{newPattern("*"), d.Objects, false, d.path}).relations(r) {
-		names = append(names, x.name)
-	}
+	names := lists.Map((&described{newPattern("*"), d.Objects, false, d.path}).relations(r),
+		func(x relation) string { return x.name })
 	hint := ""
 	if near := sqlerr.Nearest(d.text, names); near != "" {
 		hint = "Perhaps you meant \"" + near + "\"."

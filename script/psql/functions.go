@@ -8,6 +8,7 @@ import (
 
 	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/script"
@@ -58,10 +59,7 @@ func listFunctions(r *Runner, d *described) error {
 func resultText(f catalog.Function) string {
 	switch {
 	case len(f.Table) > 0:
-		var cols []string
-		for _, c := range f.Table {
-			cols = append(cols, c.Name+" "+typeText(c.Type))
-		}
+		cols := lists.Map(f.Table, func(c ast.FuncParam) string { return c.Name + " " + typeText(c.Type) })
 		return "TABLE(" + strings.Join(cols, ", ") + ")"
 	case f.Procedure:
 		return ""
@@ -108,11 +106,7 @@ func defaultText(x ast.Expr) string {
 const manual = "https://github.com/relgrad/relgrad/blob/main/docs/"
 
 // sqlHelp is \h [name].
-func sqlHelp(r *Runner, _ context.Context, _ *scanner, a *argScanner) error {
-	args, err := argsOf(r, a)
-	if err != nil {
-		return err
-	}
+func sqlHelp(r *Runner, _ context.Context, _ *scanner, args []string) error {
 	name := strings.ToLower(strings.TrimSuffix(strings.Join(args, " "), ";"))
 	if name == "" {
 		_, err := fmt.Fprintf(r.stdout, `SQL is PostgreSQL's:        https://www.postgresql.org/docs/15/sql-commands.html

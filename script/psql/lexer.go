@@ -1,6 +1,7 @@
 package psql
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqltext"
@@ -240,12 +241,7 @@ type expansion struct {
 
 // expanding reports whether a reference is inside its own value, where it is left unreplaced.
 func expanding(open []expansion, ref string) bool {
-	for _, e := range open {
-		if e.ref == ref {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(open, func(e expansion) bool { return e.ref == ref })
 }
 
 // refers reports whether text begins with the reference of a variable that is replaced by its value here.

@@ -8,6 +8,7 @@ import (
 
 	textwidth "golang.org/x/text/width"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/script"
 	"github.com/relgrad/relgrad/script/plpgsql"
 )
@@ -22,15 +23,14 @@ const (
 
 // printer prints results as psql does.
 type printer struct {
-	format     string
-	tuplesOnly bool
-	expanded   bool
-	null       string
-	fieldSep   string // of the unaligned format
-	footer     bool
-	title      string
-	border     int      // 0, 1 or 2
-	footers    []string // printed in place of the number of rows; nil: the number is printed
+	format               string
+	tuplesOnly, expanded bool
+	null                 string
+	fieldSep             string // of the unaligned format
+	footer               bool
+	title                string
+	border               int      // 0, 1 or 2
+	footers              []string // printed in place of the number of rows; nil: the number is printed
 }
 
 func newPrinter(format string) *printer {
@@ -252,9 +252,7 @@ func (p *printer) rule(b *strings.Builder, widths []int, needed int) {
 		switch {
 		case p.border == 0 && i > 0:
 			b.WriteByte(' ')
-		case p.border == 1 && i > 0:
-			b.WriteByte('+')
-		case p.border == 2:
+		case p.border == 1 && i > 0, p.border == 2:
 			b.WriteByte('+')
 		}
 		if p.border > 0 {
@@ -420,11 +418,7 @@ func (p *printer) recordLine(b *strings.Builder, n, head, data int) {
 }
 
 func names(cols []script.Col) []string {
-	var out []string
-	for _, c := range cols {
-		out = append(out, c.Name)
-	}
-	return out
+	return lists.Map(cols, func(c script.Col) string { return c.Name })
 }
 
 func (s *sheet) unaligned(r *script.Result) {

@@ -14,12 +14,22 @@ import (
 // commandFunc runs a backslash command.
 type commandFunc func(r *Runner, ctx context.Context, s *scanner, a *argScanner) error
 
+// withArgs is a command that reads its arguments as a list.
+func withArgs(f func(r *Runner, ctx context.Context, s *scanner, args []string) error) commandFunc {
+	return func(r *Runner, ctx context.Context, s *scanner, a *argScanner) error {
+		args, err := argsOf(r, a)
+		if err != nil {
+			return err
+		}
+		return f(r, ctx, s, args)
+	}
+}
+
 // backslash is a backslash command.
 type backslash struct {
-	names   string // separated by blanks; \? shows the first
-	args    string
-	summary string
-	run     commandFunc // nil: (*Runner).conditional runs it
+	names         string // separated by blanks; \? shows the first
+	args, summary string
+	run           commandFunc // nil: (*Runner).conditional runs it
 }
 
 // group is a part of the list that \? prints.
@@ -43,17 +53,18 @@ func init() {
 			{"gset", `[PREFIX]`, "run the query buffer and store its one row in variables", gsetCommand},
 			{"gexec", "", "run the query buffer, then each value of its result as a statement", gexecCommand},
 			{"watch", `[[i=]SECONDS] [c=TIMES]`,
-				"run the query buffer again every 2 or SECONDS seconds, until an interrupt or TIMES times", watchBuffer},
+				"run the query buffer again every 2 or SECONDS seconds, until an interrupt or TIMES times", withArgs(watchBuffer)},
 			{"errverbose", "", "show the last error with its SQLSTATE", errorVerbose},
 			{"q quit", "", "leave the script or the shell", quitCommand},
 		}},
 		{"Help", []backslash{{"?", "", "this list", helpCommand},
-			{"h help", `[NAME]`, "where SQL is documented; what a function of relgrad computes", sqlHelp}}},
+			{"h help", `[NAME]`, "where SQL is documented; what a function of relgrad computes", withArgs(sqlHelp)}}},
 		{"Query buffer", []backslash{
-			{"e edit", `[FILE]`, "edit the query buffer, the last statement or a file with $EDITOR (shell only)", editBuffer},
+			{"e edit", `[FILE]`, "edit the query buffer, the last statement or a file with $EDITOR (shell only)",
+				withArgs(editBuffer)},
 			{"p print", "", "show the query buffer, or the last statement where it is empty", printBuffer},
 			{"r reset", "", "empty the query buffer", resetCommand},
-			{"w write", `FILE or |CMD`, "write the query buffer, or the last statement, to a file", writeBuffer},
+			{"w write", `FILE or |CMD`, "write the query buffer, or the last statement, to a file", withArgs(writeBuffer)},
 		}},
 		{"Input and output", []backslash{
 			{"copy", `TABLE FROM|TO FILE [OPTIONS]`, "COPY between a table or a (QUERY) and a file of this machine",
@@ -69,7 +80,7 @@ func init() {
 			{"i include", `FILE`, "run a script", includeCommand(false)},
 			{"ir include_relative", `FILE`, `as \i, relative to the folder of this script`, includeCommand(true)},
 			{"o out", `[FILE or |CMD]`, "send results to a file or a command; without one, back to standard output",
-				outputCommand},
+				withArgs(outputCommand)},
 		}},
 		{"Conditions", []backslash{
 			{"if", `EXPRESSION`, "run the lines up to the next branch if the expression is true", nil},
@@ -83,21 +94,22 @@ func init() {
 			{"a", "", "switch between aligned and unaligned output", alignCommand},
 			{"C", `[TITLE]`, "set the title of results, or unset it", shortcut("title")},
 			{"f", `[SEPARATOR]`, "show or set the separator of unaligned output", shortcut("fieldsep")},
-			{"pset", `[NAME [VALUE]]`, "show or set an option of the output: " + strings.Join(printOptions, ", "), psetCommand},
+			{"pset", `[NAME [VALUE]]`, "show or set an option of the output: " + strings.Join(printOptions, ", "),
+				withArgs(psetCommand)},
 			{"t", `[on or off]`, "rows only", shortcut("tuples_only")},
 			{"x", `[on or off]`, "expanded output", shortcut("expanded")},
-			{"timing", `[on or off]`, "show how long each statement takes", timingCommand},
+			{"timing", `[on or off]`, "show how long each statement takes", withArgs(timingCommand)},
 		}},
 		{"Operating system", []backslash{
-			{"cd", `[FOLDER]`, "change the current folder", changeDir},
-			{"getenv", `VARIABLE ENVIRONMENT`, "set a variable to that of the environment", getenvCommand},
-			{"setenv", `NAME [VALUE]`, "set or unset a variable of the environment", setenvCommand},
+			{"cd", `[FOLDER]`, "change the current folder", withArgs(changeDir)},
+			{"getenv", `VARIABLE ENVIRONMENT`, "set a variable to that of the environment", withArgs(getenvCommand)},
+			{"setenv", `NAME [VALUE]`, "set or unset a variable of the environment", withArgs(setenvCommand)},
 			{"!", `[COMMAND]`, "run a command of the shell", shellCommand},
-			{"encoding", `[UTF8]`, "the encoding, which is UTF8", encodingCommand},
+			{"encoding", `[UTF8]`, "the encoding, which is UTF8", withArgs(encodingCommand)},
 		}},
 		{"Variables", []backslash{
-			{"prompt", `[TEXT] NAME`, "ask for the value of a variable", promptCommand},
-			{"set", `[NAME [VALUE]]`, "show the variables, or set one", setCommand},
+			{"prompt", `[TEXT] NAME`, "ask for the value of a variable", withArgs(promptCommand)},
+			{"set", `[NAME [VALUE]]`, "show the variables, or set one", withArgs(setCommand)},
 			{"unset", `NAME`, "unset a variable", unsetCommand},
 		}},
 	}

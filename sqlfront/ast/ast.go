@@ -149,10 +149,9 @@ type Cast struct {
 // modifiers (numeric(10,2): [10 2]). A table's row type keeps its table name.
 type TypeName struct {
 	Node
-	Schema string
-	Name   string
-	Dims   int
-	Mods   []int
+	Schema, Name string
+	Dims         int
+	Mods         []int
 }
 
 // SubLinkKind tells a sub-select in an expression apart.
@@ -258,25 +257,24 @@ type Index struct {
 // Select is a whole SELECT, VALUES or set operation, with its WITH clause.
 type Select struct {
 	Node
-	With       []CTE
-	Recursive  bool
-	SetOp      string // "", "union", "intersect", "except"
-	All        bool
-	L, R       *Select  // operands when SetOp != ""
-	Values     [][]Expr // VALUES lists
-	Distinct   bool
-	DistinctOn []Expr
-	Targets    []Target
-	From       []FromItem
-	Where      Expr
-	GroupBy    []Expr
-	Having     Expr
-	Windows    []Window
-	OrderBy    []SortKey
-	Limit      Expr
-	Offset     Expr
-	End        Pos // one past the select's last byte where known, else -1
-	Own        *OwnSQL
+	With          []CTE
+	Recursive     bool
+	SetOp         string // "", "union", "intersect", "except"
+	All           bool
+	L, R          *Select  // operands when SetOp != ""
+	Values        [][]Expr // VALUES lists
+	Distinct      bool
+	DistinctOn    []Expr
+	Targets       []Target
+	From          []FromItem
+	Where         Expr
+	GroupBy       []Expr
+	Having        Expr
+	Windows       []Window
+	OrderBy       []SortKey
+	Limit, Offset Expr
+	End           Pos // one past the select's last byte where known, else -1
+	Own           *OwnSQL
 }
 
 // OwnSQL is the text of a sub-query that these trees cannot hold but a server can run. The rest of its Select is empty.
@@ -330,10 +328,9 @@ type SubSelect struct {
 // FuncFrom is f(args) [WITH ORDINALITY] AS a(cols).
 type FuncFrom struct {
 	Node
-	Func       *FuncCall
-	Ordinality bool
-	Lateral    bool
-	Alias      Alias
+	Func                *FuncCall
+	Ordinality, Lateral bool
+	Alias               Alias
 }
 
 // JoinKind is the kind of a join.

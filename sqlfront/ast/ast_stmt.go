@@ -18,10 +18,9 @@ type ColumnDef struct {
 
 // Identity are the options of an identity column.
 type Identity struct {
-	Always bool
-	Serial bool // of a serial type: has an ordinary default
-	Start  int64
-	Inc    int64
+	Always     bool
+	Serial     bool // of a serial type: has an ordinary default
+	Start, Inc int64
 }
 
 // ObjectName names a table or another object. Schema is "" where the name is unqualified.
@@ -49,27 +48,24 @@ type TableConstraint struct {
 // CreateTable is CREATE [TEMP] TABLE. Like names the source of LIKE … [INCLUDING ALL].
 type CreateTable struct {
 	Node
-	Schema, Name  string
-	Temp          bool
-	IfNotExists   bool
-	Cols          []ColumnDef
-	Constraints   []TableConstraint
-	Like          ObjectName
-	LikeIncluding bool // INCLUDING ALL: defaults, identity, indexes, constraints
+	Schema, Name      string
+	Temp, IfNotExists bool
+	Cols              []ColumnDef
+	Constraints       []TableConstraint
+	Like              ObjectName
+	LikeIncluding     bool // INCLUDING ALL: defaults, identity, indexes, constraints
 }
 
 // CreateTableAs is CREATE [TEMP] TABLE … AS select, and SELECT … INTO table.
 type CreateTableAs struct {
 	Node
-	Schema, Name string
-	Temp         bool
-	IfNotExists  bool
-	Cols         []string
-	Query        *Select
-	NoData       bool
-	Matview      bool
-	SQL          string // of a materialized view: the text of the query as written
-	SQLAt        Pos    // position of SQL in the parsed text
+	Schema, Name      string
+	Temp, IfNotExists bool
+	Cols              []string
+	Query             *Select
+	NoData, Matview   bool
+	SQL               string // of a materialized view: the text of the query as written
+	SQLAt             Pos    // position of SQL in the parsed text
 }
 
 // Refresh is REFRESH MATERIALIZED VIEW. With NoData the view cannot be read until the next one.
@@ -82,26 +78,24 @@ type Refresh struct {
 // CreateView is CREATE [OR REPLACE] [TEMP] VIEW; SQL is the select's source text.
 type CreateView struct {
 	Node
-	Schema, Name string
-	Cols         []string
-	Temp         bool
-	Replace      bool
-	Query        *Select
-	SQL          string // text of the query part as written
-	SQLAt        Pos    // position of SQL in the parsed text
+	Schema, Name  string
+	Cols          []string
+	Temp, Replace bool
+	Query         *Select
+	SQL           string // text of the query part as written
+	SQLAt         Pos    // position of SQL in the parsed text
 }
 
 // Insert is INSERT INTO.
 type Insert struct {
 	Node
-	With         []CTE
-	Schema, Name string
-	Alias        string
-	Cols         []string
-	Query        *Select // nil: DEFAULT VALUES
-	OnConflict   *OnConflict
-	Returning    []Target
-	Overriding   bool
+	With                []CTE
+	Schema, Name, Alias string
+	Cols                []string
+	Query               *Select // nil: DEFAULT VALUES
+	OnConflict          *OnConflict
+	Returning           []Target
+	Overriding          bool
 }
 
 // OnConflict is ON CONFLICT (cols) DO NOTHING | DO UPDATE SET ….
@@ -122,24 +116,22 @@ type Assign struct {
 // Update is UPDATE … SET … FROM … WHERE ….
 type Update struct {
 	Node
-	With         []CTE
-	Schema, Name string
-	Alias        string
-	Set          []Assign
-	From         []FromItem
-	Where        Expr
-	Returning    []Target
+	With                []CTE
+	Schema, Name, Alias string
+	Set                 []Assign
+	From                []FromItem
+	Where               Expr
+	Returning           []Target
 }
 
 // Delete is DELETE FROM … USING … WHERE ….
 type Delete struct {
 	Node
-	With         []CTE
-	Schema, Name string
-	Alias        string
-	Using        []FromItem
-	Where        Expr
-	Returning    []Target
+	With                []CTE
+	Schema, Name, Alias string
+	Using               []FromItem
+	Where               Expr
+	Returning           []Target
 }
 
 // Truncate is TRUNCATE tables.
@@ -151,29 +143,25 @@ type Truncate struct {
 // Copy is COPY table|(query) FROM|TO …; Source is the file name, program or "STDIN"/"STDOUT".
 type Copy struct {
 	Node
-	Schema, Name string
-	Cols         []string
-	Query        *Select
-	From         bool
-	Program      bool
-	Std          bool
-	Source       string
-	Options      CopyOptions
+	Schema, Name       string
+	Cols               []string
+	Query              *Select
+	From, Program, Std bool
+	Source             string
+	Options            CopyOptions
 }
 
 // CopyOptions of COPY; Delimiter "" means the format's own. Formats other than text and csv, and their options Whole
 // and Index, are relgrad's own (docs/interop.md).
 type CopyOptions struct {
-	Format    string // "text", "csv", or a name in FileFormats
-	Header    bool
-	Match     bool // the header must have the columns' names
-	Delimiter string
-	Null      string
-	NullSet   bool
-	Quote     string
-	Escape    string
-	Whole     bool   // each array is one chunk
-	Index     string // the column that gets the row's position; "": none
+	Format          string // "text", "csv", or a name in FileFormats
+	Header          bool
+	Match           bool // the header must have the columns' names
+	Delimiter, Null string
+	NullSet         bool
+	Quote, Escape   string
+	Whole           bool   // each array is one chunk
+	Index           string // the column that gets the row's position; "": none
 }
 
 // FileFormats lists the formats of COPY that are not text. Package interop reads and writes them.
@@ -185,10 +173,9 @@ func (o *CopyOptions) IsFile() bool { return slices.Contains(FileFormats, o.Form
 // AlterTable is ALTER TABLE; one action each. Kind is that of the statement: table, view, materialized view or index.
 type AlterTable struct {
 	Node
-	Kind         string
-	Schema, Name string
-	IfExists     bool
-	Actions      []AlterAction
+	Kind, Schema, Name string
+	IfExists           bool
+	Actions            []AlterAction
 }
 
 // AlterAction is one action of ALTER TABLE.
@@ -196,37 +183,34 @@ type AlterAction struct {
 	Node
 	// "add_column", "drop_column", "rename_column", "rename", "set_default", "drop_default", "set_not_null",
 	// "drop_not_null", "add_constraint", "alter_type"
-	Kind       string
-	Col        string
-	NewName    string
-	Def        *ColumnDef
-	Constraint *TableConstraint
-	X          Expr
-	Type       TypeName
-	IfExists   bool
+	Kind         string
+	Col, NewName string
+	Def          *ColumnDef
+	Constraint   *TableConstraint
+	X            Expr
+	Type         TypeName
+	IfExists     bool
 }
 
 // CreateIndex is CREATE [UNIQUE] INDEX.
 type CreateIndex struct {
 	Node
-	Name        string
-	Table       ObjectName
-	Unique      bool
-	IfNotExists bool
-	Outside     bool // CONCURRENTLY: not inside a transaction block
-	Keys        []SortKey
-	Where       Expr
+	Name                string
+	Table               ObjectName
+	Unique, IfNotExists bool
+	Outside             bool // CONCURRENTLY: not inside a transaction block
+	Keys                []SortKey
+	Where               Expr
 }
 
 // Drop is DROP TABLE|VIEW|INDEX|FUNCTION|PROCEDURE|ROUTINE|SCHEMA.
 type Drop struct {
 	Node
-	Kind     string
-	Names    []ObjectName
-	Args     [][]FuncParam // by function; nil: named without arguments
-	IfExists bool
-	Cascade  bool
-	Outside  bool // CONCURRENTLY
+	Kind              string
+	Names             []ObjectName
+	Args              [][]FuncParam // by function; nil: named without arguments
+	IfExists, Cascade bool
+	Outside           bool // CONCURRENTLY
 }
 
 // Transaction is BEGIN, COMMIT, ROLLBACK, SAVEPOINT n, RELEASE n, ROLLBACK TO n.
@@ -239,10 +223,9 @@ type Transaction struct {
 // Set is SET name = value(s), or RESET name (Reset).
 type Set struct {
 	Node
-	Name   string
-	Values []string
-	Local  bool
-	Reset  bool
+	Name         string
+	Values       []string
+	Local, Reset bool
 }
 
 // Show is SHOW name.
@@ -267,18 +250,17 @@ type Call struct {
 // CreateFunction is CREATE [OR REPLACE] FUNCTION|PROCEDURE.
 type CreateFunction struct {
 	Node
-	Schema, Name string
-	Replace      bool
-	Procedure    bool
-	Params       []FuncParam
-	Returns      *TypeName // nil: void or procedure
-	SetOf        bool
-	Table        []FuncParam // RETURNS TABLE(…)
-	Language     string
-	Strict       bool   // RETURNS NULL ON NULL INPUT
-	Volatility   string // "volatile" (the default), "stable", "immutable"
-	Body         string
-	BodyAt       Pos
+	Schema, Name       string
+	Replace, Procedure bool
+	Params             []FuncParam
+	Returns            *TypeName // nil: void or procedure
+	SetOf              bool
+	Table              []FuncParam // RETURNS TABLE(…)
+	Language           string
+	Strict             bool   // RETURNS NULL ON NULL INPUT
+	Volatility         string // "volatile" (the default), "stable", "immutable"
+	Body               string
+	BodyAt             Pos
 }
 
 // FuncParam is a parameter of a function.

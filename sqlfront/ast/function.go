@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
@@ -18,10 +19,7 @@ func (t TypeName) String() string {
 
 // Signature is f(integer,text), as in CONTEXT lines.
 func (fn *CreateFunction) Signature() string {
-	var ts []string
-	for _, p := range fn.Inputs() {
-		ts = append(ts, p.Type.String())
-	}
+	ts := lists.Map(fn.Inputs(), func(p FuncParam) string { return p.Type.String() })
 	return fn.Name + "(" + strings.Join(ts, ",") + ")"
 }
 

@@ -11,10 +11,7 @@ type Tree interface{ Position() Pos }
 // Walk calls visit for n and, in source order, for every node below it; where visit returns false
 // the node's children are left out.
 func Walk(n Tree, visit func(Tree) bool) {
-	if isNil(n) {
-		return
-	}
-	if !visit(n) {
+	if isNil(n) || !visit(n) {
 		return
 	}
 	v := reflect.ValueOf(n)
@@ -23,6 +20,29 @@ func Walk(n Tree, visit func(Tree) bool) {
 	}
 	walkFields(v, visit)
 }
+
+// Each calls do for n and every node below it that is a T.
+func Each[T Tree](n Tree, do func(T)) {
+	Walk(n, func(t Tree) bool {
+		if x, ok := t.(T); ok {
+			do(x)
+		}
+		return true
+	})
+}
+
+// Any reports whether f holds for n or a node below it that is a T.
+func Any[T Tree](n Tree, f func(T) bool) (found bool) {
+	Walk(n, func(t Tree) bool {
+		x, ok := t.(T)
+		found = found || ok && f(x)
+		return !found
+	})
+	return found
+}
+
+// Has reports whether n or a node below it is a T.
+func Has[T Tree](n Tree) bool { return Any(n, func(T) bool { return true }) }
 
 func walkFields(v reflect.Value, visit func(Tree) bool) {
 	switch v.Kind() {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -76,10 +77,12 @@ func isAggregate(c *ast.FuncCall) bool {
 }
 
 // aggregateCalls lists the aggregate calls of an expression, outside sub-queries.
-func aggregateCalls(e ast.Expr) []*ast.FuncCall {
-	var out []*ast.FuncCall
+func aggregateCalls(e ast.Expr) []*ast.FuncCall { return outermostCalls(e, isAggregate) }
+
+// outermostCalls lists the calls of an expression for which f holds, outside each other and outside sub-queries.
+func outermostCalls(e ast.Expr, f func(*ast.FuncCall) bool) (out []*ast.FuncCall) {
 	ast.Walk(e, func(t ast.Tree) bool {
-		if c, ok := t.(*ast.FuncCall); ok && isAggregate(c) {
+		if c, ok := t.(*ast.FuncCall); ok && f(c) {
 			out = append(out, c)
 			return false
 		}
@@ -90,12 +93,7 @@ func aggregateCalls(e ast.Expr) []*ast.FuncCall {
 }
 
 func hasAggregate(targets []starTarget) bool {
-	for _, t := range targets {
-		if t.x == nil && len(aggregateCalls(t.X)) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(targets, func(t starTarget) bool { return t.x == nil && len(aggregateCalls(t.X)) > 0 })
 }
 
 // grouped is what a scope above a GROUP BY sees: the columns to which group expressions and aggregate calls have been
@@ -203,10 +201,7 @@ type callParts struct {
 
 // aggregateNode joins the inputs, projects keys and arguments, aggregates, and opens the scope above.
 func aggregateNode(s *scope, g *grouped, calls []*ast.FuncCall, args []*kernels.Expr) (*scope, error) {
-	var out []ra.OutCol
-	for _, k := range g.keys {
-		out = append(out, ra.OutCol{Name: nameOf(s, k), X: k})
-	}
+	out := lists.Map(g.keys, func(k *kernels.Expr) ra.OutCol { return ra.OutCol{Name: nameOf(s, k), X: k} })
 	var fns []ra.AggFn
 	var parts []callParts
 	add := func(p aggPart, name string) int {

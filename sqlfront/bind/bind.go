@@ -48,11 +48,10 @@ type Types interface {
 
 // View is a stored view.
 type View struct {
-	Schema string
-	Name   string
-	Cols   []string // column names, fixed at creation
-	Query  *ast.Select
-	Text   *ast.Text
+	Schema, Name string
+	Cols         []string // column names, fixed at creation
+	Query        *ast.Select
+	Text         *ast.Text
 }
 
 // OpaqueQuery is the statement of an Opaque node.
@@ -309,12 +308,11 @@ type binder struct {
 	// orders is set while a batch is bound. Its rows need an identity, which rows of the store lack.
 	orders bool
 
-	nulls   nulls
-	classes map[ast.Expr]numberClass // classes of the scalar sub-queries and calls of user functions that are bound
-	depth   int
-	calls   int // depth of functions being inlined
-	draws   bool
-	masks   bool
+	nulls        nulls
+	classes      map[ast.Expr]numberClass // classes of the scalar sub-queries and calls of user functions that are bound
+	depth        int
+	calls        int // depth of functions being inlined
+	draws, masks bool
 }
 
 func newBinder(ctx context.Context, cat Catalog, b *ra.Builder, opt BindOptions) *binder {
@@ -414,13 +412,10 @@ func (b *binder) isParam(t *ra.Table) func(int) bool {
 				return false
 			}
 		}
-		for _, p := range b.opt.Params {
-			if p.Table == t.Name && (p.Schema == "" || p.Schema == t.Schema) &&
-				(p.Column == "" || p.Column == t.Cols[col].Name) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(b.opt.Params, func(p ParamRef) bool {
+			return p.Table == t.Name && (p.Schema == "" || p.Schema == t.Schema) &&
+				(p.Column == "" || p.Column == t.Cols[col].Name)
+		})
 	}
 }
 
@@ -440,11 +435,10 @@ func (q *Query) ScanOf(t *ra.Table) *ra.Node { return q.Scans[fmt.Sprintf("%s.%s
 
 func newPlace(text *ast.Text, sel *ast.Select) *place {
 	p := &place{text: text, view: text.View, draws: map[*ast.FuncCall]int{}}
-	ast.Walk(sel, func(t ast.Tree) bool {
-		if c, ok := t.(*ast.FuncCall); ok && c.Name == "dropout" {
+	ast.Each(sel, func(c *ast.FuncCall) {
+		if c.Name == "dropout" {
 			p.draws[c] = len(p.draws) + 1
 		}
-		return true
 	})
 	return p
 }

@@ -168,12 +168,17 @@ func lookUpByKeys(s *scope, l *ast.SubLink, groups *relation, around []*kernels.
 	unmet = append(unmet, ra.OutCol{Name: "value", X: kernels.CastTo(value.Type.Kind, empty)})
 	n := s.b.unite([]*ra.Node{s.b.join([]*ra.Node{base, groups.node}, equi, nil, met), s.b.projection(rest, nil, unmet)},
 		keys+1)
+	return lookedUp(s, n, slots[:keys]), nil
+}
+
+// lookedUp joins n by its first columns, which meet those of slots, and gives the column behind them.
+func lookedUp(s *scope, n *ra.Node, slots []kernels.Col) *kernels.Expr {
 	at := len(s.inputs)
 	s.inputs = append(s.inputs, &relation{node: n, lookup: true})
-	for i := range keys {
-		s.equi = append(s.equi, ra.Equi{L: slots[i], R: kernels.Col{Input: at, ID: n.Cols[i].ID}, NullSafe: true})
+	for i, slot := range slots {
+		s.equi = append(s.equi, ra.Equi{L: slot, R: kernels.Col{Input: at, ID: n.Cols[i].ID}, NullSafe: true})
 	}
-	return n.Var(at, n.Cols[keys].ID), nil
+	return n.Var(at, n.Cols[len(slots)].ID)
 }
 
 // rowsOfKeys projects the rows that some expressions read to their identities and the expressions. The first keys

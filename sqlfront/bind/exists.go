@@ -3,6 +3,7 @@ package bind
 import (
 	"slices"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -137,17 +138,16 @@ func decorrelate(s *scope, sel *ast.Select) (in *scope, outer []ast.Expr, err er
 
 // reachesOut reports whether e reads a column of the outer scope around.
 func reachesOut(s *scope, e ast.Expr, around *scope) bool {
-	out := false
-	ast.Walk(e, func(t ast.Tree) bool {
-		if c, ok := t.(*ast.ColumnRef); ok && !c.Star {
-			if _, err := s.column(c); sqlerr.Code(err) == sqlerr.UndefinedColumn || sqlerr.Code(err) == sqlerr.UndefinedTable {
-				_, err := around.column(c)
-				out = out || err == nil
-			}
+	return ast.Any(e, func(c *ast.ColumnRef) bool {
+		if c.Star {
+			return false
 		}
-		return true
+		if _, err := s.column(c); sqlerr.Code(err) != sqlerr.UndefinedColumn && sqlerr.Code(err) != sqlerr.UndefinedTable {
+			return false
+		}
+		_, err := around.column(c)
+		return err == nil
 	})
-	return out
 }
 
 func conjuncts(e ast.Expr) []ast.Expr {
@@ -217,10 +217,7 @@ func keepRows(s *scope, op ra.Op, around *ra.Node) *ra.Node {
 		return s.b.semiJoin(op, met, s.inputs[1].node, s.equi, s.pred)
 	}
 	found := s.b.semiJoin(ra.SemiJoin, met, s.inputs[1].node, s.equi, s.pred)
-	var carry []ra.ColumnID
-	for _, k := range met.Key {
-		carry = append(carry, found.Cols[met.Index(k)].ID)
-	}
+	carry := lists.Map(met.Key, func(k ra.ColumnID) ra.ColumnID { return found.Cols[met.Index(k)].ID })
 	return s.b.semiJoin(op, around, found, sameRow(around, met, carry), nil)
 }
 
@@ -247,15 +244,15 @@ func slotsOf(s *scope, tests []*kernels.Expr, in *scope, outer []ast.Expr) map[i
 		test.Cols(read)
 	}
 	for _, e := range outer {
-		ast.Walk(e, func(t ast.Tree) bool {
-			if c, ok := t.(*ast.ColumnRef); ok && !c.Star {
-				if _, err := in.column(c); err != nil {
-					if x, err := s.column(c); err == nil {
-						x.Cols(read)
-					}
+		ast.Each(e, func(c *ast.ColumnRef) {
+			if c.Star {
+				return
+			}
+			if _, err := in.column(c); err != nil {
+				if x, err := s.column(c); err == nil {
+					x.Cols(read)
 				}
 			}
-			return true
 		})
 	}
 	return slots
@@ -337,10 +334,7 @@ func exposedSide(s *scope, l *ast.SubLink) (*side, []*kernels.Expr, error) {
 	for i := range d.cols {
 		d.cols[i].x = d.rel.node.Var(1, d.rel.cols[i])
 	}
-	var compared []*kernels.Expr
-	for _, id := range d.rel.cols[len(s.cols):] {
-		compared = append(compared, d.rel.node.Var(1, id))
-	}
+	compared := lists.Map(d.rel.cols[len(s.cols):], func(id ra.ColumnID) *kernels.Expr { return d.rel.node.Var(1, id) })
 	return d, compared, nil
 }
 

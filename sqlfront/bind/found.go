@@ -3,6 +3,7 @@ package bind
 import (
 	"slices"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -116,10 +117,7 @@ func dividedRows(s *scope, q *finding) (*kernels.Expr, error) {
 		return nil, err
 	}
 	value := func(n *ra.Node, v kernels.Value) *ra.Node {
-		var out []ra.OutCol
-		for _, c := range n.Cols[:keys] {
-			out = append(out, ra.OutCol{Name: c.Name, X: n.Var(0, c.ID)})
-		}
+		out := lists.Map(n.Cols[:keys], func(c ra.Column) ra.OutCol { return ra.OutCol{Name: c.Name, X: n.Var(0, c.ID)} })
 		return s.b.b.Select(n, nil, append(out, ra.OutCol{Name: "found", X: kernels.Const(v)}))
 	}
 	parts := []*ra.Node{value(met, kernels.BoolValue(true))}
@@ -135,12 +133,7 @@ func dividedRows(s *scope, q *finding) (*kernels.Expr, error) {
 		rest = others
 	}
 	n := s.b.b.Union(append(parts, value(rest, kernels.BoolValue(false))), keys+1)
-	at := len(s.inputs)
-	s.inputs = append(s.inputs, &relation{node: n, lookup: true})
-	for i := range keys {
-		s.equi = append(s.equi, ra.Equi{L: slots[i], R: kernels.Col{Input: at, ID: n.Cols[i].ID}, NullSafe: true})
-	}
-	return n.Var(at, n.Cols[keys].ID), nil
+	return lookedUp(s, n, slots[:keys]), nil
 }
 
 // moved converts visible columns of base to those of n, whose columns correspond by position.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -43,11 +44,7 @@ type scopeCol struct {
 }
 
 func (s *scope) nodes() []*ra.Node {
-	out := make([]*ra.Node, len(s.inputs))
-	for i, r := range s.inputs {
-		out[i] = r.node
-	}
-	return out
+	return lists.Map(s.inputs, func(r *relation) *ra.Node { return r.node })
 }
 
 // addInput appends a relation as the next input slot, visible under alias.
@@ -235,10 +232,7 @@ func usingColumn(s *scope, cols []scopeCol, name string, at ast.Tree) (*scopeCol
 	}
 	if found == nil {
 		e := s.f.fail(at, sqlerr.UndefinedColumn, "column %q specified in USING clause does not exist", name)
-		var names []string
-		for _, c := range cols {
-			names = append(names, c.name)
-		}
+		names := lists.Map(cols, func(c scopeCol) string { return c.name })
 		if n := sqlerr.Nearest(name, names); n != "" {
 			e = e.WithHint("Perhaps you meant %q.", n)
 		}
@@ -251,7 +245,7 @@ func usingColumn(s *scope, cols []scopeCol, name string, at ast.Tree) (*scopeCol
 func (s *scope) where(e ast.Expr) error {
 	var later []ast.Expr
 	for _, e := range conjuncts(e) {
-		if hasSubLink(e) {
+		if ast.Has[*ast.SubLink](e) {
 			later = append(later, e)
 		} else if err := s.condition(e); err != nil {
 			return err
@@ -362,10 +356,7 @@ func (s *scope) columnOf(x *kernels.Expr, slot int) kernels.Col {
 		return x.Col
 	}
 	r := s.inputs[slot]
-	var out []ra.OutCol
-	for _, c := range r.node.Cols {
-		out = append(out, ra.OutCol{Name: c.Name, X: r.node.Var(0, c.ID)})
-	}
+	out := lists.Map(r.node.Cols, func(c ra.Column) ra.OutCol { return ra.OutCol{Name: c.Name, X: r.node.Var(0, c.ID)} })
 	at0 := x.MapCols(func(e *kernels.Expr) *kernels.Expr { return r.node.Var(0, e.Col.ID) })
 	n := s.b.projection(r.node, nil, append(out, ra.OutCol{Name: "key", X: at0}))
 	fresh := map[ra.ColumnID]ra.ColumnID{}

@@ -19,13 +19,7 @@ func userCall(s *scope, c *ast.FuncCall, fn *ast.CreateFunction) (*kernels.Expr,
 	if err := judgeTree(s.b.ctx, s.b.cat, s.f.text, e); err != nil {
 		return nil, err
 	}
-	draws := false
-	ast.Walk(e, func(t ast.Tree) bool {
-		d, ok := t.(*ast.FuncCall)
-		draws = draws || ok && d.Name == "dropout" && s.f.draws[d] == 0
-		return !draws
-	})
-	if draws {
+	if ast.Any(e, func(d *ast.FuncCall) bool { return d.Name == "dropout" && s.f.draws[d] == 0 }) {
 		return nil, s.f.fail(c, sqlerr.FeatureNotSupported,
 			"dropout inside of the function %s is not supported in a loss", fn.Signature()).
 			WithHint("Its draw belongs to a place of a view: write dropout in the view, around the argument or the call.")

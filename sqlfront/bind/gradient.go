@@ -28,13 +28,7 @@ func funcFrom(b *binder, f *place, it *ast.FuncFrom) (*relation, error) {
 	if r, err := seriesFrom(b, f, it); r != nil || err != nil {
 		return r, err
 	}
-	free := true
-	ast.Walk(it.Func, func(t ast.Tree) bool {
-		_, isCol := t.(*ast.ColumnRef)
-		free = free && !isCol
-		return free
-	})
-	if !free {
+	if ReadsColumn(it.Func) {
 		return nil, f.fail(it, sqlerr.FeatureNotSupported, "%s(…) over columns of other FROM items is not differentiable yet",
 			it.Func.Name).WithHint("It may stand in a sub-query that reads no parameter.")
 	}

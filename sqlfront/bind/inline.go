@@ -116,7 +116,7 @@ func Inline(fn *ast.CreateFunction, args []ast.Expr, at ast.Pos) (ast.Expr, erro
 // their types are checked.
 func withUnused(fn *ast.CreateFunction, body ast.Tree, typed []ast.Expr, uses []int, at ast.Pos) ast.Expr {
 	for i := range typed {
-		if uses[i] == 0 && !names(typed[i]) {
+		if uses[i] == 0 && !ReadsColumn(typed[i]) {
 			never := &ast.Binary{Node: ast.Node{At: at}, Op: "and", L: &ast.IsNull{Node: ast.Node{At: at}, X: typed[i]},
 				R: &ast.Literal{Node: ast.Node{At: at}, Kind: ast.LitBool, Value: "false"}}
 			body = &ast.Case{Node: ast.Node{At: at},
@@ -167,14 +167,9 @@ var ofRows = map[string]bool{"generate_series": true, "unnest": true, "string_to
 
 // Changes reports whether an expression may have another value at each evaluation.
 func Changes(e ast.Expr) bool {
-	found := false
-	ast.Walk(e, func(t ast.Tree) bool {
-		if c, ok := t.(*ast.FuncCall); ok {
-			found = found || slices.Contains(volatile, c.Name) || c.Name == "clock_timestamp" || c.Name == "timeofday"
-		}
-		return !found
+	return ast.Any(e, func(c *ast.FuncCall) bool {
+		return slices.Contains(volatile, c.Name) || c.Name == "clock_timestamp" || c.Name == "timeofday"
 	})
-	return found
 }
 
 // strict makes x NULL where an argument is.
@@ -189,15 +184,4 @@ func strict(x ast.Expr, args []ast.Expr, t ast.TypeName) ast.Expr {
 	}
 	return &ast.Case{Node: ast.Node{At: -1},
 		Whens: []ast.When{{Cond: cond, Result: &ast.Bound{Node: ast.Node{At: -1}, Type: t.String()}}}, Else: x}
-}
-
-// names reports whether an expression refers to columns.
-func names(e ast.Expr) bool {
-	found := false
-	ast.Walk(e, func(t ast.Tree) bool {
-		_, ok := t.(*ast.ColumnRef)
-		found = found || ok
-		return !found
-	})
-	return found
 }

@@ -50,16 +50,9 @@ func opaqueQuery(b *binder, f *place, sel *ast.Select, scalar bool) (opaqueResul
 
 // withCTEs adds to a sub-query the WITH items visible at its place, so that it can run alone.
 func withCTEs(f *place, sel *ast.Select) *ast.Select {
-	used := false
-	ast.Walk(sel, func(t ast.Tree) bool {
-		if r, ok := t.(*ast.TableRef); ok && r.Schema == "" {
-			for _, c := range f.ctes {
-				used = used || c.name == r.Name
-			}
-		}
-		return true
-	})
-	if !used {
+	if !ast.Any(sel, func(r *ast.TableRef) bool {
+		return r.Schema == "" && slices.ContainsFunc(f.ctes, func(c *cte) bool { return c.name == r.Name })
+	}) {
 		return sel
 	}
 	out := sel

@@ -11,9 +11,8 @@ import (
 
 // sortKey is a bound item of ORDER BY.
 type sortKey struct {
-	x          *kernels.Expr
-	desc       bool
-	nullsFirst bool
+	x                *kernels.Expr
+	desc, nullsFirst bool
 }
 
 // sorts reports whether a SELECT contains ordered windows or array_agg.

@@ -123,15 +123,13 @@ func refuseCorrelated(s *scope, l *ast.SubLink, err error) error {
 	if !errors.As(err, &e) || e.Text != s.f.text || e.Code != sqlerr.UndefinedTable && e.Code != sqlerr.UndefinedColumn {
 		return err
 	}
-	outer := false
-	ast.Walk(l.Query, func(t ast.Tree) bool {
-		if c, ok := t.(*ast.ColumnRef); ok && !c.Star && int(c.Position()) == e.Pos {
-			_, miss := s.column(c)
-			outer = outer || miss == nil
+	if !ast.Any(l.Query, func(c *ast.ColumnRef) bool {
+		if c.Star || int(c.Position()) != e.Pos {
+			return false
 		}
-		return true
-	})
-	if !outer {
+		_, miss := s.column(c)
+		return miss == nil
+	}) {
 		return err
 	}
 	return s.f.fail(l, sqlerr.FeatureNotSupported, "a correlated sub-query is not differentiable yet").

@@ -27,16 +27,7 @@ func bindWindows(s *scope, sel *ast.Select, targets []starTarget) error {
 
 // windowCalls lists the calls with OVER of an expression, outside sub-queries.
 func windowCalls(e ast.Expr) []*ast.FuncCall {
-	var out []*ast.FuncCall
-	ast.Walk(e, func(t ast.Tree) bool {
-		if c, ok := t.(*ast.FuncCall); ok && c.Over != nil {
-			out = append(out, c)
-			return false
-		}
-		_, sub := t.(*ast.Select)
-		return !sub
-	})
-	return out
+	return outermostCalls(e, func(c *ast.FuncCall) bool { return c.Over != nil })
 }
 
 func bindWindow(s *scope, sel *ast.Select, c *ast.FuncCall) error {

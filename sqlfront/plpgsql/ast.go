@@ -36,15 +36,14 @@ type Block struct {
 // Decl declares a variable. Exactly one of Type, Record, RowOf, TypeOf and Alias is set.
 type Decl struct {
 	PLNode
-	Name     string
-	Type     ast.TypeName
-	Record   bool
-	RowOf    string   // t%ROWTYPE
-	TypeOf   []string // t.c%TYPE or v%TYPE
-	Alias    string   // ALIAS FOR name or $n
-	Constant bool
-	NotNull  bool
-	Default  ast.Expr // nil: NULL
+	Name              string
+	Type              ast.TypeName
+	Record            bool
+	RowOf             string   // t%ROWTYPE
+	TypeOf            []string // t.c%TYPE or v%TYPE
+	Alias             string   // ALIAS FOR name or $n
+	Constant, NotNull bool
+	Default           ast.Expr // nil: NULL
 }
 
 // Handler is WHEN cond [OR cond …] THEN statements.
@@ -102,12 +101,11 @@ type PLCase struct {
 // PLForInt is FOR v IN [REVERSE] from..to [BY step] LOOP.
 type PLForInt struct {
 	PLNode
-	Label    string
-	Var      string
-	Reverse  bool
-	From, To ast.Expr
-	By       ast.Expr // nil: 1
-	Body     []PLStmt
+	Label, Var string
+	Reverse    bool
+	From, To   ast.Expr
+	By         ast.Expr // nil: 1
+	Body       []PLStmt
 }
 
 // PLForQuery is FOR targets IN query LOOP, or IN EXECUTE expr [USING …] when Dynamic is not nil.
@@ -158,13 +156,12 @@ type PLReturn struct {
 // PLRaise is RAISE. Without Format, Cond, State and Using it raises the current exception again.
 type PLRaise struct {
 	PLNode
-	Level     string // "debug", "log", "info", "notice", "warning", "exception"
-	HasFormat bool
-	Format    string
-	Params    []ast.Expr
-	Cond      string
-	State     string
-	Using     []PLOption
+	Level       string // "debug", "log", "info", "notice", "warning", "exception"
+	HasFormat   bool
+	Format      string
+	Params      []ast.Expr
+	Cond, State string
+	Using       []PLOption
 }
 
 // PLOption is one item of RAISE … USING; Name is lower case ("message", "detail", "hint", "errcode", …).

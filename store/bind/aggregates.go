@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
@@ -31,10 +32,7 @@ func bindAggregate(b *Binder, s *Scope, e *ast.FuncCall, over string) Value {
 		defer func() { l.InAgg, l.Clause, l.windows = agg, "", windows }()
 	}
 	seen := watchScopes(b, s)
-	args := make([]Value, len(e.Args))
-	for i, x := range e.Args {
-		args[i] = b.Expr(s, x)
-	}
+	args := lists.Map(e.Args, func(x ast.Expr) Value { return b.Expr(s, x) })
 	if ownsAggregate(b, e, s, seen) && over == "" {
 		l.aggregates = true
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
@@ -17,10 +18,7 @@ func bindArray(b *Binder, s *Scope, e *ast.ArrayLit) Value {
 		b.FailHint(e.At, sqlerr.IndeterminateType, "Explicitly cast to the desired type, for example ARRAY[]::integer[].",
 			"cannot determine type of empty array")
 	}
-	elems := make([]Value, len(e.Elems))
-	for i, x := range e.Elems {
-		elems[i] = b.Expr(s, x)
-	}
+	elems := lists.Map(e.Elems, func(x ast.Expr) Value { return b.Expr(s, x) })
 	t := b.commonType(elems, "ARRAY")
 	for i := range elems {
 		elems[i] = coerceKeepingElems(b, elems[i], t)

@@ -238,16 +238,15 @@ type Scope struct {
 
 // Level tracks aggregation of one SELECT.
 type Level struct {
-	inWindow   bool            // inside a window call
-	Clause     string          // "WHERE", …: refuses aggregates; "" allows them
-	windows    bool            // window functions are allowed
-	InAgg      bool            // inside the arguments of an aggregate
-	keys       map[string]bool // printed GROUP BY expressions
-	keyCols    map[*Column]bool
-	aggregates bool
-	windowed   bool
-	ungrouped  []*sqlerr.Error // columns outside GROUP BY and aggregates
-	named      map[string]*ast.Window
+	inWindow             bool            // inside a window call
+	Clause               string          // "WHERE", …: refuses aggregates; "" allows them
+	windows              bool            // window functions are allowed
+	InAgg                bool            // inside the arguments of an aggregate
+	keys                 map[string]bool // printed GROUP BY expressions
+	keyCols              map[*Column]bool
+	aggregates, windowed bool
+	ungrouped            []*sqlerr.Error // columns outside GROUP BY and aggregates
+	named                map[string]*ast.Window
 }
 
 // cte is a WITH item in scope.
@@ -439,8 +438,7 @@ func (l *Level) dependent(c *Column) bool {
 
 // Finish prints a statement with the views that it uses before it.
 func (b *Binder) Finish(with []string, body string) string {
-	all := append(append([]string(nil), b.ctes...), with...)
-	if len(all) > 0 {
+	if all := append(append([]string(nil), b.ctes...), with...); len(all) > 0 {
 		body = "WITH RECURSIVE " + strings.Join(all, ", ") + " " + body
 	}
 	return resolveFences(b, body)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/kernels"
@@ -127,10 +128,7 @@ func BuiltinNames() []string {
 }
 
 func noFunction(b *Binder, e *ast.FuncCall, args []Value) {
-	types := make([]string, len(args))
-	for i, a := range args {
-		types[i] = a.Type.String()
-	}
+	types := lists.Map(args, func(a Value) string { return a.Type.String() })
 	names := append(BuiltinNames(), b.session.Definitions().FunctionNames()...)
 	hint := "No function matches the given name and argument types. You might need to add explicit type casts."
 	known := functions.Signatures[e.Name] != nil || functions.Aggregates[e.Name] != nil || kernels.Find(e.Name) != nil ||
@@ -225,11 +223,7 @@ func applySignature(b *Binder, at ast.Pos, sig *functions.Signature, args []Valu
 }
 
 func typesOf(args []Value) []catalog.Type {
-	out := make([]catalog.Type, len(args))
-	for i, a := range args {
-		out[i] = a.Type
-	}
-	return out
+	return lists.Map(args, func(a Value) catalog.Type { return a.Type })
 }
 
 // anyElement is the type that the pseudo-types of a signature stand for.
@@ -360,13 +354,7 @@ func probability(v Value) bool {
 	return err == nil && ok && p >= 0 && p < 1
 }
 
-func sqlList(vs []Value) []string {
-	out := make([]string, len(vs))
-	for i, v := range vs {
-		out[i] = v.SQL
-	}
-	return out
-}
+func sqlList(vs []Value) []string { return lists.Map(vs, func(v Value) string { return v.SQL }) }
 
 // kernelArgs converts arguments to types that kernels take. widen makes integers double precision. The signature is
 // empty where an argument has no such type.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
@@ -18,7 +19,7 @@ import (
 // Expr binds an expression. In a grouped SELECT, a sub-expression that equals a GROUP BY expression may use any column.
 func (b *Binder) Expr(s *Scope, e ast.Expr) Value {
 	if err := b.Context.Err(); err != nil {
-		panic(sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request").Wrap(err))
+		panic(sqlerr.Canceled(err))
 	}
 	l := s.Level
 	if l == nil || len(l.keys) == 0 {
@@ -135,11 +136,7 @@ func not(yes bool) string {
 
 // ListSQL prints values with commas between them.
 func ListSQL(vs []Value) string {
-	p := make([]string, len(vs))
-	for i, v := range vs {
-		p[i] = v.SQL
-	}
-	return strings.Join(p, ", ")
+	return strings.Join(lists.Map(vs, func(v Value) string { return v.SQL }), ", ")
 }
 
 // literalVal types a literal as Postgres does: a string stays untyped until its context is known.
@@ -313,10 +310,7 @@ func bindCase(b *Binder, s *Scope, e *ast.Case) Value {
 }
 
 func (b *Binder) commonType(vs []Value, what string) catalog.Type {
-	ts := make([]catalog.Type, len(vs))
-	for i, v := range vs {
-		ts[i] = v.Type
-	}
+	ts := lists.Map(vs, func(v Value) catalog.Type { return v.Type })
 	t, ok := catalog.CommonType(ts)
 	if !ok {
 		for _, v := range vs {
@@ -337,10 +331,7 @@ func (b *Binder) commonType(vs []Value, what string) catalog.Type {
 
 // commonArgs binds arguments and converts them to their common type.
 func commonArgs(b *Binder, s *Scope, list []ast.Expr, what string) ([]Value, catalog.Type) {
-	vs := make([]Value, len(list))
-	for i, x := range list {
-		vs[i] = b.Expr(s, x)
-	}
+	vs := lists.Map(list, func(x ast.Expr) Value { return b.Expr(s, x) })
 	t := b.commonType(vs, what)
 	for i := range vs {
 		vs[i] = b.coerce(vs[i], t)
@@ -391,10 +382,7 @@ func bindIn(b *Binder, s *Scope, e *ast.In) Value {
 		vs[i] = b.Expr(s, it)
 		all = append(all, vs[i])
 	}
-	ts := make([]catalog.Type, len(all))
-	for i, v := range all {
-		ts[i] = v.Type
-	}
+	ts := lists.Map(all, func(v Value) catalog.Type { return v.Type })
 	t, ok := catalog.CommonType(ts)
 	same = ok && !t.Array && t.Name != "json"
 	if same && t.Is(catalog.Float4) {
@@ -411,10 +399,7 @@ func bindIn(b *Binder, s *Scope, e *ast.In) Value {
 	if volatileX && len(vs) > 1 {
 		b.once(e.At, volatile, "IN with values of several types")
 	}
-	p := make([]string, len(vs))
-	for i, v := range vs {
-		p[i] = compareVals(b, e.At, "=", x, v).SQL
-	}
+	p := lists.Map(vs, func(v Value) string { return compareVals(b, e.At, "=", x, v).SQL })
 	sql := "(" + strings.Join(p, " OR ") + ")"
 	if e.Not {
 		sql = "(NOT " + sql + ")"

@@ -2,6 +2,7 @@ package bind
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -12,9 +13,8 @@ import (
 // been bound, one of its columns is used more than once. It is always MATERIALIZED where it calls a volatile function,
 // which must be called once for each row.
 type fence struct {
-	cte      bool
-	volatile bool
-	rels     []*Relation // the relations that refer to it
+	cte, volatile bool
+	rels          []*Relation // the relations that refer to it
 }
 
 // Marks around the printed text of a sub-query, which resolveFences replaces.
@@ -106,12 +106,7 @@ func costlyColumns(b *Binder, q *Query) []bool {
 }
 
 func mentionsCostly(b *Binder, sql string) bool {
-	for _, ref := range columnRefs.FindAllString(sql, -1) {
-		if b.costlyRefs[ref] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(columnRefs.FindAllString(sql, -1), func(ref string) bool { return b.costlyRefs[ref] })
 }
 
 // resolveFences replaces the marks in the finished text.

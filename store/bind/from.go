@@ -488,14 +488,7 @@ func cteColumns(b *Binder, w *ast.CTE, q *Query) []*Column {
 }
 
 func refersTo(q *ast.Select, name string) bool {
-	found := false
-	ast.Walk(q, func(n ast.Tree) bool {
-		if r, ok := n.(*ast.TableRef); ok && r.Schema == "" && r.Name == name {
-			found = true
-		}
-		return !found
-	})
-	return found
+	return ast.Any(q, func(r *ast.TableRef) bool { return r.Schema == "" && r.Name == name })
 }
 
 // systemView fills a view of the system catalogue for the running statement; nil for other names.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
@@ -157,11 +158,7 @@ func distinctText(d bool) string {
 }
 
 func (q *Query) valuesText() string {
-	rows := make([]string, len(q.rows))
-	for i, r := range q.rows {
-		rows[i] = "(" + ListSQL(r) + ")"
-	}
-	return strings.Join(rows, ", ")
+	return strings.Join(lists.Map(q.rows, func(r []Value) string { return "(" + ListSQL(r) + ")" }), ", ")
 }
 
 func (q *Query) targetText() string {
@@ -385,10 +382,7 @@ func bindValues(b *Binder, sel *ast.Select, s *Scope) *Query {
 			}
 			b.Fail(at, sqlerr.Syntax, "VALUES lists must all be the same length")
 		}
-		r := make([]Value, len(list))
-		for i, e := range list {
-			r[i] = b.Expr(s, e)
-		}
+		r := lists.Map(list, func(e ast.Expr) Value { return b.Expr(s, e) })
 		q.rows = append(q.rows, r)
 	}
 	for i := range q.rows[0] {

@@ -76,7 +76,7 @@ func wellFormed(b *Binder, w *ast.CTE, q *ast.Select) {
 
 // recursiveStep refuses groups and windows in the step of a recursive query.
 func recursiveStep(b *Binder, step *ast.Select, within func(string)) {
-	if hasAggregate(b, step.Targets) || step.Having != nil {
+	if hasAggregate(step.Targets) || step.Having != nil {
 		b.Fail(step.At, invalidRecursion, "aggregate functions are not allowed in a recursive query's recursive term")
 	}
 	if len(step.GroupBy) > 0 || windowed(step.Targets) {
@@ -109,11 +109,10 @@ func recursiveTables(b *Binder, it ast.FromItem, name string, misplaced, within 
 // references counts how often a query refers to a table of this name.
 func references(q *ast.Select, name string) int {
 	n := 0
-	ast.Walk(q, func(t ast.Tree) bool {
-		if r, ok := t.(*ast.TableRef); ok && r.Schema == "" && r.Name == name {
+	ast.Each(q, func(r *ast.TableRef) {
+		if r.Schema == "" && r.Name == name {
 			n++
 		}
-		return true
 	})
 	return n
 }

@@ -303,8 +303,7 @@ func expandSetReturning(b *Binder, sel *ast.Select) *ast.Select {
 	var call *ast.FuncCall
 	for _, t := range sel.Targets {
 		ast.Walk(t.X, func(n ast.Tree) bool {
-			f, ok := n.(*ast.FuncCall)
-			if ok && functions.IsSetReturning(f.Name) && f.Over == nil {
+			if f, ok := n.(*ast.FuncCall); ok && functions.IsSetReturning(f.Name) && f.Over == nil {
 				if call != nil {
 					b.Refuse(f.At, "a second set-returning function in a select list", "Put the functions into FROM.")
 				}
@@ -322,7 +321,7 @@ func expandSetReturning(b *Binder, sel *ast.Select) *ast.Select {
 		b.Refuse(call.At, "a set-returning function in a select list with DISTINCT ON or window functions",
 			"Put it into FROM of a query around this one.")
 	}
-	if len(sel.GroupBy) > 0 || sel.Having != nil || hasAggregate(b, sel.Targets) {
+	if len(sel.GroupBy) > 0 || sel.Having != nil || hasAggregate(sel.Targets) {
 		b.Refuse(call.At, "a set-returning function in the select list of a grouped query",
 			"Group in a sub-select, and put the function into FROM of the outer query.")
 	}
@@ -379,25 +378,19 @@ func conditionalSet(b *Binder, ts []ast.Target) {
 
 // windowed reports whether targets call window functions.
 func windowed(ts []ast.Target) bool {
-	found := false
+	return anyCall(ts, func(f *ast.FuncCall) bool { return f.Over != nil })
+}
+
+func hasAggregate(ts []ast.Target) bool {
+	return anyCall(ts, func(f *ast.FuncCall) bool { return functions.IsAggregate(f.Name) })
+}
+
+// anyCall reports whether a condition holds for a call in targets, outside sub-queries.
+func anyCall(ts []ast.Target, holds func(*ast.FuncCall) bool) (found bool) {
 	for _, t := range ts {
 		ast.Walk(t.X, func(n ast.Tree) bool {
 			f, ok := n.(*ast.FuncCall)
-			found = found || ok && f.Over != nil
-			_, sub := n.(*ast.SubLink)
-			return !sub
-		})
-	}
-	return found
-}
-
-func hasAggregate(b *Binder, ts []ast.Target) bool {
-	found := false
-	for _, t := range ts {
-		ast.Walk(t.X, func(n ast.Tree) bool {
-			if f, ok := n.(*ast.FuncCall); ok && functions.IsAggregate(f.Name) {
-				found = true
-			}
+			found = found || ok && holds(f)
 			_, sub := n.(*ast.SubLink)
 			return !sub && !found
 		})

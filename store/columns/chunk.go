@@ -25,12 +25,11 @@ func HeadShape(b []byte) tensor.Shape {
 
 // Slot collects the shapes that the running statement writes to a chunk column.
 type Slot struct {
-	Table string
-	Col   string
-	Rank  int
-	Shape tensor.Shape // of the first chunk written
-	Head  []byte       // its header
-	Mixed tensor.Shape // a different shape that was also written
+	Table, Col string
+	Rank       int
+	Shape      tensor.Shape // of the first chunk written
+	Head       []byte       // its header
+	Mixed      tensor.Shape // a different shape that was also written
 }
 
 // Note checks a chunk that is written to the column.

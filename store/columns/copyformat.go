@@ -21,20 +21,18 @@ type Field struct {
 
 // CopyReader reads COPY's text and csv formats.
 type CopyReader struct {
-	r      *bufio.Reader
-	csv    bool
-	delim  byte
-	quote  byte
-	escape byte
-	null   []byte
-	header bool
-	Names  []string // names that the header must have; nil: any
-	Line   int      // of the current record, from 1
-	lines  int      // lines read so far
-	Raw    []byte
-	buf    []byte // unescaped fields
-	Fields []Field
-	cols   int
+	r                    *bufio.Reader
+	csv                  bool
+	delim, quote, escape byte
+	null                 []byte
+	header               bool
+	Names                []string // names that the header must have; nil: any
+	Line                 int      // of the current record, from 1
+	lines                int      // lines read so far
+	Raw                  []byte
+	buf                  []byte // unescaped fields
+	Fields               []Field
+	cols                 int
 
 	longest int
 }
@@ -311,11 +309,10 @@ func (p *CopyReader) unescape(f []byte) {
 
 // copyWriter prints COPY's text and csv formats.
 type copyWriter struct {
-	W     *bufio.Writer
-	csv   bool
-	delim byte
-	quote string
-	null  string
+	W           *bufio.Writer
+	csv         bool
+	delim       byte
+	quote, null string
 }
 
 // NewCopyWriter prints rows to w.

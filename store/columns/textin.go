@@ -104,8 +104,7 @@ func mantissa(s string) string {
 }
 
 func boolIn(s string) (any, error) {
-	p := strings.ToLower(strings.Trim(s, blanks))
-	if p != "" {
+	if p := strings.ToLower(strings.Trim(s, blanks)); p != "" {
 		for _, w := range []string{"true", "yes", "on", "1"} {
 			if strings.HasPrefix(w, p) && p != "o" {
 				return true, nil

@@ -327,8 +327,7 @@ func Convert(x any, f, t catalog.Type) (any, error) {
 
 // CheckRange refuses an integer that is out of the range of type t.
 func CheckRange(v int64, t catalog.Type) error {
-	bits := uint(t.Size()*8 - 1)
-	if bits < 63 && (v >= 1<<bits || v < -1<<bits) {
+	if bits := uint(t.Size()*8 - 1); bits < 63 && (v >= 1<<bits || v < -1<<bits) {
 		return sqlerr.New(sqlerr.NumericOutOfRange, "%s out of range", t.Name)
 	}
 	return nil

@@ -129,14 +129,7 @@ func (c *Set) ByFileName(phys string) *catalog.TableDef {
 }
 
 // HasSchema reports whether there is a schema of this name.
-func (c *Set) HasSchema(name string) bool {
-	for _, s := range c.Schemas {
-		if s == name {
-			return true
-		}
-	}
-	return false
-}
+func (c *Set) HasSchema(name string) bool { return slices.Contains(c.Schemas, name) }
 
 // FunctionNames lists the user's functions and procedures.
 func (c *Set) FunctionNames() []string {

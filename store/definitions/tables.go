@@ -1,10 +1,12 @@
 package definitions
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/ra"
@@ -37,12 +39,7 @@ func HasUnique(t *catalog.TableDef, cols []string) bool {
 			return true
 		}
 	}
-	for _, x := range t.Indexes {
-		if x.Unique && x.Where == "" && same(x.Cols) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.Indexes, func(x catalog.Index) bool { return x.Unique && x.Where == "" && same(x.Cols) })
 }
 
 // IndexNames names the indexes of a table, those of its keys too.
@@ -175,13 +172,7 @@ func FileNameOf(schema, name string) string {
 func Ident(name string) string { return sqltext.Ident(sqlgen.Mangle(name)) }
 
 // Idents prints identifiers with commas between them.
-func Idents(names []string) string {
-	q := make([]string, len(names))
-	for i, n := range names {
-		q[i] = Ident(n)
-	}
-	return strings.Join(q, ", ")
-}
+func Idents(names []string) string { return strings.Join(lists.Map(names, Ident), ", ") }
 
 // CheckWritable refuses to write a materialized view.
 func CheckWritable(t *catalog.TableDef) error {

@@ -48,11 +48,10 @@ var aggregateStates = map[string]aggregateDef{
 
 // numSum is sum and avg with exact results. Integers are added in a machine word while they fit.
 type numSum struct {
-	avg    bool
-	n      int64
-	fast   int64
-	big    numeric.Num
-	scales map[int]int64 // values by their number of decimals; the sum has the largest
+	avg     bool
+	n, fast int64
+	big     numeric.Num
+	scales  map[int]int64 // values by their number of decimals; the sum has the largest
 }
 
 func (s *numSum) add(a []lite.Cell, sign int64) error {

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/store/columns"
@@ -335,10 +336,7 @@ func giveKernel(v kernels.Value, r lite.Result) error {
 	case v.Type.IsChunk():
 		giveChunk(r, v.Type.Kind.DType(), v.Type.Shape, v.F)
 	case v.Ints != nil:
-		list := make([]any, len(v.Ints))
-		for i, x := range v.Ints {
-			list[i] = x
-		}
+		list := lists.Map(v.Ints, func(x int64) any { return x })
 		return giveValue(r, list, catalog.ArrayOf(catalog.Int8))
 	case v.Type.IsFloat():
 		if math.IsNaN(v.X) {

@@ -13,28 +13,19 @@ import (
 
 // num1 and num2 are functions from numerics to numeric.
 func num1(f func(numeric.Num) (numeric.Num, error)) function {
-	return function{1, true, strict(func(a []lite.Cell, r lite.Result) error {
-		x, err := columns.NumericOf(&a[0])
-		if err == nil {
-			x, err = f(x)
-		}
-		if err == nil {
-			x, err = x.Check()
-		}
-		if err == nil {
-			r.Text(x.String())
-		}
-		return err
-	})}
+	return nums(1, func(x, _ numeric.Num) (numeric.Num, error) { return f(x) })
 }
 
-func num2(f func(x, y numeric.Num) (numeric.Num, error)) function {
-	return function{2, true, strict(func(a []lite.Cell, r lite.Result) error {
+func num2(f func(x, y numeric.Num) (numeric.Num, error)) function { return nums(2, f) }
+
+// nums is a function of the first n of two numerics.
+func nums(n int, f func(x, y numeric.Num) (numeric.Num, error)) function {
+	return function{n, true, strict(func(a []lite.Cell, r lite.Result) error {
 		x, err := columns.NumericOf(&a[0])
-		if err != nil {
-			return err
+		y := x
+		if err == nil && n > 1 {
+			y, err = columns.NumericOf(&a[1])
 		}
-		y, err := columns.NumericOf(&a[1])
 		if err == nil {
 			x, err = f(x, y)
 		}

@@ -3,6 +3,7 @@ package functions
 import (
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -126,12 +127,7 @@ func distinct(re *syntax.Regexp) bool {
 			seen = append(seen, first)
 		}
 	}
-	for _, sub := range re.Sub {
-		if !distinct(sub) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return !distinct(sub) })
 }
 
 // leading returns ranges of the characters with which an expression can begin, nil where it may be empty or they are
@@ -396,8 +392,7 @@ func regexpReplace(a []lite.Cell) (string, error) {
 // expand writes a replacement: \1 to \9 and \& refer to groups, \\ is a backslash.
 func (p *pattern) expand(b *strings.Builder, with, s string, at []int) error {
 	for i := 0; i < len(with); i++ {
-		c := with[i]
-		if c != '\\' || i+1 == len(with) {
+		if c := with[i]; c != '\\' || i+1 == len(with) {
 			b.WriteByte(c)
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/internal/lists"
 )
 
 // Signature is one overload of a function: its arguments, its result and how it is printed. In a template $1, $2 … are
@@ -286,11 +287,7 @@ func alternatives(line string) []string {
 	if !strings.Contains(line[open:end], "|") {
 		return []string{line}
 	}
-	var out []string
-	for _, a := range strings.Split(line[open+1:end], "|") {
-		out = append(out, line[:open+1]+a+line[end:])
-	}
-	return out
+	return lists.Map(strings.Split(line[open+1:end], "|"), func(a string) string { return line[:open+1] + a + line[end:] })
 }
 
 // parseSignature parses a line of the tables. A mistake in them panics when the program starts.

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/print"
@@ -188,13 +189,7 @@ func nonNulls(a []lite.Cell) int {
 	return n
 }
 
-func anys(list []string) []any {
-	out := make([]any, len(list))
-	for i, s := range list {
-		out[i] = s
-	}
-	return out
-}
+func anys(list []string) []any { return lists.Map(list, func(s string) any { return s }) }
 
 func initcap(s string) string {
 	up := true

@@ -43,7 +43,7 @@ func (gone) Step([]Cell) error    { return errGone }
 func (gone) Inverse([]Cell) error { return errGone }
 func (gone) Value(Result) error   { return errGone }
 
-var errGone = sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request")
+var errGone = sqlerr.Canceled(nil)
 
 // interrupted reports whether there has been an Interrupt without its Resume.
 func (c *Conn) interrupted() bool {

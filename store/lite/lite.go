@@ -178,9 +178,6 @@ func (c *Conn) InTransaction() bool { return C.sqlite3_get_autocommit(c.db) == 0
 // Changes returns the number of rows the last INSERT, UPDATE or DELETE changed.
 func (c *Conn) Changes() int64 { return int64(C.sqlite3_changes64(c.db)) }
 
-// LastRowID returns the row id of the last INSERT.
-func (c *Conn) LastRowID() int64 { return int64(C.sqlite3_last_insert_rowid(c.db)) }
-
 // Exec runs a text of any number of statements without parameters and results.
 func (c *Conn) Exec(sql string) error {
 	z := C.CString(sql)
@@ -199,16 +196,13 @@ func (c *Conn) Shrink() {
 
 // Stmt is a prepared statement.
 type Stmt struct {
-	c      *Conn
-	p      *C.sqlite3_stmt
-	sql    string
-	cols   int
-	params int
-	in     []Cell
-	out    []Cell
-	used   int64 // bytes of the arena in use for parameters
-	busy   bool
-	cached bool
+	c            *Conn
+	p            *C.sqlite3_stmt
+	sql          string
+	cols, params int
+	in, out      []Cell
+	used         int64 // bytes of the arena in use for parameters
+	busy, cached bool
 }
 
 const maxCached = 256
