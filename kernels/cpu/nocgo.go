@@ -26,7 +26,7 @@ func cAddAt[T Float]([]int32, []int32, int, []T, []T)                           
 func cGather[T Float](int, []T, []int32, []T)                                     {}
 func cSoftmax[T Float](int, int, []T, T, []T)                                     {}
 func cSoftmaxGrad[T Float](int, int, []T, []T, T, []T)                            {}
-func cLogSumExp[T Float](int, int, []T, []float64)                                {}
+func cLogSumExp[T Float](int, int, []T, []float64, []float64)                     {}
 func cDropMask[T Float](int, int, int64, []uint64, float64, []T)                  {}
 func cUniform(int, int, int64, []uint64, []float64)                               {}
 func cTally([]int32, int32, []int32) bool                                         { return false }
