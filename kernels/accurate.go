@@ -2,11 +2,12 @@ package kernels
 
 import "math"
 
-// Functions of which Go's own lose digits somewhere in their range, each within an ulp or two everywhere: powers (Go's
-// multiply rounded squares), logarithms to base 10 near 1, sines near multiples of π, inverse sines near 1, and
-// hyperbolic functions near the largest number. The server's are those of its C library, which has them right.
+// Functions for which Go's own versions lose digits somewhere in their range; here they are within an ulp or two
+// everywhere. They are powers (Go multiplies rounded squares), logarithms to base 10 near 1, sines near multiples of π,
+// inverse sines near 1, and hyperbolic functions near the largest number. A server uses those of its C library, which
+// are right.
 
-// two is a sum of two numbers that is not rounded: about 106 bits.
+// two is an unrounded sum of two numbers: about 106 bits.
 type two struct{ hi, lo float64 }
 
 // sumTwo is a + b (Knuth).
@@ -96,7 +97,7 @@ func pow(x, y float64) float64 {
 	return expTwo(p.mul(lnTwo(x)))
 }
 
-// powHalves multiplies the mantissa, whose powers stay in range, and a square root of it.
+// powHalves computes powers of the mantissa, which stay in range, and takes a square root for the half.
 func powHalves(x, y float64) float64 {
 	m, k := math.Frexp(x)
 	if k%2 != 0 {
@@ -124,7 +125,7 @@ func powHalves(x, y float64) float64 {
 	return math.Ldexp(r.hi, int(float64(k)*y))
 }
 
-// ln is the natural logarithm; Go's of denormals is wrong on some processors.
+// ln is the natural logarithm. Go's logarithm of denormals is wrong on some processors.
 func ln(x float64) float64 {
 	if x > 0 && x < 0x1p-1022 {
 		return math.Log(x*0x1p54) - 54*math.Ln2
@@ -140,11 +141,10 @@ func log10(x float64) float64 {
 	return lnTwo(x).mul(log10eTwo).hi
 }
 
-// halfπ is π/2 in four parts, of which the products of the first three with whole numbers below 2²⁰ are exact.
+// halfπ is π/2 in four parts. The products of the first three with whole numbers below 2²⁰ are exact.
 var halfπ = [...]float64{0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2ep-69, 0x1.b839a252049c1p-104}
 
-// reduced is x less the nearest multiple of π/2, as two numbers, and which multiple; ok is false for the large, which
-// Go's own reduce well.
+// reduced is x minus the nearest multiple n·π/2, as two numbers. ok is false for large x, which Go itself reduces well.
 func reduced(x float64) (r two, n int, ok bool) {
 	if !(math.Abs(x) < 1<<19) {
 		return two{}, 0, false
@@ -157,7 +157,7 @@ func reduced(x float64) (r two, n int, ok bool) {
 	return r, int(k) & 3, true
 }
 
-// turned is the sine n quarters of a turn on from r.
+// turned is the sine of r plus n quarter turns.
 func turned(r two, n int) float64 {
 	s, c := math.Sin(r.hi), math.Cos(r.hi)
 	switch n & 3 {
@@ -192,7 +192,7 @@ func tan(x float64) float64 {
 	return math.Tan(x)
 }
 
-// asin and acos take 1 - x² in factors (Kahan, "Branch cuts for complex elementary functions", 1987).
+// asin and acos compute 1 - x² as a product (Kahan, "Branch cuts for complex elementary functions", 1987).
 func asin(x float64) float64 { return math.Atan2(x, math.Sqrt((1-x)*(1+x))) }
 
 func acos(x float64) float64 { return 2 * math.Atan2(math.Sqrt(1-x), math.Sqrt(1+x)) }
@@ -218,14 +218,15 @@ func halfExp(x float64) float64 {
 	return h / 2 * h
 }
 
-// gauss is e^(-c·x²) for c = 1 or ½: the square of x rounded would cost as many digits as it has.
+// gauss is e^(-c·x²) for c = 1 or ½, with x² unrounded: rounding it would cost as many digits as it has before the
+// point.
 func gauss(x, c float64) float64 {
 	x = math.Min(math.Abs(x), 64)
 	hi := math.Float64frombits(math.Float64bits(x) &^ (1<<27 - 1))
 	return math.Exp(-c*hi*hi) * math.Exp(-c*(x-hi)*(x+hi))
 }
 
-// normalCDF is erfc(-x/√2) / 2 with the quotient taken in two parts.
+// normalCDF is erfc(-x/√2) / 2, with the quotient in two parts.
 func normalCDF(x float64) float64 {
 	z := -x * invSqrt2
 	lo := math.FMA(-x, invSqrt2, -z) - x*invSqrt2Low

@@ -1,23 +1,23 @@
-// Package blas is the border to matrix multiplication: gonum's interfaces, behind them an OpenBLAS and a oneDNN found
-// at run time, or gonum's own code.
+// Package blas multiplies matrices behind gonum's interfaces: by an OpenBLAS and a oneDNN found at run time, or by
+// gonum's own code.
 //
 // # What
 //
-// Gemm multiplies. Use is gonum's interface for other callers (blas32.Use, blas64.Use). Name tells which
-// implementation runs. The library is looked for once: each name in the environment variable OPENBLAS
-// (separated by colons; "off" for none), then libopenblas.so.0 and libopenblas.so. Large products of float32 matrices
-// go to oneDNN where there is one, by the variable ONEDNN or the names libdnnl.so.3 and libdnnl.so.2; those with narrow
-// results to OpenBLAS on AMD's processors with AVX-512, in pieces that it packs nothing for.
+// Gemm multiplies. Use is gonum's interface for other callers (blas32.Use, blas64.Use). Name tells which implementation
+// runs. The library is searched for once: first the names in the environment variable OPENBLAS (separated by colons;
+// "off" for none), then libopenblas.so.0 and libopenblas.so. Large products of float32 matrices go to oneDNN if there
+// is one, found by the variable ONEDNN or the names libdnnl.so.3 and libdnnl.so.2. On AMD's processors with AVX-512,
+// products with narrow results go to OpenBLAS, in pieces so small that it does not pack them.
 //
 // # Invariants
 //
-// Every call runs on the caller's thread only (openblas_set_num_threads(1), omp_set_num_threads(1)): parallelism is the
-// executor's, over panels of fixed size, so that results do not depend on the number of workers. Nothing
-// is linked against the library; without it everything works, slower.
+// Every call runs on the caller's thread only (openblas_set_num_threads(1), omp_set_num_threads(1)). The executor runs
+// panels of fixed size in parallel, so that results do not depend on the number of workers. Nothing is linked against
+// the libraries; without them everything works, but slower.
 //
 // # Errors
 //
-// None. A library that cannot be used is as good as absent; Tried says why.
+// None. A library that cannot be used counts as absent; Tried gives the reason.
 //
 // # Where to add
 //
@@ -33,7 +33,7 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
-// Interface is the part of gonum's border that relgrad uses, and that Use fills.
+// Interface is the part of gonum's interfaces that relgrad uses. Use returns one.
 type Interface interface {
 	blas.Float32
 	blas.Float64
@@ -51,8 +51,8 @@ var load = sync.OnceValue(func() *loaded {
 	return l
 })
 
-// first takes the first library that can be used, of those that the environment variable lists and the names, and gives
-// its name with its version; "" where there is none.
+// first opens the first usable library, of those listed in the environment variable and then of names. It returns its
+// name with its version, "" where there is none.
 func (l *loaded) first(variable string, open func(string) (Interface, string, string), names ...string) string {
 	if v := os.Getenv(variable); v == "off" {
 		return ""

@@ -35,21 +35,20 @@ import (
 	"gonum.org/v1/gonum/blas"
 )
 
-// onednn multiplies large matrices of float32 by oneDNN; everything else is the other implementation's.
+// onednn multiplies large matrices of float32 by oneDNN, and leaves everything else to another implementation.
 type onednn struct {
 	Interface
 	sgemm, threads unsafe.Pointer
 }
 
-// From so many multiplications, of matrices at least so wide, oneDNN was the faster one: by 5 to 45 % on a Sapphire
-// Rapids with AVX-512, by 5 to 20 % on an EPYC, oneDNN 2.6 beside OpenBLAS 0.3.21, but for what OpenBLAS packs nothing
-// for there.
+// Multiplications and widths of matrices from which oneDNN was faster: by 5 to 45 % on a Sapphire Rapids with AVX-512,
+// by 5 to 20 % on an EPYC (oneDNN 2.6 against OpenBLAS 0.3.21), except for products that OpenBLAS does not pack.
 const (
 	dnnlWork = 1 << 19
 	dnnlSide = 16
 )
 
-// openDNN loads a oneDNN in front of another implementation; why says what it lacks.
+// openDNN loads a oneDNN in front of another implementation. why tells what the library lacks.
 func openDNN(name string, other Interface) (impl Interface, id, why string) {
 	s := C.CString(name)
 	defer C.free(unsafe.Pointer(s))

@@ -43,7 +43,7 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
-// openblas overrides the products; everything else is gonum's.
+// openblas multiplies by OpenBLAS and leaves everything else to gonum.
 type openblas struct {
 	gonum.Implementation
 	sgemm, dgemm unsafe.Pointer
@@ -56,7 +56,7 @@ func symbol(lib unsafe.Pointer, name string) unsafe.Pointer {
 	return C.dlsym(lib, s)
 }
 
-// open loads a library and sets it to one thread; why says what it lacks.
+// open loads a library and sets it to one thread. why tells what it lacks.
 func open(name string) (impl Interface, id, why string) {
 	s := C.CString(name)
 	defer C.free(unsafe.Pointer(s))
@@ -80,8 +80,8 @@ func open(name string) (impl Interface, id, why string) {
 	return o, id, ""
 }
 
-// fits reports whether the sizes are those that gonum's checks would let pass and C's int can hold; what
-// does not fit is left to gonum, which panics on wrong sizes.
+// fits reports whether sizes pass gonum's checks and fit into C's int. Others are left to gonum, which panics on wrong
+// sizes.
 func fits(ta, tb blas.Transpose, m, n, k, lda, ldb, ldc, la, lb, lc int) bool {
 	ra, ca, rb, cb := m, k, k, n
 	if ta != blas.NoTrans {
@@ -101,13 +101,13 @@ func code(t blas.Transpose) C.int {
 	return 112
 }
 
-// Up to so many multiplications OpenBLAS packs nothing on processors with AVX-512. On AMD's, that reaches 97 % of what
-// they can instead of 70 to 90; on a Sapphire Rapids oneDNN is faster (docs/adr/0015).
+// packsNothing is the multiplications up to which OpenBLAS does not pack on processors with AVX-512. On AMD's it then
+// reaches 97 % of the peak instead of 70 to 90 %; on a Sapphire Rapids oneDNN is faster (docs/adr/0015).
 const packsNothing = 1e6
 
-// pieces tells how a product is best cut into such: by so many of its rows, and of the numbers that it sums; 0 where it
-// is not. The second operand of a piece stays in the first-level cache. Measured on an EPYC, oneDNN 2.6 and OpenBLAS
-// 0.3.21, one processor: 68 to 105 → 94 to 117 Gflop/s; wider ones are no faster in pieces.
+// pieces tells how to cut a product into such pieces: by so many rows, and so many of the numbers that are summed; 0:
+// it is not cut. The second operand of a piece stays in the first-level cache. Measured on one processor of an EPYC
+// (oneDNN 2.6, OpenBLAS 0.3.21): 68 to 105 → 94 to 117 Gflop/s; wider products are not faster in pieces.
 func pieces(ta, tb blas.Transpose, m, n, k int) (rows, sums int) {
 	const width, operand, least = 100, 8192, 64
 	switch {
@@ -142,7 +142,7 @@ func (o *openblas) inPieces(ta blas.Transpose, rows, sums, m, n, k int, alpha fl
 	}
 }
 
-// even cuts n into pieces of one size, at most so large.
+// even cuts n into pieces of one size, which is at most most.
 func even(n, most int) int {
 	count := (n + most - 1) / most
 	return (n + count - 1) / count

@@ -240,9 +240,9 @@ func cAdam[T Float](a *Adam[T], g, m, s, p []T) {
 		C.double(a.Epsilon), C.double(a.Decay), C.double(a.Scale), f64(g), f64(m), f64(s), f64(p))
 }
 
-// differs looks at state until it is not what it is, for so long at most, and says whether it differs. Go's scheduler
-// sees a call of C.
+// differs watches state until it is no longer is, at most for so long, and reports whether it has changed. Go's
+// scheduler sees this as a call of C.
 func differs(state *atomic.Uint32, is uint32, most time.Duration) bool {
 	C.rg_differs((*C.uint32_t)(unsafe.Pointer(state)), C.uint32_t(is), C.int64_t(most))
-	return state.Load() != is // what was written before it is seen
+	return state.Load() != is // makes what was written before it visible
 }

@@ -30,7 +30,7 @@ func Binary[T Float](op Op, rows, size int, a []T, ar, ae int, b []T, br, be int
 	cBinary(op, rows, size, a, ar, ae, b, br, be, out)
 }
 
-// flat reports whether an operand's rows follow each other, or are one number: then all rows are as one.
+// flat reports whether an operand's rows follow each other, or are all one number, so that all rows can be read as one.
 func flat(size, row, elem int) bool { return elem == 1 && row == size || elem == 0 && row == 0 }
 
 // need panics where a strided operand is too short.
@@ -66,8 +66,8 @@ func Select[T Float](rows, size int, m []T, mr, me int, a []T, ar, ae int, b []T
 	cSelect(rows, size, m, mr, me, a, ar, ae, b, br, be, out)
 }
 
-// Transpose writes a matrix of rows × cols, whose rows begin ldx numbers apart, turned: the rows of out begin ldo
-// numbers apart.
+// Transpose writes the transpose of a matrix with so many rows and columns. Its rows begin ldx numbers apart, those of
+// out ldo numbers apart.
 func Transpose[T Float](rows, cols int, x []T, ldx int, out []T, ldo int) {
 	if rows*cols == 0 {
 		return
@@ -133,22 +133,22 @@ func AddRows[T Float](rows, size int, a []T, acc []float64) {
 	cAddRows(rows, size, a, acc)
 }
 
-// Rows are rows of a matrix: row r is that at At[r], which is not checked, or begins at r*Step where At is nil. Near
-// says that they have just been read: it changes no result. Held, which only SpMM's second rows are, says that At holds
-// one row for each group.
+// Rows are rows of a matrix: row r is the one at At[r], which is not checked, or begins at r*Step where At is nil. Near
+// says that they have just been read; it changes no result. Held, only for SpMM's second rows, says that At has one row
+// for each group.
 type Rows[T Float] struct {
 	X          []T
 	At         []int32
 	Step       int
 	Near, Held bool
 
-	distant bool // they are not near, however few there are
+	distant bool // they are not near, however few they are
 }
 
-// nearBytes of rows are in the second-level cache after a while.
+// nearBytes is how many bytes of rows are in the second-level cache after a while.
 const nearBytes = 1 << 19
 
-// far is 1 where rows are worth being prefetched.
+// far is 1 if prefetching the rows pays.
 func (x Rows[T]) far() int {
 	bytes := 8 * len(x.X)
 	if single[T]() {
@@ -160,7 +160,7 @@ func (x Rows[T]) far() int {
 	return 1
 }
 
-// row is row r of those whose indexes begin at base.
+// row is row r of rows whose indexes begin at base.
 func (x Rows[T]) row(r, base, size int) []T {
 	if x.At != nil {
 		return x.X[int(x.At[r-base])*size:][:size]
@@ -275,7 +275,7 @@ func Gather[T Float](size int, x []T, at []int32, out []T) {
 	cGather(size, x, at, out)
 }
 
-// Softmax computes out = eᶻ / Σ eᶻ over rows of size elements of z = x / by, without overflow.
+// Softmax computes out = eᶻ / Σ eᶻ for z = x / by, over rows of size elements, without overflow.
 func Softmax[T Float](rows, size int, x []T, by T, out []T) {
 	if rows*size == 0 {
 		return
@@ -288,8 +288,8 @@ func Softmax[T Float](rows, size int, x []T, by T, out []T) {
 	cSoftmax(rows, size, x, by, out)
 }
 
-// SoftmaxGrad computes out = y (g - Σ y g) / by, Σ y being 1, over rows of size elements: what Softmax passes on of the
-// gradient g of its result y.
+// SoftmaxGrad computes out = y (g - Σ y g) / by, where Σ y is 1, over rows of size elements: the gradient that Softmax
+// passes on, given the gradient g of its result y.
 func SoftmaxGrad[T Float](rows, size int, y, g []T, by T, out []T) {
 	if rows*size == 0 {
 		return
@@ -302,8 +302,8 @@ func SoftmaxGrad[T Float](rows, size int, y, g []T, by T, out []T) {
 	cSoftmaxGrad(rows, size, y, g, by, out)
 }
 
-// LogSumExp computes ln Σ eˣ over row r as its largest number, top[r], and what the others add to it, out[r], in double
-// precision.
+// LogSumExp computes ln Σ eˣ over row r in two parts, in double precision: the largest number, top[r], and what the
+// others add to it, out[r].
 func LogSumExp[T Float](rows, size int, x []T, top, out []float64) {
 	if rows*size == 0 {
 		return
@@ -344,7 +344,7 @@ func Uniform(rows, size int, seed int64, key []uint64, out []float64) {
 	cUniform(rows, size, seed, key, out)
 }
 
-// Below makes numbers from 0 to n-1 of draws in [0,1): out[r] = min(⌊n·u[r]⌋, n-1).
+// Below converts draws in [0,1) to numbers from 0 to n-1: out[r] = min(⌊n·u[r]⌋, n-1).
 func Below(n int64, u []float64, out []int64) {
 	if len(u) == 0 {
 		return
@@ -357,8 +357,8 @@ func Below(n int64, u []float64, out []int64) {
 	cBelow(n, u, out)
 }
 
-// Mix goes on with the hash of each row's key, by one more part: key[r] = tensor.Mix(key[r] ^ x[r]). So tensor.HashKey
-// hashes the parts of a key.
+// Mix adds one more part to the hash of each row's key: key[r] = tensor.Mix(key[r] ^ x[r]), as tensor.HashKey hashes
+// the parts of a key.
 func Mix(key []uint64, x []int64) {
 	if len(key) == 0 {
 		return

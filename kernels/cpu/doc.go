@@ -1,17 +1,17 @@
-// Package cpu holds the executor's loops over dense rows: C with SIMD where cgo is there, Go elsewhere. And the workers
-// that run them at the same time.
+// Package cpu has the executor's loops over dense rows, in C with SIMD if cgo is available, else in Go, and the workers
+// that run them.
 //
 // # What
 //
-// Every loop has a reference in Go (ref.go) and a form in C (one .c file per family, compiled for the
-// baseline, AVX2 with FMA, and AVX-512; the processor decides at start). Name tells which form runs.
-// Together runs work on several processors.
+// Every loop has a reference in Go (ref.go) and a form in C (one .c file per family, compiled for the baseline, AVX2
+// with FMA, and AVX-512; the processor decides when the program starts). Name tells which form runs. Together runs work
+// on several processors.
 //
 // # Invariants
 //
-// Both forms compute the same up to rounding: FMA may contract, and single-precision exponentials are
-// within 3 ulp. Neither depends on how rows are cut into calls, except where a sum is cut. No fast-math:
-// NaN, infinities and signed zeros follow IEEE 754. Nothing here imports a parser or a database.
+// Both forms compute the same up to rounding: FMA may contract, and single-precision exponentials are within 3 ulp.
+// Neither depends on how rows are split into calls, except where a sum is split. No fast-math: NaN, infinities and
+// signed zeros follow IEEE 754. Nothing here imports a parser or a database.
 //
 // # Errors
 //

@@ -1,7 +1,7 @@
 package cpu
 
-// Tally adds to count how often each code occurs, and reports whether one is less than the one before it, the first one
-// than last. Every code must be below len(count), and not negative: it is not checked.
+// Tally adds to count how often each code occurs. It reports whether some code is less than the one before it; last is
+// the code before the first. Codes must not be negative and must be below len(count), which is not checked.
 func Tally(codes []int32, last int32, count []int32) (falls bool) {
 	if native {
 		return cTally(codes, last, count)
@@ -14,11 +14,11 @@ func Tally(codes []int32, last int32, count []int32) (falls bool) {
 	return falls
 }
 
-// Offsets goes on from counts of the codes below span, a list of span counts for each of so many pieces of the rows,
-// one after the other: in place of each count stands where the piece's rows of the code begin in the order of the
-// codes. Those of group g begin at start[g], and the last ones end at start[groups]; most are the rows of the largest
-// group. start has room for span + 1 numbers. Where rank is not nil it has room for span, and codes that do not occur
-// are no groups: rank[k] is the group of code k, -1 where it has none, and the lists begin with the groups' places.
+// Offsets turns counts into places. count has, for each of several pieces of the rows, span counts of the codes below
+// span; each is replaced by the place at which the piece's rows with that code begin in the order of the codes. The
+// rows of group g begin at start[g], and the last ones end at start[groups]; most is the rows of the largest group.
+// start has room for span + 1 numbers. With rank, which has room for span, codes that do not occur are no groups:
+// rank[k] is the group of code k, or -1, and each list of places is by group.
 func Offsets(span int, count, start, rank []int32) (groups, most int) {
 	if span == 0 {
 		start[0] = 0
@@ -56,8 +56,8 @@ func Offsets(span int, count, start, rank []int32) (groups, most int) {
 	return groups, most
 }
 
-// Cross writes for the rows from lo on of a product of relations, of which the second has so many rows, which row of
-// either it is.
+// Cross writes the rows from lo on of a product of two relations, of which the second has each rows: first and second
+// are the row of either relation.
 func Cross(lo, each int, first, second []int32) {
 	if len(first) == 0 {
 		return
@@ -76,8 +76,8 @@ func Cross(lo, each int, first, second []int32) {
 	}
 }
 
-// Place writes the numbers first, first + 1, … of the codes to the places at[code] of order, which count on. Neither
-// codes nor places are checked.
+// Place writes the numbers first, first + 1, … of the codes to order, each at the place at[code], which then advances.
+// Neither codes nor places are checked.
 func Place(codes []int32, first int, at, order []int32) {
 	if native {
 		cPlace(codes, first, at, order)
@@ -89,8 +89,8 @@ func Place(codes []int32, first int, at, order []int32) {
 	}
 }
 
-// Places looks numbers up that are low, low + 1, … count of them, in places from first on: p[i] is that of x[i], -1
-// where it is not one of them, which it reports.
+// Places finds the places of numbers x among low, low + 1, …, which are count numbers with places from first on: p[i]
+// is the place of x[i], or -1 where x[i] is none of them. It reports whether there is such an x[i].
 func Places(p []int32, x []int64, low int64, count uint64, first int32) (miss bool) {
 	if len(p) == 0 {
 		return false
@@ -108,8 +108,8 @@ func Places(p []int32, x []int64, low int64, count uint64, first int32) (miss bo
 	return miss
 }
 
-// Through reads an index through another one: out[i] = b[a[i]], -1 where a[i] is negative. out may be a. What a holds
-// must be rows of b: it is not checked.
+// Through composes two indexes: out[i] = b[a[i]], or -1 where a[i] is negative. out may be a. What a holds must be rows
+// of b, which is not checked.
 func Through(out, a, b []int32) {
 	if len(a) == 0 {
 		return

@@ -123,13 +123,13 @@ func unaryOp[T Float](op Op, x T) T {
 	return transcendental[T](op, float64(x))
 }
 
-// transcendental are the operations that go through double precision.
+// transcendental computes the operations that are computed in double precision.
 func transcendental[T Float](op Op, y float64) T {
 	switch op {
 	case Exp:
 		return T(math.Exp(y))
 	case Ln:
-		if y > 0 && y < 0x1p-1022 { // Go's of denormals is wrong on some processors
+		if y > 0 && y < 0x1p-1022 { // Go's logarithm of denormals is wrong on some processors
 			return T(math.Log(y*0x1p54) - 54*math.Ln2)
 		}
 		return T(math.Log(y))
@@ -298,7 +298,7 @@ func refSoftmax[T Float](rows, size int, x []T, by T, out []T) {
 
 func refSoftmaxGrad[T Float](rows, size int, y, g []T, by T, out []T) {
 	for lo := 0; lo < rows*size; lo += size {
-		less, s := T(0), 0.0 // of a row that one number outweighs g is taken from that one's
+		less, s := T(0), 0.0 // if one number outweighs the row, g is taken relative to that of this number
 		for i := lo; i < lo+size; i++ {
 			if y[i] > 0.5 {
 				less = g[i]

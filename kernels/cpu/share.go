@@ -9,28 +9,28 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// Parallel runs f for the lanes 0…n-1 on at most workers goroutines, each with its own worker number. The
-// error of the lowest failing lane is returned. Lanes begin in their order. Which worker runs a lane is left to chance,
-// so f may keep nothing of a worker that a result depends on. After each lane, pages of files that are too many go.
+// Parallel runs f for the lanes 0…n-1 on at most workers goroutines, each with its own worker number, and returns the
+// error of the lowest lane that fails. Lanes begin in order. Which worker runs a lane is left to chance, so results
+// must not depend on anything that f keeps for a worker. After each lane, excess pages of files are released.
 func Parallel(ctx context.Context, workers, n int, f func(worker, lane int) error) error {
 	return share(ctx, workers, n, 1, f)
 }
 
-// Apportion is Parallel for lanes that do not wait for each other: every worker begins with a part of its own, which it
-// also had of as many lanes before, so that what one instruction leaves in a worker's cache the next one finds there.
+// Apportion is Parallel for lanes that do not wait for each other. Every worker begins with a part of its own, the same
+// for the same number of lanes, so that it finds in its cache what it left there in an earlier instruction.
 func Apportion(ctx context.Context, workers, n int, f func(worker, lane int) error) error {
 	return share(ctx, workers, n, workers, f)
 }
 
-// stretch are lanes that are begun in their order. Each has a line of the cache for itself.
+// stretch is a range of lanes that begin in order. Each is in a cache line of its own.
 type stretch struct {
 	next atomic.Int64
 	end  int64
 	_    [48]byte
 }
 
-// share runs f for the lanes 0…n-1 in so many parts at most. A worker that has come to the end of its part goes on with
-// the next one.
+// share runs f for the lanes 0…n-1, in at most so many parts. A worker that has finished its part continues with the
+// next one.
 func share(ctx context.Context, workers, n, parts int, f func(worker, lane int) error) error {
 	workers = min(workers, n)
 	if workers <= 1 {
@@ -53,7 +53,7 @@ func share(ctx context.Context, workers, n, parts int, f func(worker, lane int) 
 		some[i].end = int64((i + 1) * n / parts)
 	}
 	var mu sync.Mutex
-	var failed atomic.Int64 // the lowest lane that has failed: those below it run nevertheless
+	var failed atomic.Int64 // the lowest lane that has failed; lanes below it still run
 	failed.Store(int64(n))
 	first := error(nil)
 	work := func(w int) {
@@ -87,7 +87,7 @@ func share(ctx context.Context, workers, n, parts int, f func(worker, lane int) 
 func protect(f func(worker, lane int) error, w, lane int) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			// an error that is one comes from code that returns none: arrays of the structure that found no room
+			// arrays of the structure that found no room panic with an *sqlerr.Error
 			err = sqlerr.FromPanic(p)
 		}
 	}()

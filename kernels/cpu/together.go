@@ -9,17 +9,18 @@ import (
 
 var processors = runtime.GOMAXPROCS(0)
 
-// Processors is how many workers compute at the same time: GOMAXPROCS when the process began.
+// Processors is how many workers compute at the same time: GOMAXPROCS when the process started.
 func Processors() int { return processors }
 
-// Reserve lets Go's scheduler run more threads than there are processors; a program calls it once, when it begins. The
-// scheduler takes the place of a thread that is longer than 20 µs in a call of C where no other place is free, and
-// starts a thread that looks for work there: beside workers that spend their time in such calls, that was a fifth of
-// it. Where a place is free, it waits. The garbage collector's share of the processors doubles, too, and Go follows no
-// later change of their number. https://github.com/golang/go/blob/go1.26.0/src/runtime/proc.go (retake, handoffp)
+// Reserve lets Go's scheduler run more threads than there are processors. A program calls it once, when it starts. When
+// a thread has been in a call of C for 20 µs and no scheduling slot (P) is free, the scheduler takes the thread's slot
+// and starts another thread that looks for work there. Beside workers that spend their time in such calls, that cost a
+// fifth of it. While a slot is free, the scheduler waits. Two side effects: the garbage collector's share of the
+// processors doubles, and Go ignores later changes of their number.
+// https://github.com/golang/go/blob/go1.26.0/src/runtime/proc.go (retake, handoffp)
 func Reserve() { runtime.GOMAXPROCS(2 * processors) }
 
-// turns is when each worker's goroutine last went through Go's scheduler, in a line of the cache of its own.
+// turns is the time at which each worker's goroutine last went through Go's scheduler, each in a cache line of its own.
 var (
 	turns [64]struct {
 		began atomic.Int64 // nanoseconds since process
@@ -31,10 +32,11 @@ var (
 // turn is how long a worker computes without the scheduler: less than the 10 ms after which that would preempt it.
 const turn = 5 * time.Millisecond
 
-// Yield goes through Go's scheduler where a worker has not for a while; workers call it between parts of their work.
-// Where one goroutine has run for 10 ms, the scheduler's monitor takes the place of its thread in each call of C that
-// it meets, though nothing waits for one, and then looks again every 20 µs: one of two processors' workers lost a tenth
-// of its time to it. https://github.com/golang/go/blob/go1.26.0/src/runtime/proc.go (sysmon, retake: sysretake)
+// Yield lets a worker go through Go's scheduler if it has not for a while; workers call it between parts of their work.
+// When a goroutine has run for 10 ms, the scheduler's monitor takes the slot of its thread at every call of C that it
+// sees, even if nothing waits for a slot, and then looks again every 20 µs. Of two workers on two processors, one lost
+// a tenth of its time to that. https://github.com/golang/go/blob/go1.26.0/src/runtime/proc.go (sysmon, retake:
+// sysretake)
 func Yield(worker int) {
 	now, t := int64(time.Since(process)), &turns[worker%len(turns)]
 	if now-t.began.Load() > int64(turn) {
@@ -43,17 +45,17 @@ func Yield(worker int) {
 	}
 }
 
-// Together calls work(0) to work(n-1) and returns when all have ended; they run at the same time unless work(0) is
-// short: one that has not begun when it ends is done by the caller.
+// Together calls work(0) to work(n-1) and returns when all have ended. They run at the same time, unless work(0) is
+// short: the caller then does those that have not begun when it ends.
 func Together(n int, work func(worker int)) { together(processors, n, work) }
 
-// together is Together where so many processors are there to work.
+// together is Together for a given number of processors.
 func together(processors, n int, work func(worker int)) {
 	if n < 2 {
 		apart(0, n, work)
 		return
 	}
-	var first atomic.Pointer[any] // the first panic: in a goroutine of its own it would end the process
+	var first atomic.Pointer[any] // the first panic; in its own goroutine it would end the process
 	defer func() {
 		if p := first.Load(); p != nil {
 			panic(*p)
@@ -81,7 +83,7 @@ func together(processors, n int, work func(worker int)) {
 	}
 }
 
-// carried is work whose panic is kept for the caller.
+// carried does work and keeps its panic for the caller.
 func carried(work func(worker int), first *atomic.Pointer[any]) func(worker int) {
 	return func(worker int) {
 		defer func() {
@@ -103,14 +105,14 @@ func apart(have, n int, work func(worker int)) {
 	all.Wait()
 }
 
-// crew is the process's helpers, for one call of Together at a time.
+// crew are the process's helpers. One call of Together uses them at a time.
 var crew struct {
 	sync.Mutex
 	helpers []*helper
 }
 
-// helper is a goroutine that works when it is asked to. A thread that sleeps needs 70 µs and more to begin, sometimes
-// milliseconds on a virtual machine, so that it stays awake for a while after it has worked.
+// helper is a goroutine that waits for work. Waking a sleeping thread takes 70 µs or more, sometimes milliseconds on a
+// virtual machine, so it stays awake for a while after it has worked.
 type helper struct {
 	state       atomic.Uint32
 	wake, ended chan struct{}
@@ -120,14 +122,14 @@ type helper struct {
 
 const (
 	idle    = iota // awake
-	posted         // there is work
+	posted         // has been given work
 	working        // at it
-	awaited        // at it, and the caller sleeps until it ends
+	awaited        // working, and the caller sleeps until it ends
 	asleep         // until wake
 
-	// late is how long work has been there before a helper takes it: what takes less is done in the caller's cache.
+	// late is how long work waits before a helper takes it: shorter work is done in the caller's cache.
 	late = 2 * time.Microsecond
-	// awake is how long a helper stays awake without work, and a caller that waits for one.
+	// awake is how long a helper without work stays awake, and a caller that waits for a helper.
 	awake = 500 * time.Microsecond
 )
 
