@@ -14,7 +14,7 @@ var _ = registerForm(Form{
 		return nil, nil
 	},
 	Cost: func(l *Lowerer, v *values.Val, found any) float64 {
-		if l.Tune.SparseRows == 0 { // whatever it costs
+		if l.Tune.SparseRows == 0 { // tests take it at any cost
 			return 0
 		}
 		return blockwise.of(addRowsWork(found.(*device.AddRows), v))
@@ -24,13 +24,13 @@ var _ = registerForm(Form{
 	},
 })
 
-// addRowsWork is the operations and the bytes: each row is looked up, and few are added to.
+// addRowsWork is the operations and bytes: each row is looked up, and few are changed.
 func addRowsWork(a *device.AddRows, v *values.Val) (flops, bytes float64) {
 	looks, n := float64(len(a.From)*v.Space.N), float64(a.Rows*v.Type.Size())
 	return looks + n, 4*looks + 3*n*float64(values.KindOf(v.Type).Bytes())
 }
 
-// addRowsOf finds such a map; nil for another.
+// addRowsOf finds what the form needs; nil for other maps.
 func addRowsOf(l *Lowerer, v *values.Val) *device.AddRows {
 	if l.Structural || v.Op != values.OpCall || v.Type.Nullable || v.Type.Size() < l.Tune.SparseSize {
 		return nil
@@ -69,7 +69,7 @@ func addRowsInstr(l *Lowerer, v *values.Val, a *device.AddRows) *device.Instr {
 	return in
 }
 
-// fewOf finds the column in memory of which x has rows, and how many rows of x have one.
+// fewOf finds the column in memory from which x takes its rows, and how many rows of x have one.
 func fewOf(x, v *values.Val) (s device.Source, n int) {
 	if x.Op != values.OpGather || x.Data != nil || x.Type.Nullable || !x.Type.Is(v.Type) || x.Index.At == nil ||
 		!x.Index.Missing {

@@ -8,9 +8,9 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// addingOf returns the form for sums over large groups of scalars times chunks, of outer products and of matrix
-// products; nil for other aggregates. The rows come in an order: that of the groups, or nil where they come as they
-// stand.
+// addingOf returns the form of a sum over large groups: of scalars times chunks, of outer products, or of matrix
+// products; nil for other aggregates. order is the order in which the rows come: that of the groups, or nil for their
+// own.
 func addingOf(l *Lowerer, v *values.Val, order *structure.Index) *device.Adding {
 	arg := v.Args[0]
 	if v.Fn != ra.Sum && v.Fn != ra.GradSum || !v.Type.IsFloat() || arg.Type.Nullable || arg.Type.Size() == 1 {
@@ -52,11 +52,11 @@ var _ = registerForm(Form{
 		return nil, nil
 	},
 	Cost: func(l *Lowerer, v *values.Val, found any) float64 {
-		if from := len(found.(*device.Adding).Also); from > 0 { // as SpMM does, a group at a time
+		if from := len(found.(*device.Adding).Also); from > 0 { // sums a group at a time, as SpMM does
 			n := float64(v.Groups.In.N * v.Type.Size() * from)
 			return rate{0.25, 0.12}.of(n, n*float64(values.KindOf(v.Type).Bytes()))
 		}
-		return l.treeCost(v) / 2 // rows are summed as they are made, and not stored
+		return l.treeCost(v) / 2 // rows are summed as they are made, not stored
 	},
 	emit: func(l *Lowerer, v *values.Val, found any) ([]*device.Instr, error) {
 		in, err := addedInstr(l, v, found.(*device.Adding))
@@ -80,7 +80,7 @@ func addedInstr(l *Lowerer, v *values.Val, a *device.Adding) (*device.Instr, err
 	return in, nil
 }
 
-// emitSum compiles the factors, then the vals, in the sum's kind.
+// emitSum compiles the factors, then the vals, in the kind of the sum.
 func emitSum(c *compiler, v *values.Val, a *device.Adding) error {
 	for _, x := range a.Vals {
 		r, err := c.emit(x, -1)
@@ -92,12 +92,12 @@ func emitSum(c *compiler, v *values.Val, a *device.Adding) error {
 	c.t.Also, c.sums = append(c.t.Also, a.Also...), append(c.sums, a)
 	c.t.Gathers = append(c.t.Gathers, a.Index...)
 	if len(a.Also) == 0 {
-		c.t.Most = device.Chain // sums in single precision run over no more rows
+		c.t.Most = device.Chain // bounds the rows of a sum in single precision
 	}
 	return nil
 }
 
-// nearby notes what the tree reads besides its sums.
+// nearby marks which columns the tree reads besides its sums.
 func nearby(c *compiler) {
 	read := map[*values.Val]int{}
 	for _, v := range c.t.Also {
@@ -122,13 +122,13 @@ func factorVals(scalars []values.Factor) []*values.Val {
 	return lists.Map(scalars, func(f values.Factor) *values.Val { return f.V })
 }
 
-// weightedSum adds weighted chunks without making the products.
+// weightedSum adds chunks with weights without computing the products.
 func weightedSum(v *values.Val, scalars []values.Factor, chunk *values.Val) *device.Adding {
 	return &device.Adding{How: v.Fn.String() + " weighted", Vals: append(factorVals(scalars), chunk), Scalars: scalars}
 }
 
-// sumInPlace adds weighted chunks, or differences of two, that are read where they are, through their indexes; nil
-// where they are in memory nowhere.
+// sumInPlace adds weighted chunks, or differences of two, that are read where they lie, through their indexes; nil
+// where they are not in memory.
 func sumInPlace(g *values.Graph, v *values.Val, order *structure.Index, scalars []values.Factor,
 	chunk *values.Val) *device.Adding {
 	from := sources(chunk)
@@ -150,7 +150,7 @@ func sumInPlace(g *values.Graph, v *values.Val, order *structure.Index, scalars 
 	return a
 }
 
-// outersOf splits v, times scalars, into a sum of such terms.
+// outersOf splits v, times scalars, into a sum of outer products.
 func outersOf(l *Lowerer, terms []device.OuterTerm, v *values.Val, scalars []values.Factor) ([]device.OuterTerm, bool) {
 	more, core := values.Factors(l.g, v)
 	scalars = append(scalars[:len(scalars):len(scalars)], more...)
@@ -182,7 +182,7 @@ func outersOf(l *Lowerer, terms []device.OuterTerm, v *values.Val, scalars []val
 	return append(terms, t), !t.X.Uniform() && !t.Y.Uniform()
 }
 
-// outerSumOf sums outer products over rows as products of matrices, one of the rows for each term.
+// outerSumOf sums outer products over rows as products of matrices, one for each term.
 func outerSumOf(v *values.Val, terms []device.OuterTerm) *device.Adding {
 	a := &device.Adding{How: v.Fn.String() + " GEMM", Terms: terms}
 	for _, t := range terms {

@@ -10,18 +10,18 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// byRows computes a map of few rows, each a large chunk, over the rows of the chunks: blocks of these stay in the
+// byRows computes a map of few rows with large chunks over the rows of the chunks. Blocks of these stay in the
 // second-level cache, and all workers share them. Scores of attention are such chunks. Products of chunks with matrices
-// that only the map reads are made by blocks of their rows too, and never written to memory.
+// that only the map reads are computed by blocks of their rows too, and never written to memory.
 type byRows struct {
 	l      *Lowerer
 	m      int              // rows of a chunk
-	axes   int              // of a chunk: the rows of one with fewer lie along another axis
-	from   *structure.Space // of the chunks
-	sp     *structure.Space // of their rows
+	axes   int              // axes of a chunk; a chunk with fewer has its rows along another axis
+	from   *structure.Space // space of the chunks
+	sp     *structure.Space // space of the chunks' rows
 	made   map[*values.Val]*values.Val
-	of     *structure.Index // the chunk of each row
-	views  []*values.Val    // of chunks that are there
+	of     *structure.Index // maps each row to its chunk
+	views  []*values.Val    // views of chunks in memory
 	result *values.Val
 }
 
@@ -34,7 +34,7 @@ var _ = registerForm(Form{
 		}
 		return b, nil
 	},
-	// blocks of rows stay in the cache, and workers share them
+	// the blocks stay in the cache, and all workers share them
 	Cost: func(l *Lowerer, v *values.Val, _ any) float64 { return l.treeCost(v) / 2 },
 	emit: func(l *Lowerer, v *values.Val, found any) ([]*device.Instr, error) {
 		in, err := byRowsInstr(l, v, found.(*byRows))
@@ -42,7 +42,7 @@ var _ = registerForm(Form{
 	},
 })
 
-// byRowsOf finds such a map; nil where it is another, or a kernel mixes the rows of a chunk.
+// byRowsOf finds what the form needs; nil for other maps, and where a kernel mixes the rows of a chunk.
 func byRowsOf(l *Lowerer, v *values.Val) (*byRows, error) {
 	s := v.Type.Shape
 	if v.Op != values.OpCall || len(s) < 2 || s[0] < 2 || v.Type.Size() < l.Tune.RowsOfChunks || v.Space.N > 64 ||
@@ -92,7 +92,7 @@ func byRowsInstr(l *Lowerer, v *values.Val, b *byRows) (*device.Instr, error) {
 	return in, nil
 }
 
-// productsOf lists the products of the map v with narrow matrices that are in memory before it: their rows are made of
+// productsOf lists the products of the map v with narrow matrices that are computed before it. Their rows are made from
 // its rows while these are in the cache.
 func productsOf(l *Lowerer, v *values.Val) (all []*values.Val) {
 	for _, u := range l.uses[v] {
@@ -110,7 +110,7 @@ func productsOf(l *Lowerer, v *values.Val) (all []*values.Val) {
 	return all
 }
 
-// rowsOf gives v as a column over the rows of the chunks; nil where it has none.
+// rowsOf converts v to a column over the rows of the chunks; nil where that is not possible.
 func (b *byRows) rowsOf(v *values.Val) (*values.Val, error) {
 	if w := b.made[v]; w != nil {
 		return w, nil
@@ -128,7 +128,7 @@ func (b *byRows) rowsOf(v *values.Val) (*values.Val, error) {
 		Space: b.sp,
 		Type:  v.Type,
 		Vary:  v.Vary,
-	} // what is computed once outlives the schedule
+	} // what is computed once must outlive the schedule
 	w.Type.Shape = w.Type.Shape[1:]
 	if b.made[v] = w; v.Data != nil {
 		w.Op, w.Args, w.Layout = values.OpLayout, []*values.Val{v}, &values.Layout{View: true}
@@ -170,15 +170,15 @@ func (b *byRows) rowsOf(v *values.Val) (*values.Val, error) {
 	return w, nil
 }
 
-// product makes w the product v over the rows, whose first operand is x.
+// product makes w the product v over the rows. Its first operand is x.
 func (b *byRows) product(w, v, x *values.Val) (err error) {
 	w.Op, w.Args = values.OpCall, []*values.Val{x, b.whole(v.Args[1])}
 	w.Expr, err = kernels.Call(v.Expr.Def, v.Expr.Attr, operandOf(0, x), operandOf(1, w.Args[1]))
 	return err
 }
 
-// alongRows reports whether a call computes each row of its chunk from the same row of its arguments' chunks, and gives
-// the attribute with which it does so for one.
+// alongRows reports whether a call computes each row of its chunk from the same row of its arguments' chunks, and
+// returns its attribute for one row.
 func alongRows(v *values.Val) (at kernels.Attr, ok bool) {
 	if v.Op != values.OpCall {
 		return at, false
@@ -190,7 +190,7 @@ func alongRows(v *values.Val) (at kernels.Attr, ok bool) {
 		return at, false
 	case d.Elem != nil:
 		return at, at.Shape == nil
-	case d.Lane != nil: // over the last axis, of arguments of one shape
+	case d.Lane != nil: // works along the last axis; all arguments have one shape
 		return at, !slices.ContainsFunc(v.Args, func(a *values.Val) bool { return !a.Type.Shape.Equal(v.Type.Shape) })
 	case d.Name == "sum_to":
 		at.Shape = append(tensor.Shape(nil), at.Shape...)
@@ -207,7 +207,7 @@ func operandOf(i int, v *values.Val) *kernels.Expr {
 	return kernels.Column(kernels.Col{ID: kernels.ColumnID(i)}, v.Type)
 }
 
-// whole gives the matrix of each row's chunk, maybe transposed, over the rows.
+// whole returns the matrix, perhaps transposed, of the chunk to which each row belongs.
 func (b *byRows) whole(v *values.Val) *values.Val {
 	if v.Uniform() {
 		return v
@@ -227,9 +227,8 @@ func (b *byRows) whole(v *values.Val) *values.Val {
 	return w
 }
 
-// onlyMapped reports whether v is a large product that nothing but a map by rows reads, and whose result is wider than
-// what it sums: to write that and read it again takes a good part of the time of the product. It notes the product and
-// the map.
+// onlyMapped reports whether v is a large product that only a map by rows reads, and whose result is wider than the
+// sums in it: writing and reading the result would take much of the product's time. It registers product and map.
 func onlyMapped(l *Lowerer, v *values.Val) bool {
 	if !large(l, v) || l.isRoot[v] || len(l.owners[v]) != 1 || len(v.Type.Shape) != 2 || !ownRows(l, v) {
 		return false
@@ -238,13 +237,13 @@ func onlyMapped(l *Lowerer, v *values.Val) bool {
 		return false
 	}
 	if m, _ := values.Untransposed(v.Args[1]); m.Data != nil &&
-		m.Data.Kind != values.KindOf(v.Type) { // it would be converted for each row
+		m.Data.Kind != values.KindOf(v.Type) { // it would be converted again for each row
 		return false
 	}
 	if slices.ContainsFunc(
 		l.uses[v],
 		func(u *values.Val) bool { return values.Turned(u) || large(l, u) && u.Args[1] == v },
-	) { // it is read whole
+	) { // it is read as a whole
 		return false
 	}
 	o := l.owners[v][0]
@@ -260,14 +259,15 @@ func onlyMapped(l *Lowerer, v *values.Val) bool {
 	return true
 }
 
-// ownRows reports whether each row of the product v is made of a row of its first operand, which is in memory or will
-// be.
+// ownRows reports whether each row of the product v depends on one row of its first operand, which is or will be in
+// memory.
 func ownRows(l *Lowerer, v *values.Val) bool {
 	a := v.Args[0]
 	return !values.Turned(a) && len(a.Type.Shape) == 2 && !a.Uniform() && !a.Type.Nullable && !v.Args[1].Type.Nullable
 }
 
-// mapsAlongRows reports whether a map by rows can compute v, a part of the map of o, beside those that it has met.
+// mapsAlongRows reports whether a map by rows can compute v, a part of the map of o. met holds the parts already
+// checked.
 func mapsAlongRows(l *Lowerer, v, o *values.Val, met map[*values.Val]bool) bool {
 	if met[v] {
 		return true

@@ -13,10 +13,10 @@ import (
 // compiler builds a tree.
 type compiler struct {
 	t     *device.Tree
-	order *structure.Index // row r of the tree is row order.at[r] of the vals' space, nil: row r
+	order *structure.Index // row r of the tree is row order.At[r] of the vals' space; nil: row r
 	g     *values.Graph
 	memo  map[memoKey]int
-	up    map[int]int // mask cell → the mask it refines
+	up    map[int]int // by mask cell: the mask that it refines
 	conv  map[[2]int]int
 	sums  []*device.Adding
 	fails map[*values.Val]bool
@@ -27,7 +27,7 @@ type memoKey struct {
 	mask int
 }
 
-// Compile makes a tree of vals over one space, read in the given order.
+// Compile makes a tree of vals over one space, whose rows are read in the given order.
 func Compile(g *values.Graph, order *structure.Index, vals ...*values.Val) (*device.Tree, error) {
 	c := newCompiler(g, order)
 	for _, v := range vals {
@@ -67,7 +67,7 @@ func (c *compiler) emit(v *values.Val, mask int) (int, error) {
 	return r, nil
 }
 
-// fallible reports whether computing v may fail; what is stored cannot.
+// fallible reports whether computing v may fail. Stored vals cannot.
 func (c *compiler) fallible(v *values.Val) bool {
 	if v.Op != values.OpCall || v.Data != nil {
 		return false
@@ -102,7 +102,7 @@ func (c *compiler) cell(t kernels.Type, uniform bool) int {
 	return len(c.t.Cells) - 1
 }
 
-// add appends an operation; over uniform cells only, it goes to the head.
+// add appends an operation. If all its arguments are uniform it goes to the head, which runs once.
 func (c *compiler) add(o *device.Op) int {
 	if c.t.Cells[o.Out].Uniform {
 		c.t.Head = append(c.t.Head, o)
@@ -118,8 +118,8 @@ func (c *compiler) constant(v *values.Val) int {
 	return c.add(&device.Op{Code: device.OpConst, Out: r, Mask: -1, V: v})
 }
 
-// load reads the rows of a column, through an index if there is one. Its own kind is kept; where that is
-// not the val's (a real column in a wide graph) it is converted.
+// load reads rows of a column, through an index if there is one. The cell has the column's kind; if that differs from
+// the val's (a real column in a wide graph) it is converted.
 func (c *compiler) load(v *values.Val, idx *structure.Index, uniform bool) (int, error) {
 	if idx.Virtual() || c.order.Virtual() {
 		return 0, sqlerr.Broken("executor", "rows of a grid are read that have not been listed")
@@ -138,7 +138,7 @@ func (c *compiler) load(v *values.Val, idx *structure.Index, uniform bool) (int,
 	}
 	r := c.cell(stored, uniform)
 	o := &device.Op{Code: device.OpLoad, Out: r, Mask: -1, V: v, Idx: idx}
-	// A filter's candidates (a space of negative id) change their index between runs.
+	// The candidates of a filter (a space of negative id) get another index in each run.
 	c.t.Cells[r].View = idx == nil || idx.At == nil && idx.Dst.ID >= 0
 	if idx != nil && idx.At != nil {
 		o.File = c.g.Shared.RowFile(v)
@@ -163,13 +163,13 @@ func (c *compiler) convert(r int, k values.Kind) int {
 	t.Kind = [...]kernels.Kind{kernels.Float64, kernels.Float32, kernels.Int}[k]
 	out := c.cell(t, from.Uniform)
 	c.conv[[2]int{r, int(k)}] = out
-	if from.Kind == values.F32 && k == values.F64 { // and back, with the same bits
+	if from.Kind == values.F32 && k == values.F64 { // converting back gives the same bits
 		c.conv[[2]int{out, int(values.F32)}] = r
 	}
 	return c.add(&device.Op{Code: device.OpConvert, Out: out, Args: []int{r}, Mask: -1})
 }
 
-// finish plans the scratch memory: uniform cells keep theirs, others share by lifetime.
+// finish plans the scratch memory: uniform cells have their own, other cells share it by lifetime.
 func (c *compiler) finish() {
 	nearby(c)
 	t := c.t
@@ -184,7 +184,7 @@ func (c *compiler) finish() {
 		rows = min(rows, t.Most)
 	}
 	t.Place(rows)
-	for _, more := range []int{256, 128, 64} { // a product packs its other operand for each block
+	for _, more := range []int{256, 128, 64} { // a product packs its other operand again for each block
 		if rows < more && t.Multiplies() {
 			if t.Place(more); t.Bytes <= t.Tune.ProductScratch {
 				return
@@ -194,7 +194,7 @@ func (c *compiler) finish() {
 	}
 }
 
-// blockRows is the number of rows of a block: as many as keep the scratch in the second-level cache.
+// blockRows is the number of rows of a block: as many as fit with their scratch into the second-level cache.
 func blockRows(perRow, scratch int) int {
 	n := scratch / max(perRow, 1)
 	switch {

@@ -9,23 +9,23 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// Form is a way of computing a val that is in no other pass. Every form is one file, which registers it. Of the forms
-// that a val has, the cheapest computes it: their order does not matter.
+// Form is a way of computing a val by itself, not in a pass with others. Each form is one file, which registers it. The
+// cheapest of the forms that a val has computes it; the order of forms does not matter.
 type Form struct {
 	Name string
-	// match finds what the form needs to know of v; nil where v is not of the form. It changes neither v nor the
+	// Match finds what the form needs to know of v; nil where v does not have the form. It changes neither v nor the
 	// schedule; indexes that it makes stay with the structure.
 	Match func(l *Lowerer, v *values.Val) (found any, err error)
-	// cost is about how long the form takes, in nanoseconds of one processor.
+	// Cost estimates the time of the form, in nanoseconds of one processor.
 	Cost func(l *Lowerer, v *values.Val, found any) float64
 	// emit makes the instructions.
 	emit func(l *Lowerer, v *values.Val, found any) ([]*device.Instr, error)
 }
 
-// Forms are all forms, by name.
+// Forms are all forms, sorted by name.
 var Forms []*Form
 
-// registerForm is for the files of forms: var _ = registerForm(…).
+// registerForm registers a form: var _ = registerForm(…).
 func registerForm(f Form) *Form {
 	at, known := slices.BinarySearchFunc(Forms, f.Name,
 		func(g *Form, name string) int { return cmp.Compare(g.Name, name) })
@@ -43,7 +43,7 @@ type choice struct {
 	cost  float64
 }
 
-// FormsOf lists the forms that v has, the cheapest first; of equal ones the one whose name comes first.
+// FormsOf lists the forms of v, the cheapest first; of equal ones, the first by name.
 func (l *Lowerer) FormsOf(v *values.Val) (all []choice, err error) {
 	for _, f := range l.Forms {
 		found, err := f.Match(l, v)
@@ -58,7 +58,7 @@ func (l *Lowerer) FormsOf(v *values.Val) (all []choice, err error) {
 	return all, nil
 }
 
-// instrs makes the instructions that compute v, in the cheapest of its forms.
+// instrs makes the instructions of v in its cheapest form.
 func (l *Lowerer) instrs(v *values.Val) ([]*device.Instr, error) {
 	all, err := l.FormsOf(v)
 	if err != nil {
@@ -70,19 +70,19 @@ func (l *Lowerer) instrs(v *values.Val) ([]*device.Instr, error) {
 	return all[0].emit(l, v, all[0].found)
 }
 
-// rate is how fast a form computes and moves numbers: nanoseconds of one processor per operation and per byte. Rates
-// are estimates, chosen so that a form that reads rows where they lie comes before one that copies them, and panels
-// before blocks; they are not measured. TestCheapestForms pins what follows where two are near.
+// rate is the nanoseconds that one processor needs per operation and per byte. The rates are estimates, not measured:
+// they put a form that reads rows where they lie before one that copies them, and panels before blocks.
+// TestCheapestForms pins what follows where two forms cost about the same.
 type rate struct{ flop, byte float64 }
 
-// of is the time of so many operations and bytes.
+// of is the time for so many operations and bytes.
 func (r rate) of(flops, bytes float64) float64 { return r.flop*flops + r.byte*bytes }
 
 // blockwise is the rate of trees of kernels over blocks of rows, panelwise that of products of large matrices.
 var blockwise, panelwise = rate{0.5, 0.2}, rate{0.03, 0.1}
 
-// treeCost is the time of computing v, or the argument of an aggregate, by its tree: every call takes an operation
-// for each of its numbers at least, and what is in memory is read.
+// treeCost is the time of computing v, or an aggregate's argument, by its tree. Every call takes at least one operation
+// for each of its numbers, and vals in memory are read.
 func (l *Lowerer) treeCost(v *values.Val) float64 {
 	flops, bytes, seen := float64(v.Type.Size()), float64(v.Type.Size()*values.KindOf(v.Type).Bytes()),
 		map[*values.Val]bool{v: v.Op != values.OpCall}

@@ -8,15 +8,15 @@ import (
 	"github.com/relgrad/relgrad/executor/values"
 )
 
-// Vals over the rows of one space that do not wait for each other through other rows are computed in one pass over
-// blocks of these rows: what one of them reads of another is still in the cache, and what only they read is never
-// written to memory. Loss and gradients of a regression read their data once.
+// Vals over the rows of one space are computed in one pass over blocks of these rows if they do not wait for each other
+// through other rows. What one reads of another is then still in the cache, and what only they read is never written to
+// memory. So loss and gradients of a regression read their data once.
 
-// recompute is the work, in operations per number, up to which a val is computed again where it is read from another
-// pass over the same rows: to write and read it costs as much.
+// recompute is the operations per number up to which a val is computed again in another pass over the same rows that
+// reads it: writing and reading it would cost as much.
 const recompute = 8
 
-// fusible reports whether v can share a pass: a map, or a sum of all rows as they stand.
+// fusible reports whether v can share a pass: it is a map, or a sum of all rows in their own order.
 func (l *Lowerer) fusible(v *values.Val) bool {
 	if !v.Vary || l.Structural || values.KindOf(v.Type) == values.Str || values.Iteration(v).N < 2 {
 		return false
@@ -40,13 +40,13 @@ func (l *Lowerer) fusible(v *values.Val) bool {
 // passPartials bounds the partial sums of an aggregate in a pass, in bytes.
 const passPartials = 96 << 20
 
-// reader is a val in memory that reads another; aligned: row by row in the order of its own rows.
+// reader is a val in memory that reads another. aligned: it reads row i for its own row i.
 type reader struct {
 	v       *values.Val
 	aligned bool
 }
 
-// deps calls f for the vals that are computed into memory and that v's tree reads.
+// deps calls f for the vals in memory that v's tree reads.
 func (l *Lowerer) deps(v *values.Val, f func(d *values.Val, aligned bool)) {
 	rows := values.Iteration(v)
 	type visited struct {
@@ -75,8 +75,8 @@ func (l *Lowerer) deps(v *values.Val, f func(d *values.Val, aligned bool)) {
 	}
 }
 
-// fuse orders the vals that are computed into memory, those together that share a pass. A val's stage counts the passes
-// before it, so that vals of one space and stage never wait for each other through another pass.
+// fuse groups the vals that are computed into memory into passes, in order. A val's stage counts the passes before it,
+// so that vals of one space and stage never wait for each other through another pass.
 func (l *Lowerer) fuse() [][]*values.Val {
 	stage, last := map[*values.Val]int{}, 0
 	readers := map[*values.Val][]reader{}
@@ -87,7 +87,7 @@ func (l *Lowerer) fuse() [][]*values.Val {
 		fusible := l.fusible(v)
 		l.deps(v, func(d *values.Val, aligned bool) {
 			after := stage[d] + 1
-			if !d.Vary { // computed before
+			if !d.Vary { // it has been computed before the steps
 				after = 0
 			}
 			if fusible && aligned && d.Op == values.OpCall && l.fusible(d) || v.IsView() {
@@ -102,7 +102,7 @@ func (l *Lowerer) fuse() [][]*values.Val {
 	type place struct {
 		sp    *structure.Space
 		stage int
-		d     *device.Distributed // what may not be computed at all shares with its like
+		d     *device.Distributed // vals that may be replaced by parts share only with each other
 	}
 	at := map[place]int{}
 	stages, out := make([][][]*values.Val, last+1), [][]*values.Val(nil)
@@ -131,8 +131,8 @@ func (l *Lowerer) fuse() [][]*values.Val {
 	return out
 }
 
-// spare keeps maps out of the memory that only their own pass reads, or that are cheaply computed again by others over
-// the same rows.
+// spare keeps maps out of memory that only their own pass reads, or that other passes over the same rows can cheaply
+// compute again.
 func (l *Lowerer) spare(stage map[*values.Val]int, readers map[*values.Val][]reader) {
 	for _, v := range l.order {
 		if !l.mat[v] || l.isRoot[v] || v.Op != values.OpCall || !l.fusible(v) || len(readers[v]) == 0 {
@@ -151,7 +151,7 @@ func (l *Lowerer) spare(stage map[*values.Val]int, readers map[*values.Val][]rea
 	}
 }
 
-// again is the work of computing v from what is in memory, in operations per number.
+// again is the operations per number of computing v from what is in memory.
 func (l *Lowerer) again(v *values.Val) float64 {
 	seen, c := map[*values.Val]bool{}, 0.0
 	var visit func(a *values.Val)
@@ -218,7 +218,7 @@ func (l *Lowerer) fused(vs []*values.Val) (*device.Instr, error) {
 	most := 64
 	for _, m := range f.Members {
 		switch {
-		case m.Runs != nil: // a lane holds the sums of its first and its last group
+		case m.Runs != nil: // a lane keeps the sums of its first and its last group
 			most = min(most, device.PassLanes(2*m.V.Type.Size()))
 		case m.V.Op == values.OpAgg:
 			most = min(most, device.PassLanes(m.V.Type.Size()*m.V.Groups.Out.N))
@@ -228,8 +228,7 @@ func (l *Lowerer) fused(vs []*values.Val) (*device.Instr, error) {
 	return in, nil
 }
 
-// wholeGroups is the number of rows of a block, so many at most, that holds groups of one size as a whole where the
-// sums' groups are so.
+// wholeGroups is the number of rows of a block, at most rows, that contains whole groups if all groups have one size.
 func wholeGroups(f *device.Fused, rows int) int {
 	for _, m := range f.Members {
 		if m.Runs == nil {
@@ -242,8 +241,8 @@ func wholeGroups(f *device.Fused, rows int) int {
 	return rows
 }
 
-// singles reports whether v, a number of double precision for each row, is stored in single precision: where all that
-// read it convert it to that, such as weights of chunks, they get the same bits from half the memory.
+// singles reports whether v, a number of double precision per row, is stored in single precision: all its readers
+// convert it to that, as weights of chunks do, so they get the same bits from half the memory.
 func (l *Lowerer) singles(v *values.Val) bool {
 	if v.Op != values.OpCall || values.KindOf(v.Type) != values.F64 || v.Type.Size() > 1 || v.Type.Nullable ||
 		l.isRoot[v] || v.IsView() {
@@ -261,7 +260,7 @@ func (l *Lowerer) singles(v *values.Val) bool {
 	return len(l.uses[v]) > 0
 }
 
-// asWeights reports whether all that read v do as in asWeight.
+// asWeights reports whether all readers of v use it as asWeight does.
 func (l *Lowerer) asWeights(v *values.Val) bool {
 	return !slices.ContainsFunc(l.uses[v], func(u *values.Val) bool { return !asWeight(u, v) })
 }
@@ -280,7 +279,7 @@ func asWeight(u, v *values.Val) bool {
 	return false
 }
 
-// howOf names what makes v of its rows.
+// howOf is the word for how v is made of its rows, for plans.
 func howOf(v *values.Val) string {
 	if v.Op == values.OpAgg {
 		return v.Fn.String()

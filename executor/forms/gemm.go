@@ -6,8 +6,8 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// large reports whether v is a product that is worth cutting into panels: both operands are then computed
-// into memory first.
+// large reports whether v is a product that is worth cutting into panels. Both operands are then computed into memory
+// first.
 func large(l *Lowerer, v *values.Val) bool {
 	if v.Op != values.OpCall || v.Data != nil || v.Expr.Def.Name != "matmul" || v.Type.Nullable || v.Space.N == 0 ||
 		len(v.Type.Shape) == 0 {
@@ -25,7 +25,7 @@ func large(l *Lowerer, v *values.Val) bool {
 	return len(v.Type.Shape) == 2 && v.Flops() >= l.Tune.LargeFlops && v.Space.N <= 64
 }
 
-// vectorsBy takes the product of each row's vector with one matrix apart; nil where v is another product.
+// vectorsBy splits a product of each row's vector with the same matrix; nil for other products.
 func vectorsBy(v *values.Val) (rows, matrix *values.Val) {
 	switch a, b := v.Args[0], v.Args[1]; {
 	case len(a.Type.Shape) == 1 && len(b.Type.Shape) == 2 && b.Uniform() && !a.Uniform():
@@ -36,7 +36,7 @@ func vectorsBy(v *values.Val) (rows, matrix *values.Val) {
 	return nil, nil
 }
 
-// largeSumOf returns the operands of a sum of all rows' outer products whose result is large; nil for another val. The
+// largeSumOf returns the operands of a sum of all rows' outer products whose result is large; nil for other vals. The
 // workers then share the result, not the rows.
 func largeSumOf(l *Lowerer, v *values.Val) (x, y *values.Val) {
 	if v.Op != values.OpAgg || v.Fn != ra.Sum && v.Fn != ra.GradSum || v.Groups.Out.N != 1 || v.Groups.Order != nil ||
@@ -55,7 +55,7 @@ func largeSumOf(l *Lowerer, v *values.Val) (x, y *values.Val) {
 	return o.Args[0], o.Args[1]
 }
 
-// feedsLarge reports whether v is an operand of such a product, perhaps through a transpose.
+// feedsLarge reports whether v is an operand of such a product, directly or through a transpose.
 func feedsLarge(l *Lowerer, v *values.Val) bool {
 	for _, u := range l.uses[v] {
 		for _, w := range l.uses[u] {
@@ -100,13 +100,13 @@ func gemmBytes(g *device.GEMM, v *values.Val) float64 {
 	return float64((g.X.Space.N*g.X.Type.Size() + g.Y.Space.N*g.Y.Type.Size()) * values.KindOf(v.Type).Bytes())
 }
 
-// gemmOf finds the operands of a large product; nil where one is not in memory as it stands.
+// gemmOf finds the operands of a large product; nil where one is not in memory in its own order.
 func gemmOf(l *Lowerer, v *values.Val) *device.GEMM {
 	if !large(l, v) {
 		return nil
 	}
 	g := &device.GEMM{P: dims(v.Args[0], v.Args[1]), Rows: 512, Products: v.Space.N}
-	if len(v.Type.Shape) == 1 { // all rows together are one matrix
+	if len(v.Type.Shape) == 1 { // all rows together form one matrix
 		x, y := vectorsBy(v)
 		g.X, g.Products = x, 1
 		g.Y, g.P.Bt = values.Untransposed(y)
@@ -117,7 +117,7 @@ func gemmOf(l *Lowerer, v *values.Val) *device.GEMM {
 	} else {
 		g.X, g.P.At = values.Untransposed(v.Args[0])
 		g.Y, g.P.Bt = values.Untransposed(v.Args[1])
-		if g.Y.Uniform() && !g.P.At { // matrices one below the other are one matrix
+		if g.Y.Uniform() && !g.P.At { // matrices below each other form one matrix
 			g.P.M, g.Products = g.P.M*g.Products, 1
 		}
 	}
@@ -159,7 +159,7 @@ var _ = registerForm(Form{
 		x, y := largeSumOf(l, v)
 		if x == nil || x.Data == nil || y.Data == nil || x.Data.Kind != values.KindOf(v.Type) ||
 			y.Data.Kind != values.KindOf(v.Type) {
-			return nil, nil // an operand is not in memory as it stands
+			return nil, nil // an operand is not in memory in its own order
 		}
 		return &device.Outers{X: x, Y: y, P: x.Type.Size(), Q: y.Type.Size()}, nil
 	},

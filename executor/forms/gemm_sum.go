@@ -8,7 +8,7 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// productsSummed returns the product whose rows v sums, where that is its form; nil for other vals.
+// productsSummed returns the product whose rows v sums, if this form computes it; nil for other vals.
 func productsSummed(l *Lowerer, v *values.Val) *values.Val {
 	if v.Op != values.OpAgg || v.Fn != ra.Sum && v.Fn != ra.GradSum || v.Type.Nullable && v.Fn == ra.GradSum {
 		return nil
@@ -25,17 +25,17 @@ func productsSummed(l *Lowerer, v *values.Val) *values.Val {
 	}
 	if p := dims(u.Args[0], u.Args[1]); 2*p.M*p.N*p.K < l.Tune.SumProduct ||
 		v.Groups.Out.N*((p.M+l.Tune.SumPanel-1)/l.Tune.SumPanel) < 8 && v.Groups.In.N > 64 {
-		return nil // too few panels for many rows
+		return nil // too few panels to share many rows
 	}
 	return u
 }
 
-// onlySummedProduct reports whether v is a large product that nothing but such a sum reads.
+// onlySummedProduct reports whether v is a large product that only such a sum reads.
 func onlySummedProduct(l *Lowerer, v *values.Val) bool {
 	return !l.isRoot[v] && len(l.uses[v]) == 1 && productsSummed(l, l.uses[v][0]) == v
 }
 
-// sumsInPlace reports whether v is such a sum whose operands are in memory, or will be. A pass would keep partial sums
+// sumsInPlace reports whether v is such a sum and its operands are or will be in memory. A pass would keep partial sums
 // of the results and copy the operands.
 func sumsInPlace(l *Lowerer, v *values.Val) bool {
 	u := productsSummed(l, v)
@@ -67,12 +67,12 @@ var _ = registerForm(Form{
 	},
 })
 
-// productBytes is the size of a row's operands.
+// productBytes is the bytes of a row's operands.
 func productBytes(s *device.ProductSum, v *values.Val) float64 {
 	return float64((s.X.V.Type.Size() + s.Y.V.Type.Size()) * values.KindOf(v.Type).Bytes())
 }
 
-// productSumOf finds the operands of such a sum; nil where one is not in memory as it stands.
+// productSumOf finds the operands of such a sum; nil where one is not in memory in its own order.
 func productSumOf(l *Lowerer, v *values.Val) *device.ProductSum {
 	u := productsSummed(l, v)
 	if u == nil {

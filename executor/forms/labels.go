@@ -5,8 +5,7 @@ import (
 	"github.com/relgrad/relgrad/executor/values"
 )
 
-// labelOf is the column of labels of a column of one-hot vectors, or of these in another kind, that is not in memory;
-// nil for another.
+// labelOf is the column of labels of a column of one-hot vectors (of any kind) that is not in memory; nil for others.
 func labelOf(v *values.Val) *values.Val {
 	if v.Op == values.OpCall && v.Data == nil && v.Expr.Def.Name == "cast" {
 		v = v.Args[0]
@@ -17,8 +16,8 @@ func labelOf(v *values.Val) *values.Val {
 	return v.Args[0]
 }
 
-// onlySubtracted reports whether v are one-hot vectors that are subtracted from others and nothing else: the labels say
-// where 1 is subtracted, and the vectors need not be made.
+// onlySubtracted reports whether v are one-hot vectors that are only subtracted from others. Then the labels are
+// enough, and the vectors need not be made.
 func onlySubtracted(l *Lowerer, v *values.Val) bool {
 	if labelOf(v) == nil || l.isRoot[v] {
 		return false
@@ -36,8 +35,7 @@ func onlySubtracted(l *Lowerer, v *values.Val) bool {
 	return true
 }
 
-// minusLabel is the column of labels where v is a difference of vectors and the one-hot vectors of labels; nil for
-// another.
+// minusLabel is the column of labels if v subtracts the one-hot vectors of labels from vectors; nil for others.
 func minusLabel(v *values.Val) *values.Val {
 	if v.Op != values.OpCall || v.Expr.Def.Name != "sub" || v.Args[0].Type.Size() != v.Type.Size() ||
 		v.Args[1].Type.Size() != v.Type.Size() || v.Args[0].Uniform() {

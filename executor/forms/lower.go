@@ -21,12 +21,12 @@ type Root struct {
 type Schedule struct {
 	Steps  []*device.Instr
 	Bytes  int64
-	Temps  []*values.Val   // vals with data in the arena
-	Views  []*values.Val   // of others' memory, arguments first
-	Kept   []*values.Val   // vals that the program computes once and keeps, first met here
-	Once   []*device.Instr // that compute them
-	Tmp    int             // scratch per worker
-	Code   device.Code     // the steps, ready to run; nil: not yet
+	Temps  []*values.Val   // vals whose memory is in the arena
+	Views  []*values.Val   // views of other vals, arguments first
+	Kept   []*values.Val   // vals computed once and kept, of which this is the first schedule
+	Once   []*device.Instr // the instructions that compute them
+	Tmp    int             // bytes of scratch per worker
+	Code   device.Code     // the steps, prepared by the device; nil: not yet
 	Placed bool
 }
 
@@ -36,30 +36,30 @@ type Lowerer struct {
 	g           *values.Graph
 	order       []*values.Val // arguments first
 	seen, mat   map[*values.Val]bool
-	owners      map[*values.Val][]*values.Val // the computed vals in whose trees it stands
+	owners      map[*values.Val][]*values.Val // by val: the computed vals in whose trees it occurs
 	uses        map[*values.Val][]*values.Val
 	works       map[*values.Val]float64
 	isRoot      map[*values.Val]bool
 	conds       map[*values.Val]bool                // see conditional
-	distributed map[*values.Val]*device.Distributed // what is computed without a residual, and on the way to it
+	distributed map[*values.Val]*device.Distributed // vals computed by parts, and those that only lead to them
 	byParts     map[*device.Distributed]*device.Instr
-	besides     map[*values.Val]bool // products that a map by rows makes besides
+	besides     map[*values.Val]bool // products that a map by rows makes too
 	maps        map[*values.Val]bool // products that only a map by rows reads, and these maps
 	s           *Schedule
 }
 
-// Lowering is what the lowering of vals depends on besides the vals.
+// Lowering holds what lowering depends on besides the vals.
 type Lowering struct {
 	Ctx        context.Context
 	Env        *structure.Env
 	Tune       *tuning.Sizes
 	Forms      []*Form
-	Structural bool // the vals are the structure's
-	Residuals  bool // no sum is distributed over a residual
+	Structural bool // the vals belong to the structure
+	Residuals  bool // sums by parts are off
 }
 
-// Lower makes the schedule of the roots, whose vals have no memory yet. A root that needs other rows than its val
-// has, or that is no val of its own, must have been made one (Graph.Spread).
+// Lower makes the schedule of the roots. Their vals must have no memory yet. A root over other rows than its val's, or
+// whose val has none of its own, must have been made a val by Graph.Spread.
 func Lower(o Lowering, g *values.Graph, roots []Root) (*Schedule, error) {
 	l := &Lowerer{Lowering: o, g: g, seen: map[*values.Val]bool{}, mat: map[*values.Val]bool{},
 		owners: map[*values.Val][]*values.Val{}, uses: map[*values.Val][]*values.Val{}, works: map[*values.Val]float64{},
@@ -86,7 +86,7 @@ func Lower(o Lowering, g *values.Graph, roots []Root) (*Schedule, error) {
 	return l.s, nil
 }
 
-// Fail takes all vals out of a schedule that has come to nothing.
+// Fail removes the memory of all vals of a schedule that could not be made.
 func (s *Schedule) Fail() {
 	s.Drop()
 	for _, v := range s.Kept {
@@ -109,7 +109,7 @@ func (l *Lowerer) visit(v *values.Val) {
 	l.order = append(l.order, v)
 }
 
-// choose decides, users before arguments, which vals are computed into memory.
+// choose decides which vals are computed into memory, readers before arguments.
 func (l *Lowerer) choose() {
 	for i := len(l.order) - 1; i >= 0; i-- {
 		v := l.order[i]
@@ -138,8 +138,8 @@ func (l *Lowerer) own(v, owner *values.Val) {
 	l.owners[v] = append(l.owners[v], owner)
 }
 
-// wants tells whether v is computed into memory: aggregates and unions always, calls where they are read
-// through an index, by several others unless that is cheap, or once for many.
+// wants reports whether v is computed into memory: aggregates and unions always; calls if they are read through an
+// index, by several others unless that is cheap, or once for many rows.
 func (l *Lowerer) wants(v *values.Val) bool {
 	if slices.ContainsFunc(l.uses[v], func(u *values.Val) bool { return u.Op == values.OpLayout }) {
 		return true
@@ -183,15 +183,15 @@ func (l *Lowerer) wants(v *values.Val) bool {
 	return slices.ContainsFunc(l.owners[v], func(o *values.Val) bool { return v.Uniform() && values.Iteration(o).N > 1 })
 }
 
-// varies reports whether some user of v changes from step to step.
+// varies reports whether some reader of v changes from step to step.
 func (l *Lowerer) varies(v *values.Val) bool {
 	return slices.ContainsFunc(l.uses[v], func(u *values.Val) bool { return u.Vary })
 }
 
-// cost is the work of recomputing v, in operations per element, down to what is in memory for sure.
+// cost is the operations per element of computing v again from what is surely in memory.
 func (l *Lowerer) cost(v *values.Val) float64 { return l.work(v) / float64(max(v.Type.Size(), 1)) }
 
-// work is that of one row.
+// work is the operations per row.
 func (l *Lowerer) work(v *values.Val) float64 {
 	if v.Op != values.OpCall || v.Data != nil {
 		return 0
@@ -217,7 +217,7 @@ func (l *Lowerer) emit() error {
 		if err != nil {
 			return err
 		}
-		if l.besides[vs[0]] { // the map's instruction computes it
+		if l.besides[vs[0]] { // the instruction of the map computes it too
 			l.inArena(vs[0])
 			continue
 		}
@@ -263,7 +263,7 @@ func (l *Lowerer) emit() error {
 	return nil
 }
 
-// keep has the instructions compute v once.
+// keep makes the instructions compute v once.
 func (l *Lowerer) keep(v *values.Val, ins ...*device.Instr) {
 	v.Data = &values.Column{Kind: values.KindOf(v.Type), Size: v.Type.Size(), N: v.Space.N} // place gives it its memory
 	v.Done, v.Structural = false, l.Structural
@@ -271,7 +271,7 @@ func (l *Lowerer) keep(v *values.Val, ins ...*device.Instr) {
 	l.s.Once = append(l.s.Once, ins...)
 }
 
-// inArena gives v a place in the schedule's memory.
+// inArena gives v memory in the arena.
 func (l *Lowerer) inArena(v *values.Val) {
 	v.Data = &values.Column{Kind: values.KindOf(v.Type), Size: v.Type.Size(), N: v.Space.N}
 	l.s.Temps = append(l.s.Temps, v)
@@ -285,7 +285,7 @@ func (l *Lowerer) store(v, from *values.Val, rows int) (*device.Instr, error) {
 	return l.finish(&device.Instr{V: v, How: "map", Rows: rows, T: t}), nil
 }
 
-// finish estimates the work, cuts the lanes and notes the scratch.
+// finish estimates the work, cuts the rows into lanes and records the scratch.
 func (l *Lowerer) finish(in *device.Instr) *device.Instr {
 	for _, o := range in.T.Ops {
 		n := float64(in.Rows * in.T.Cells[o.Out].Size)
@@ -306,7 +306,7 @@ func (l *Lowerer) finish(in *device.Instr) *device.Instr {
 	return in
 }
 
-// Drop takes the vals out of the arena.
+// Drop removes the vals from the arena.
 func (s *Schedule) Drop() {
 	for _, v := range s.Temps {
 		v.Data = nil
@@ -336,7 +336,7 @@ func (s *Schedule) Took(i int) []time.Duration {
 	return s.Code.Took(i)
 }
 
-// conditional reports whether v can fail and is only looked at where some condition holds.
+// conditional reports whether v can fail and is only evaluated where some condition holds.
 func (l *Lowerer) conditional(v *values.Val) bool {
 	if !values.CanFail(v) || l.isRoot[v] || len(l.uses[v]) == 0 {
 		return false

@@ -11,8 +11,8 @@ import (
 // emitter compiles a call of one kernel: it emits its arguments and adds its operations.
 type emitter func(c *compiler, v *values.Val, mask int) (int, error)
 
-// emitters is the table of kernels with a form of their own. The others run through their reference code:
-// element by element where they have Elem or Ints, else value by value.
+// emitters are the kernels that are compiled to operations of their own. Others run by their reference code: element by
+// element if they have Elem or Ints, else value by value.
 var emitters map[string]emitter
 
 func init() {
@@ -58,7 +58,7 @@ func (c *compiler) emitArgs(v *values.Val, mask int) ([]int, error) {
 	return args, nil
 }
 
-// floatArgs emits the arguments converted to the result's kind.
+// floatArgs emits the arguments, converted to the result's kind.
 func (c *compiler) floatArgs(v *values.Val, mask int) ([]int, error) {
 	args, err := c.emitArgs(v, mask)
 	for i := range args {
@@ -71,10 +71,11 @@ func (c *compiler) allUniform(args []int) bool {
 	return !slices.ContainsFunc(args, func(a int) bool { return !c.t.Cells[a].Uniform })
 }
 
-// everywhere reports whether the mask is the same for all rows.
+// everywhere reports whether a mask is the same for all rows.
 func (c *compiler) everywhere(mask int) bool { return mask < 0 || c.t.Cells[mask].Uniform }
 
-// strict makes the result's cell, and the operation in a kind of number that computes it where no argument is NULL.
+// strict makes the result's cell, and the operation of the given kind that computes it in rows where no argument is
+// NULL.
 func (c *compiler) strict(code device.Opcode, k values.Kind, v *values.Val, args []int, mask int, aux any) int {
 	out := c.cell(v.Type, c.allUniform(args) && c.everywhere(mask))
 	return c.add(&device.Op{Code: code, Kind: k, Strict: true, Name: v.Expr.Def.Name, Out: out, Args: args, Mask: mask,

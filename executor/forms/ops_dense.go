@@ -6,7 +6,7 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// registerDense adds the kernels over whole chunks.
+// registerDense registers the kernels on whole chunks.
 func registerDense() {
 	emitters["dot"], emitters["mse"], emitters["sqnorm"], emitters["norm"] = emitDot, emitDot, emitDot, emitDot
 	emitters["matmul"], emitters["outer"] = emitMatmul, emitOuter
@@ -33,7 +33,7 @@ func dims(a, b *values.Val) device.Product {
 	return p
 }
 
-// emitMatmul compiles products: one GEMM over all rows of the block where the right operand (or a left
+// emitMatmul compiles products: one product of matrices over all rows of the block if the right operand (or a left
 // matrix before a vector) is uniform, else one product per row.
 func emitMatmul(c *compiler, v *values.Val, mask int) (int, error) {
 	a, b := v.Args[0], v.Args[1]
@@ -80,7 +80,7 @@ func emitOuter(c *compiler, v *values.Val, mask int) (int, error) {
 	return c.strict(device.OpOuter, values.KindOf(v.Type), v, args, -1, p), nil
 }
 
-// emitSumTo compiles the inverse of broadcasting; of all elements in double precision.
+// emitSumTo compiles the inverse of broadcasting; the sum of all elements is in double precision.
 func emitSumTo(c *compiler, v *values.Val, mask int) (int, error) {
 	a, err := c.emit(v.Args[0], mask)
 	if err != nil {
@@ -108,8 +108,8 @@ func emitSumTo(c *compiler, v *values.Val, mask int) (int, error) {
 		values.BroadcastOffsets(v.Type.Shape, in.Shape)), nil
 }
 
-// emitPermute compiles kernels whose elements are elements of the argument, or 0: expand_to, transpose, slice, pad and
-// constant subscripts with their derivative.
+// emitPermute compiles kernels each of whose elements is an element of the argument or 0: expand_to, transpose, slice,
+// pad, and constant subscripts with their derivative.
 func emitPermute(c *compiler, v *values.Val, mask int) (int, error) {
 	at, out, e := []int32(nil), v.Type.Shape, v.Expr
 	switch in := v.Args[0].Type.Shape; e.Def.Name {
@@ -124,7 +124,7 @@ func emitPermute(c *compiler, v *values.Val, mask int) (int, error) {
 	case "pad":
 		at = inverse(boxOffsets(e.Attr.From, in, out), out.Size())
 	case "subscript", "put":
-		if e.Attr.From == nil { // a computed index may be outside
+		if e.Attr.From == nil { // a computed index may be out of range
 			return reference(c, v, mask)
 		}
 		one := make(tensor.Shape, len(e.Attr.From))
@@ -147,7 +147,7 @@ func emitPermute(c *compiler, v *values.Val, mask int) (int, error) {
 	return c.strict(device.OpPermute, values.KindOf(v.Type), v, []int{a}, -1, at), nil
 }
 
-// boxOffsets lists the offsets in a chunk of shape s of the box of a size that begins at from.
+// boxOffsets lists the offsets, in a chunk of shape s, of a box of this size that begins at from.
 func boxOffsets(from []int, size, s tensor.Shape) []int32 {
 	at := make([]int32, size.Size())
 	for o := range at {
@@ -162,7 +162,7 @@ func boxOffsets(from []int, size, s tensor.Shape) []int32 {
 	return at
 }
 
-// inverse lists, for n places, which of at points there, or -1.
+// inverse lists, for each of n places, which entry of at points there, -1 for none.
 func inverse(at []int32, n int) []int32 {
 	out := make([]int32, n)
 	for i := range out {
@@ -184,7 +184,8 @@ func emitCrossEntropy(c *compiler, v *values.Val, mask int) (int, error) {
 	return c.strict(device.OpCrossEntropy, k, v, args, mask, nil), nil
 }
 
-// emitCrossEntropySlope compiles softmax with what it has at the label beyond 1: less than the others have.
+// emitCrossEntropySlope compiles softmax, with 1 subtracted at the label (as what is missing there, which loses no
+// digits).
 func emitCrossEntropySlope(c *compiler, v *values.Val, mask int) (int, error) {
 	args, err := c.emitArgs(v, mask)
 	if err != nil {

@@ -12,8 +12,8 @@ func registerDraws() {
 	emitters["subscript"] = emitSubscript
 }
 
-// drawing compiles a draw whose arguments are some numbers, the seed and the key. A key that is written as ARRAY[…] is
-// read part by part. A seed of each row goes through the reference code.
+// drawing compiles a draw with so many numeric arguments, the seed and the key. A key written as ARRAY[…] is read part
+// by part. Seeds that differ by row go through the reference code.
 func drawing(numbers int, code device.Opcode) emitter {
 	return func(c *compiler, v *values.Val, mask int) (int, error) {
 		parts := v.Args[: numbers+1 : numbers+1]
@@ -48,7 +48,7 @@ func emitIntArray(c *compiler, v *values.Val, mask int) (int, error) {
 	return c.strict(device.OpIntArray, values.I64, v, args, -1, nil), nil
 }
 
-// emitSubscript compiles x[i]… of constant indices; others run through the reference code.
+// emitSubscript compiles x[i]… with constant indices; others run by the reference code.
 func emitSubscript(c *compiler, v *values.Val, mask int) (int, error) {
 	x, from := v.Args[0], v.Expr.Attr.From
 	if from == nil {
@@ -66,7 +66,7 @@ func emitSubscript(c *compiler, v *values.Val, mask int) (int, error) {
 	return c.strict(device.OpSubscript, values.KindOf(v.Type), v, []int{a}, -1, off), nil
 }
 
-// emitToInt compiles a cast of a float to bigint: half to even; what is out of range is an error.
+// emitToInt compiles a cast of a float to bigint: it rounds half to even, and fails out of range.
 func emitToInt(c *compiler, v *values.Val, mask int) (int, error) {
 	args, err := c.emitArgs(v, mask)
 	if err != nil {

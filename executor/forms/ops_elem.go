@@ -64,8 +64,8 @@ func elementwise(c *compiler, v *values.Val, mask int) (int, error) {
 	return c.strict(device.OpElem, values.KindOf(v.Type), v, args, -1, e), nil
 }
 
-// ratioOrZero finds the scalars x and y where v is x / y, and zero where y is, as derivatives of norms and roots write
-// it: select(eq_mask(y, 0), 0, x / select(eq_mask(y, 0), 1, y)).
+// ratioOrZero finds the scalars x and y if v is x / y, or zero where y is zero. Derivatives of norms and roots have
+// this form: select(eq_mask(y, 0), 0, x / select(eq_mask(y, 0), 1, y)).
 func ratioOrZero(v *values.Val) (x, y *values.Val) {
 	if v.Expr.Def.Name != "select" || v.Type.Size() != 1 || v.Type.Nullable || !values.IsThe(v.Args[1], 0) {
 		return nil, nil
@@ -118,7 +118,7 @@ func emitRowKey(c *compiler, v *values.Val, mask int) (int, error) {
 	return c.strict(device.OpRowKey, values.I64, v, args, -1, nil), nil
 }
 
-// lanes compiles a kernel of lanes by its reference code, lane by lane.
+// lanes compiles a kernel over the last axis by its reference code, vector by vector.
 func lanes(c *compiler, v *values.Val, mask int) (int, error) {
 	args, err := c.floatArgs(v, mask)
 	if err != nil {

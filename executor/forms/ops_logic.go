@@ -6,7 +6,7 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 )
 
-// comparisons maps a kernel to the outcomes (-1, 0, 1, shifted by one) for which it holds.
+// comparisons maps a kernel to the outcomes of a comparison for which it holds (-1, 0, 1, shifted by one).
 var comparisons = map[string][3]int64{
 	"eq": {0, 1, 0}, "ne": {1, 0, 1}, "lt": {1, 0, 0}, "le": {1, 1, 0}, "gt": {0, 0, 1}, "ge": {0, 1, 1},
 }
@@ -28,7 +28,7 @@ func emitCompare(c *compiler, v *values.Val, mask int) (int, error) {
 	return c.strict(device.OpCompare, k, v, args, -1, comparisons[v.Expr.Def.Name]), nil
 }
 
-// boolOp adds an operation that computes one boolean (and its validity) per row from those of the arguments.
+// boolOp adds an operation that computes for each row one boolean, or NULL, from those of the arguments.
 func boolOp(c *compiler, name string, t kernels.Type, args []int, f func(x [2]device.Tri) device.Tri) int {
 	t.Kind = kernels.Bool
 	out := c.cell(t, c.allUniform(args))
@@ -46,7 +46,7 @@ func boolOp(c *compiler, name string, t kernels.Type, args []int, f func(x [2]de
 	return c.add(&device.Op{Code: device.OpTruth, Name: name, Out: out, Args: args, Mask: -1, Aux: x})
 }
 
-// refine makes the mask of rows of mask where cond is true (is = yes) or is not (is = no).
+// refine makes the mask of those rows of mask where cond is true (is = yes), or is not (is = no).
 func refine(c *compiler, mask, cond int, is device.Tri) int {
 	args := []int{cond}
 	if mask >= 0 {
@@ -59,7 +59,7 @@ func refine(c *compiler, mask, cond int, is device.Tri) int {
 	return m
 }
 
-// emitLogic compiles AND and OR: the second argument does not fail where the first decides.
+// emitLogic compiles AND and OR. The second argument cannot fail in rows where the first decides.
 func emitLogic(c *compiler, v *values.Val, mask int) (int, error) {
 	and := v.Expr.Def.Name == "and"
 	a, err := c.emit(v.Args[0], mask)
@@ -113,12 +113,13 @@ func emitIsNull(c *compiler, v *values.Val, mask int) (int, error) {
 	return isNull(c, v.Expr.Def.Name, out, a, v.Expr.Def.Name == "is_null"), nil
 }
 
-// isNull adds an operation that tells whether cell a is NULL, or is not.
+// isNull adds an operation that tells whether cell a is NULL, or with is = false whether it is not.
 func isNull(c *compiler, name string, out, a int, is bool) int {
 	return c.add(&device.Op{Code: device.OpIsNull, Name: name, Out: out, Args: []int{a}, Mask: -1, Aux: is})
 }
 
-// emitCase evaluates all branches, each where it can fail only on the rows that choose it, and copies.
+// emitCase evaluates all branches, and copies the chosen ones. A branch that can fail is evaluated only in the rows
+// that choose it.
 func emitCase(c *compiler, v *values.Val, mask int) (int, error) {
 	var conds, values []int
 	for i := 0; i+1 < len(v.Args); i += 2 {
@@ -179,8 +180,8 @@ func emitCoalesce(c *compiler, v *values.Val, mask int) (int, error) {
 	return choose(c, v, args, 0), nil
 }
 
-// choose adds an operation that copies, per row, one of the arguments behind so many conditions: that of the first
-// condition that is true, or the last one. Without conditions it is the first that is not NULL.
+// choose adds an operation that copies for each row one of the arguments after the conditions: that of the first true
+// condition, or the last one. Without conditions it copies the first argument that is not NULL.
 func choose(c *compiler, v *values.Val, args []int, conds int) int {
 	out := c.cell(v.Type, c.allUniform(args))
 	return c.add(&device.Op{Code: device.OpChoose, Name: v.Expr.Def.Name, Out: out, Args: args, Mask: -1,
@@ -204,5 +205,5 @@ func emitCast(c *compiler, v *values.Val, mask int) (int, error) {
 	return c.convert(a, values.KindOf(v.Type)), nil
 }
 
-// emitSame is for kernels that only rename: the data stay.
+// emitSame compiles kernels that do not change the data.
 func emitSame(c *compiler, v *values.Val, mask int) (int, error) { return c.emit(v.Args[0], mask) }

@@ -6,7 +6,7 @@ import (
 	"github.com/relgrad/relgrad/executor/values"
 )
 
-// emitDot compiles dot, mse, sqnorm and norm: double precision from chunks. Chunks that are read through an index, and
+// emitDot compiles dot, mse, sqnorm and norm of chunks, in double precision. Chunks read through an index, and
 // differences of such, are not copied first.
 func emitDot(c *compiler, v *values.Val, mask int) (int, error) {
 	p, vals := &device.Pairing{Size: v.Args[0].Type.Size(), Diff: v.Expr.Def.Name == "mse"}, v.Args
@@ -52,14 +52,14 @@ func emitDot(c *compiler, v *values.Val, mask int) (int, error) {
 		Mask: -1, V: v, Aux: p}), nil
 }
 
-// indexed reports whether v is read best in place: chunks of a column in memory, of the kind that it has there, by an
-// index.
+// indexed reports whether v is best read in place: it is read through an index from chunks in memory, of the kind that
+// they have there.
 func indexed(c *compiler, v *values.Val) bool {
 	s, ok := readable(v)
 	return ok && s.Idx != nil && v.Type.Size() >= 8 && s.V.Data.Kind == values.KindOf(v.Type)
 }
 
-// turnedBy finds the vector and the matrix of such a product; nil where v is another one.
+// turnedBy finds the vector and the matrix of a product with a transposed matrix; nil for others.
 func turnedBy(c *compiler, v *values.Val) (vector *values.Val, t *device.Turned) {
 	if v.Op != values.OpCall || v.Expr.Def.Name != "matmul" || len(v.Type.Shape) != 1 {
 		return nil, nil
@@ -83,7 +83,7 @@ func turnedBy(c *compiler, v *values.Val) (vector *values.Val, t *device.Turned)
 	return vector, t
 }
 
-// largeIndexed reports whether v are matrices that are read through an index, too large to be copied for each row.
+// largeIndexed reports whether v are matrices read through an index that are too large to be copied for each row.
 func largeIndexed(v *values.Val, t *tuning.Sizes) bool {
 	return v.Op == values.OpGather && len(v.Type.Shape) == 2 && v.Type.Size() >= t.InPlaceMatrix && !v.Uniform()
 }

@@ -5,8 +5,8 @@ import (
 	"github.com/relgrad/relgrad/executor/values"
 )
 
-// emitSoftmax compiles softmax and its logarithm over the last axis. Softmax of quotients by one number (attention's
-// scores) divides in the loop itself.
+// emitSoftmax compiles softmax and its logarithm over the last axis. For the softmax of quotients by one number (the
+// scores of attention) the loop itself divides.
 func emitSoftmax(c *compiler, v *values.Val, mask int) (int, error) {
 	last := v.Type.Shape[len(v.Type.Shape)-1]
 	if v.Expr.Def.Name == "softmax" {
@@ -23,8 +23,8 @@ func emitSoftmax(c *compiler, v *values.Val, mask int) (int, error) {
 	return c.strict(device.OpLogSoftmax, values.KindOf(v.Type), v, args, -1, last), nil
 }
 
-// emitQuotient emits x, an argument of v, or where it is a quotient by one number for all rows, what is divided and
-// that number.
+// emitQuotient emits x, an argument of v. If x is a quotient by one number for all rows, it emits the dividend and that
+// number.
 func emitQuotient(c *compiler, v, x *values.Val, mask int) ([]int, error) {
 	xs := []*values.Val{x}
 	if values.Called(x, "div") && oneNumber(x) {
@@ -41,7 +41,7 @@ func emitQuotient(c *compiler, v, x *values.Val, mask int) ([]int, error) {
 	return args, nil
 }
 
-// oneNumber reports whether both arguments of v are as many as it is, or the second is one number for all rows.
+// oneNumber reports whether v's arguments both have its shape, or the second is one number for all rows.
 func oneNumber(v *values.Val) bool {
 	return values.KindOf(v.Args[0].Type) == values.KindOf(v.Type) && v.Args[0].Type.Shape.Equal(v.Type.Shape) &&
 		v.Args[1].Type.Shape == nil && v.Args[1].Type.IsFloat() && v.Args[1].Uniform()
@@ -59,8 +59,8 @@ func emitLogSoftmaxSlope(c *compiler, v *values.Val, mask int) (int, error) {
 	return c.strict(device.OpLogSoftmaxSlope, values.KindOf(v.Type), v, args, -1, v.Type.Shape[len(v.Type.Shape)-1]), nil
 }
 
-// softmaxGrad gives y and g where v is y (g - Σ y g) with sums over the last axis, which nothing else of the tree has
-// computed: what softmax passes on of the gradient of its result y.
+// softmaxGrad returns y and g if v is y (g - Σ y g), with sums over the last axis that nothing else in the tree has
+// computed. So softmax passes on the gradient of its result y.
 func softmaxGrad(v *values.Val) (y, g *values.Val) {
 	if v.Op != values.OpCall || v.Expr.Def.Name != "mul" || v.Type.Shape == nil {
 		return nil, nil
@@ -84,7 +84,7 @@ func softmaxGrad(v *values.Val) (y, g *values.Val) {
 	return nil, nil
 }
 
-// emitSoftmaxGrad compiles v as softmaxGrad, or as a quotient of that by one number for all rows; -1 where it is
+// emitSoftmaxGrad compiles v if it is softmaxGrad, or a quotient of that by one number for all rows; -1 where it is
 // neither.
 func emitSoftmaxGrad(c *compiler, v *values.Val, mask int) (int, error) {
 	by := []*values.Val(nil)

@@ -10,7 +10,7 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// weightsTree compiles scalar factors, in the kind of t.
+// weightsTree compiles scalar factors in the kind of t.
 func weightsTree(l *Lowerer, order *structure.Index, scalars []values.Factor, t kernels.Type) (*device.Tree, error) {
 	c := newCompiler(l.g, order)
 	for _, f := range scalars {
@@ -24,7 +24,7 @@ func weightsTree(l *Lowerer, order *structure.Index, scalars []values.Factor, t 
 	return c.t, nil
 }
 
-// readable finds where v is in memory: as it stands, or as a column read through an index without gaps.
+// readable finds v in memory: as a column in its own order, or one read through an index without gaps.
 func readable(v *values.Val) (device.Source, bool) {
 	switch {
 	case v.Type.Nullable || v.Uniform():
@@ -37,7 +37,7 @@ func readable(v *values.Val) (device.Source, bool) {
 	return device.Source{}, false
 }
 
-// sources finds a chunk in memory, or the two that it is the difference of; nil for others.
+// sources finds a chunk in memory, or the two whose difference it is; nil for others.
 func sources(chunk *values.Val) []device.Source {
 	if s, ok := readable(chunk); ok {
 		return []device.Source{s}
@@ -53,14 +53,14 @@ func sources(chunk *values.Val) []device.Source {
 	return []device.Source{x, y}
 }
 
-// onlySummed reports whether v is a chunk in memory, or a difference of two, times scalars, and is read by sums alone:
-// they read the chunks where they are.
+// onlySummed reports whether v is a chunk in memory, or a difference of two, times scalars, and only sums read it. They
+// read the chunks where they lie.
 func onlySummed(l *Lowerer, v *values.Val) bool {
 	scalars, chunk := values.Factors(l.g, v)
 	return len(scalars) > 0 && len(chunks(chunk)) > 0 && summed(l, v)
 }
 
-// summed reports whether sums alone read v, as it is or times scalars.
+// summed reports whether only sums read v, directly or times scalars.
 func summed(l *Lowerer, v *values.Val) bool {
 	for _, u := range l.uses[v] {
 		switch {
@@ -76,7 +76,7 @@ func summed(l *Lowerer, v *values.Val) bool {
 	return true
 }
 
-// chunks lists the columns that are read through an index in a chunk or a difference of two; nil for others.
+// chunks lists the columns read through an index in a chunk, or in a difference of two; nil for others.
 func chunks(v *values.Val) []*values.Val {
 	switch {
 	case v.Op == values.OpGather && !v.Index.Missing && !v.Type.Nullable:
@@ -92,7 +92,7 @@ func chunks(v *values.Val) []*values.Val {
 }
 
 // turnedInOrder reports whether v are products of vectors with large matrices that a sum would read in the order of its
-// groups: in their own order, rows of one matrix follow each other.
+// groups. In their own order, rows with the same matrix follow each other.
 func turnedInOrder(l *Lowerer, v *values.Val) bool {
 	if v.Op != values.OpCall || v.Expr.Def.Name != "matmul" || len(v.Type.Shape) != 1 {
 		return false
@@ -106,7 +106,7 @@ func turnedInOrder(l *Lowerer, v *values.Val) bool {
 	return false
 }
 
-// inOrder gives the rows in another order.
+// inOrder reads the rows in another order.
 func inOrder(s device.Source, g *values.Graph, order *structure.Index) device.Source {
 	switch {
 	case order == nil:
@@ -121,8 +121,9 @@ func inOrder(s device.Source, g *values.Graph, order *structure.Index) device.So
 	return s
 }
 
-// leastLanes is the part of all rows that a group may have: a group is the work of one lane, and a larger one would
-// keep workers waiting. Graphs have nodes of ever more edges as they grow, but not of an ever larger part of them.
+// leastLanes is the number of lanes below which the form is not used: a group may have at most this part of all rows,
+// since one lane sums it and a larger group would keep workers waiting. In growing graphs nodes get more edges, but not
+// a larger part of all.
 const leastLanes = 32
 
 var _ = registerForm(Form{
@@ -142,19 +143,19 @@ var _ = registerForm(Form{
 	},
 })
 
-// weightedRows is a sum by group of rows in memory, or of the differences of two, times scalars.
+// weightedRows is a sum by group of rows in memory, or of differences of two, times scalars.
 type weightedRows struct {
 	by   []values.Factor
 	from []device.Source
 }
 
-// work is the operations and the bytes: every row is read where it lies.
+// work is the operations and bytes: every row is read where it lies.
 func (w *weightedRows) work(v *values.Val) (flops, bytes float64) {
 	n := float64(v.Groups.In.N * v.Type.Size() * len(w.from))
 	return n, n * float64(values.KindOf(v.Type).Bytes())
 }
 
-// weightedOf finds such a sum; nil for another.
+// weightedOf finds what the form needs; nil for other sums.
 func weightedOf(l *Lowerer, v *values.Val) *weightedRows {
 	if v.Op != values.OpAgg {
 		return nil
@@ -219,8 +220,8 @@ func spmmInstr(l *Lowerer, v *values.Val, w *weightedRows) (*device.Instr, error
 	return in, nil
 }
 
-// weightsInOrder gives the weights of a sum and the order in which they are to be read. Those that are the same at
-// each step are put in the order of groups once.
+// weightsInOrder returns the weights of a sum and the order in which they are read. Weights that are the same at each
+// step are sorted by group once.
 func weightsInOrder(l *Lowerer, v *values.Val, scalars []values.Factor) ([]values.Factor, *structure.Index, error) {
 	order := v.Groups.Order
 	if order == nil || order.Varies() || !v.Vary || l.Structural || l.g.Shared == nil || l.g.Parent != nil ||

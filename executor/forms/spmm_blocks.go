@@ -16,7 +16,7 @@ var _ = registerForm(Form{
 		}
 		return nil, nil
 	},
-	Cost: func(_ *Lowerer, v *values.Val, found any) float64 { // rows come from the cache
+	Cost: func(_ *Lowerer, v *values.Val, found any) float64 { // the rows are in the cache
 		n := float64(v.Groups.In.N * v.Type.Size())
 		return rate{0.2, 0.05}.of(n, n*float64(values.KindOf(v.Type).Bytes()))
 	},
@@ -26,7 +26,7 @@ var _ = registerForm(Form{
 	},
 })
 
-// inBlocksOf finds such a sum of weighted rows, and sorts its rows; nil where they are too few.
+// inBlocksOf finds what the form needs, and sorts its rows; nil where they are too few.
 func inBlocksOf(l *Lowerer, v *values.Val, scalars []values.Factor, x device.Source) *device.SpMMBlocks {
 	x.Idx.List()
 	g, bytes := v.Groups, x.V.Type.Size()*x.V.Data.Kind.Bytes()
@@ -44,7 +44,7 @@ func inBlocksOf(l *Lowerer, v *values.Val, scalars []values.Factor, x device.Sou
 	for _, c := range s.Cuts {
 		s.Wide = max(s.Wide, c[1]-c[0])
 	}
-	if s.Wide > l.Tune.LaneSums/(8*v.Type.Size()) { // most groups have few rows, which a lane of them reads once
+	if s.Wide > l.Tune.LaneSums/(8*v.Type.Size()) { // most groups have few rows, which a lane reads once
 		return nil
 	}
 	s.Start = make([][]int32, len(s.Cuts))
@@ -59,7 +59,7 @@ func inBlocksOf(l *Lowerer, v *values.Val, scalars []values.Factor, x device.Sou
 		}
 	}
 	s.Order = l.g.Index(g.In, g.In, perm)
-	if s.X = inOrder(x, l.g, s.Order); s.X.Idx == nil { // it undoes the index
+	if s.X = inOrder(x, l.g, s.Order); s.X.Idx == nil { // the order cancels the index
 		return nil
 	}
 	return s
@@ -82,8 +82,8 @@ func spmmBlocksInstr(l *Lowerer, v *values.Val, s *device.SpMMBlocks) (*device.I
 	return in, nil
 }
 
-// sortBlocks writes the rows of a lane's groups to perm in the order of the blocks that they read, then of the groups,
-// and returns where each block and group begins.
+// sortBlocks writes to perm the rows of a lane's groups, sorted by the block that they read and then by group. It
+// returns where each block and group begins.
 func sortBlocks(g *structure.Groups, lane [2]int, at []int32, perBlock, blocks int, perm []int32) []int32 {
 	n, first := lane[1]-lane[0], g.Start[lane[0]]
 	start := make([]int32, blocks*n+1)

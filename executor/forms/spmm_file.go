@@ -5,7 +5,7 @@ import (
 	"github.com/relgrad/relgrad/executor/values"
 )
 
-// filed chooses what is read from files. Rows of several kilobytes are not: they are mapped.
+// filed chooses which rows are read from files. Rows of several kilobytes are not: they are mapped.
 func filed(s *device.SpMM, l *Lowerer, v *values.Val) (f device.FiledRows) {
 	const most = 4096 // bytes of a row
 	size, bytes := v.Type.Size(), values.KindOf(v.Type).Bytes()

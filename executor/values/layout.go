@@ -11,21 +11,21 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// The chunks in which a relation is stored are the user's choice, those in which it is computed are the executor's. A
-// layout tells how the numbers of a column, rows × chunk, are those of a matrix: another column with fewer and larger
-// chunks.
+// The user chooses the chunks in which a relation is stored, the executor those in which it computes. A layout tells
+// how the numbers of a column, rows × chunk, form a matrix: another column with fewer and larger chunks.
 
-// leg is a direction in which the numbers of a column run: n of them, over rows or within the chunk.
+// leg is a dimension of a column's numbers: n of them, over rows or within the chunk.
 type leg struct {
 	label, n int
 	inner    bool // within the chunk
-	stride   int  // of the row's number, or within the chunk
+	stride   int  // distance in the row's number, or within the chunk
 }
 
-// Layout maps the element c of the matrix's row r to a stored one: element inR[r]+inC[c] of the row number kR[r]+kC[c].
+// Layout maps element c of row r of the matrix to a stored number: element inR[r]+inC[c] of the row with number
+// kR[r]+kC[c].
 type Layout struct {
 	key              string
-	order            string // the same for layouts that list the same numbers in the same order, in rows of another length
+	order            string // equal for layouts with the same numbers in the same order, in rows of another length
 	stored           int    // rows as stored
 	size             int    // of a stored chunk
 	Rows             int    // of the matrix
@@ -33,11 +33,11 @@ type Layout struct {
 	kR, kC, inR, inC []int32
 	table            []int32 // row by number; nil: the number
 	legs             [2][]leg
-	Run              int  // so many neighbours in a row of the matrix are neighbours as stored
-	View             bool // both are the same in memory
+	Run              int  // how many neighbours in a row of the matrix are neighbours as stored
+	View             bool // the matrix and the stored column are the same memory
 }
 
-// layout returns the layout of a column whose legs are taken as rows and columns of a matrix.
+// layout returns the layout of a column as a matrix whose rows and columns are these legs.
 func (p *Shared) layout(stored, size int, table []int32, rows, cols []leg) *Layout {
 	table = p.table32(table)
 	var key strings.Builder
@@ -67,14 +67,13 @@ func (p *Shared) layout(stored, size int, table []int32, rows, cols []leg) *Layo
 	return l
 }
 
-// rowsAndColumns is the layout that takes the numbers of a column, in their order, as a matrix of so many rows and
-// columns.
+// rowsAndColumns is the layout of a column's numbers, in their order, as a matrix of so many rows and columns.
 func rowsAndColumns(rows, cols int) *Layout {
 	return &Layout{key: fmt.Sprintf("view %d×%d", rows, cols), order: "view", Rows: rows, Cols: cols,
 		Run: cols, View: true}
 }
 
-// table32 returns an earlier table with the same numbers, if there is one.
+// table32 returns an earlier table with the same numbers, or t.
 func (p *Shared) table32(t []int32) []int32 {
 	if t == nil || structure.IsIdentity(t) {
 		return nil
@@ -97,7 +96,7 @@ func elements(legs []leg) int {
 	return n
 }
 
-// neighbours is how many numbers along the last legs follow each other as stored.
+// neighbours is how many numbers along the last legs are neighbours as stored.
 func (l *Layout) neighbours(legs []leg) int {
 	n := 1
 	for i := len(legs) - 1; i >= 0; i-- {
@@ -116,7 +115,7 @@ func (l *Layout) neighbours(legs []leg) int {
 	return n
 }
 
-// List makes the lists that at reads.
+// List makes the lists that At reads.
 func (l *Layout) List() {
 	if l.kR == nil {
 		l.kR, l.inR = legOffsets(l.legs[0])
@@ -140,10 +139,10 @@ func legOffsets(legs []leg) (row, in []int32) {
 	return row, in
 }
 
-// measure finds, of a layout made of lists, how long the pieces are that can be copied at once.
+// measure finds the length of the pieces that can be copied at once, for a layout given by lists.
 func (l *Layout) measure() {
 	off := func(k, in []int32, i int) int { return int(k[i])*l.size + int(in[i]) }
-	step := func(i int) bool { // column i is the one after i-1 as stored
+	step := func(i int) bool { // column i is stored right after column i-1
 		if l.table != nil {
 			return l.kC[i] == l.kC[i-1] && l.inC[i] == l.inC[i-1]+1
 		}
@@ -166,7 +165,7 @@ func (l *Layout) measure() {
 	}
 }
 
-// At is where the piece of row r that begins with column c is stored.
+// At is the position at which the piece of row r that begins with column c is stored.
 func (l *Layout) At(r, c int) int {
 	k := int(l.kR[r]) + int(l.kC[c])
 	if l.table != nil {
@@ -175,14 +174,14 @@ func (l *Layout) At(r, c int) int {
 	return k*l.size + int(l.inR[r]) + int(l.inC[c])
 }
 
-// dense reads v as a matrix: its rows in chunks of one row of the matrix, or of shape where that is given.
+// dense reads v as a matrix. Its chunks are rows of the matrix, or have the given shape.
 func (g *Graph) dense(v *Val, l *Layout, shape []int) *Val {
 	if v.Op == OpLayout && v.Back && v.Layout == l && (shape == nil || slices.Equal(shape, v.Args[0].Type.Shape)) {
 		return v.Args[0]
 	}
 	t := denseType(v, l, shape)
 	sp := g.Rows(l.Rows)
-	if v.Op == OpLayout && v.Back && v.Layout.order == l.order { // the same matrix in longer or shorter rows
+	if v.Op == OpLayout && v.Back && v.Layout.order == l.order { // the same matrix with longer or shorter rows
 		v, l = v.Args[0], rowsAndColumns(l.Rows, l.Cols)
 	}
 	if l.View && sp == v.Space && slices.Equal(t.Shape, v.Type.Shape) {
@@ -205,7 +204,7 @@ func denseKey(v *Val, l *Layout, shape []int) string {
 	return fmt.Sprintf("l%d %v %s", v.ID, denseType(v, l, shape), l.key)
 }
 
-// stored puts the numbers of a matrix into the rows and chunks of a space and type.
+// stored converts a matrix back to the rows and chunks of a space and type.
 func (g *Graph) stored(v *Val, l *Layout, sp *structure.Space, t kernels.Type) *Val {
 	if t.Kind = v.Type.Kind; v.Op == OpLayout && !v.Back && v.Layout == l && slices.Equal(v.Args[0].Type.Shape, t.Shape) {
 		return v.Args[0]
@@ -218,10 +217,10 @@ func (g *Graph) stored(v *Val, l *Layout, sp *structure.Space, t kernels.Type) *
 	})
 }
 
-// IsView reports whether v is the memory of its argument.
+// IsView reports whether v shares the memory of its argument.
 func (v *Val) IsView() bool { return v.Op == OpLayout && v.Layout.View }
 
-// Base is what has the memory of v: what a view is a view of, what v changes in place, or v.
+// Base is the val that owns v's memory: the val of which v is a view or that v overwrites, or v itself.
 func (v *Val) Base() *Val {
 	for {
 		switch {
@@ -235,15 +234,16 @@ func (v *Val) Base() *Val {
 	}
 }
 
-// Viewed is the memory of d as n rows of size elements.
+// Viewed is d's memory as n rows of size elements.
 func Viewed(d *Column, n, size int) Column {
 	v := *d
 	v.N, v.Size, v.Buf, v.Valid = n, size, nil, nil
 	return v
 }
 
-// elementwise applies an element-wise kernel to columns some of which have been put into rows and chunks from a matrix:
-// to the matrix, as a rule larger chunks, so that the copy is not needed. It returns nil where that is not possible.
+// elementwise applies an element-wise kernel where some columns have been converted back from a matrix: it applies it
+// to the matrix, whose chunks are mostly larger, so that the conversion is not needed. It returns nil where that is not
+// possible.
 func (g *Graph) elementwise(d *kernels.Def, at kernels.Attr, args []*Val) (*Val, error) {
 	var first *Val
 	for _, a := range args {
@@ -279,7 +279,7 @@ func (g *Graph) elementwise(d *kernels.Def, at kernels.Attr, args []*Val) (*Val,
 	if !want.IsFloat() || !slices.Equal(want.Shape, first.Type.Shape) {
 		return nil, nil
 	}
-	for i, a := range inner { // scalars of real times a number are double precision, chunks of real stay real
+	for i, a := range inner { // scalar real times a number is double precision, but a chunk of real stays real
 		if d.Name != "cast" && a.Type.Shape != nil && a.Type.Kind != want.Kind {
 			if inner[i], err = g.Cast(a, want.Kind); err != nil {
 				return nil, err
@@ -293,7 +293,7 @@ func (g *Graph) elementwise(d *kernels.Def, at kernels.Attr, args []*Val) (*Val,
 	return g.stored(v, first.Layout, first.Space, want), nil
 }
 
-// inMatrix is a, an argument beside first, for the matrix that first has been made of; nil where that is not known.
+// inMatrix converts a, an argument beside first, to the matrix from which first was converted; nil where it cannot.
 func (g *Graph) inMatrix(a, first *Val) *Val {
 	shape := first.Type.Shape
 	switch {
@@ -313,7 +313,7 @@ func (g *Graph) inMatrix(a, first *Val) *Val {
 	return g.dense(a, first.Layout, first.Args[0].Type.Shape)
 }
 
-// evenly is the scalar that all elements of a chunk are, which is the same for all rows; nil for another column.
+// evenly is the scalar that all elements of a chunk equal, the same for all rows; nil for other columns.
 func (g *Graph) evenly(v *Val) *Val {
 	switch {
 	case v.Op != OpCall || !v.Uniform() || !v.Type.IsFloat() || v.Type.Nullable:
@@ -325,7 +325,7 @@ func (g *Graph) evenly(v *Val) *Val {
 	}
 	args := slices.Clone(v.Args)
 	for i, a := range args {
-		kind := v.Type.Kind // to which a chunk's kernel converts numbers
+		kind := v.Type.Kind // the kind to which a chunk's kernel converts numbers
 		if a.Type.Shape != nil || !a.Uniform() {
 			if args[i], kind = g.evenly(a), a.Type.Kind; args[i] == nil {
 				return nil
@@ -354,7 +354,7 @@ func (g *Graph) Cast(v *Val, k kernels.Kind) (*Val, error) {
 	return g.Call(kernels.Lookup("cast"), kernels.Attr{Kind: k}, v)
 }
 
-// exactInReal are kernels whose results on numbers of real are numbers of real, so that no rounding is lost.
+// exactInReal are kernels whose results on reals are reals without rounding.
 var exactInReal = map[string]bool{
 	"neg":     true,
 	"abs":     true,
@@ -367,8 +367,7 @@ var exactInReal = map[string]bool{
 	"mul":     true,
 }
 
-// narrow is a chunk of double precision that was made of chunks of real in steps that are exact, in real; nil for
-// another.
+// narrow computes in real a chunk of double precision that was made from chunks of real in exact steps; nil for others.
 func (g *Graph) narrow(v *Val) *Val {
 	if v.Op != OpCall || v.Type.Kind != kernels.Float64 || v.Type.Shape == nil {
 		return nil
@@ -390,7 +389,7 @@ func (g *Graph) narrow(v *Val) *Val {
 			}
 		case x.Null || a.Type.Shape != nil || float64(float32(x.Float())) != x.Float():
 			return nil
-		case v.Expr.Def.Name == "mul": // a power of two, which does not make large numbers infinite
+		case v.Expr.Def.Name == "mul": // a power of two that makes no large number infinite
 			if f, _ := math.Frexp(x.Float()); math.Abs(f) != 0.5 || math.Abs(x.Float()) > 4 || math.Abs(x.Float()) < 1 {
 				return nil
 			}
@@ -403,8 +402,8 @@ func (g *Graph) narrow(v *Val) *Val {
 	return out
 }
 
-// sumOfMatrix sums all rows of a column that has been put into rows from a matrix, or of their elements or squares: it
-// sums the matrix. It returns nil for another sum.
+// sumOfMatrix sums all rows of a column that was converted from a matrix, or their elements or squares, by summing the
+// matrix. It returns nil for other sums.
 func (g *Graph) sumOfMatrix(v *Val, t kernels.Type, grp *structure.Groups) (*Val, error) {
 	if rest, by := meanOf(v); rest != nil {
 		sum, err := g.sumOfMatrix(rest, rest.Type, grp)
@@ -443,7 +442,7 @@ func (g *Graph) sumOfMatrix(v *Val, t kernels.Type, grp *structure.Groups) (*Val
 	return g.Agg(ra.GradSum, inner, t, g.All(inner.Space, grp.Out)), nil
 }
 
-// squared is the chunk whose elements v holds the squares of, nil where it does not.
+// squared is the chunk of which v holds the squares of the elements; nil where v is something else.
 func squared(v *Val) *Val {
 	if v.Op != OpCall || v.Type.Shape == nil || v.Type.Kind != kernels.Float64 {
 		return nil

@@ -7,13 +7,13 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// Called reports whether v is a call of a kernel that is not in memory.
+// Called reports whether v is a call of this kernel that is not in memory.
 func Called(v *Val, name string) bool {
 	return v.Op == OpCall && v.Data == nil && v.Expr.Def.Name == name
 }
 
-// ofSoftmax writes y · softmax_center(x, g), what softmax passes on of the gradient of its result y = softmax(x), over
-// y alone: x need not stay until then. See softmaxGrad, whose loop keeps the digits.
+// ofSoftmax rewrites y · softmax_center(x, g), by which softmax passes on the gradient of its result y = softmax(x), so
+// that it reads y but not x, which then need not be kept. The loop of softmaxGrad keeps the digits.
 func ofSoftmax(g *Graph, d *kernels.Def, args []*Val) (*Val, error) {
 	if d.Name != "mul" {
 		return nil, nil

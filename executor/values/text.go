@@ -7,7 +7,7 @@ import (
 	"github.com/relgrad/relgrad/internal/lists"
 )
 
-// Made prints v's name, what it holds and how that is computed.
+// Made prints v's name, its type and how it is computed.
 func (v *Val) Made(how string) string {
 	if v.Op != OpLeaf && v.Name != "" {
 		how += ", " + v.Name
@@ -29,7 +29,7 @@ func (v *Val) Body() string {
 	return v.Text(false, 0)
 }
 
-// Text prints v; what is in memory is a name only, unless it is to be computed here.
+// Text prints v: as its name if it is in memory and stop is set, else how it is computed.
 func (v *Val) Text(stop bool, depth int) string {
 	switch {
 	case depth > 8:

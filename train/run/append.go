@@ -7,7 +7,7 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// columnsOf turns rows of constants (lit) into columns.
+// columnsOf converts rows of constants (Literal) to columns.
 func columnsOf(rows [][]ast.Expr) []*ra.Vector {
 	out := make([]*ra.Vector, len(rows[0]))
 	for i := range out {

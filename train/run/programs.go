@@ -9,12 +9,12 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/bind"
 )
 
-// programs compiles what a run computes.
+// programs compiles the queries of a run.
 type programs struct{ commits }
 
 func (r *programs) compileLoss(ctx context.Context) (*engine.Compiled, error) {
 	q := engine.Request{Loss: r.loss, Params: r.params, Draw: true, PerStep: r.hook.changing(), Seed: r.config.Seed,
-		Beside: len(r.config.StateNames()) + 1} // and the gradient of all rows
+		Beside: len(r.config.StateNames()) + 1} // plus one: the gradient of all rows
 	if r.batch != nil {
 		q.Batch = r.batch.Batch
 	}
@@ -31,7 +31,7 @@ func (r *programs) compileLoss(ctx context.Context) (*engine.Compiled, error) {
 	return c, r.db.Build(ctx, c)
 }
 
-// replan plans the loss of a run whose before_step may change any table but the parameters.
+// replan plans the loss of a run whose before_step may change any table except the parameters.
 func (r *programs) replan(ctx context.Context, q engine.Request) (*engine.Compiled, error) {
 	for t := range r.hook.reads {
 		r.hook.perStep[t] = true
@@ -45,14 +45,14 @@ func (r *programs) replan(ctx context.Context, q engine.Request) (*engine.Compil
 	return r.db.Plan(ctx, q)
 }
 
-// compileValidation compiles the validation view for the executor, without draws; a query that only the
-// store can run is run there.
+// compileValidation compiles the validation view for the executor, without draws. A query that only the store can run
+// is run there.
 func (r *programs) compileValidation(ctx context.Context) error {
 	if r.pushes && r.config.Validate != "" {
 		_, err := r.validateInStore(ctx)
 		return aboutValidation(err)
 	}
-	r.v = nil // one that was compiled before is not that of a view that before_step has replaced
+	r.v = nil // the former one belongs to a view that before_step has replaced
 	if r.config.Validate == "" {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (r *programs) compileValidation(ctx context.Context) error {
 	return aboutValidation(err)
 }
 
-// aboutValidation marks an error of compiling the validation as one about that argument.
+// aboutValidation makes an error of the validation one about that argument.
 func aboutValidation(err error) error {
 	var arg *engine.ArgError
 	if errors.As(err, &arg) {
@@ -96,7 +96,7 @@ func (r *programs) validateInStore(ctx context.Context) (float64, error) {
 	return engine.Number(res.Rows[0][0])
 }
 
-// noting compiles by f and notes what the result rests on.
+// noting calls f, which compiles, and records the names and settings on which the result depends.
 func (r *programs) noting(f func() error) (err error) {
 	h := r.hook
 	if h == nil {

@@ -10,31 +10,31 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// runContext is what a step of a run depends on beside its options, the tables and the optimizer's state; relgrad.run
-// keeps it, and resume puts it back.
+// runContext holds what a step of a run depends on beside its options, the tables and the optimizer's state.
+// relgrad.run stores it, and resume restores it.
 type runContext struct {
-	// Settings are the parameters that decide what names and views mean: search_path and those with a dot.
+	// Settings are the parameters that change what names and views mean: search_path and parameters with a dot.
 	Settings map[string]string `json:"settings"`
-	// Written is that of progress, in stores that kept it here.
+	// Written is progress.Written, which older stores keep here.
 	Written []string `json:"written,omitempty"`
 }
 
-// progress is what changes of it; a run's row is not changed otherwise.
+// progress is the part of the context that changes during a run.
 type progress struct {
-	// Keys are those of the rows that are trained: of a run without steps they may be others than when it was stored.
+	// Keys are the keys of the trained rows. A run without steps may be resumed with other rows.
 	Keys string `json:"keys"`
-	// Written are the tables that before_step has written by now. Plans treat them as structure of a step, whose rows
-	// they do not count: another plan may sum in another order.
+	// Written are the tables that before_step has written so far. Plans treat their rows as structure of a step and do
+	// not count them: a plan that counted them might sum in another order.
 	Written []string `json:"written,omitempty"`
 }
 
-// rest describes the run as it begins.
+// rest encodes the context of the run at its beginning.
 func (r *record) rest() (string, error) {
 	text, err := json.Marshal(runContext{Settings: r.db.Variables()})
 	return string(text), err
 }
 
-// stand describes the run as it is now.
+// stand encodes the run's present progress.
 func (r *record) stand() (string, error) {
 	p := progress{Keys: r.keys()}
 	for _, t := range slices.SortedFunc(maps.Keys(r.hook.changing()), engine.Object.Compare) {
@@ -44,8 +44,8 @@ func (r *record) stand() (string, error) {
 	return string(text), err
 }
 
-// takeRest goes back to what a stored run rests on, until the run is closed; nil stands in runs of stores that did not
-// keep it, and in those without a step.
+// takeRest restores a stored run's context until the run is closed. nil: an older store has not kept it, or the run has
+// no step.
 func (r *record) takeRest(stored, stand any) error {
 	var c runContext
 	var p progress
@@ -83,7 +83,7 @@ func (r *record) decode(column string, stored, into any) error {
 	return nil
 }
 
-// corrupt says that what is stored of the run is not what relgrad has written.
+// corrupt is the error of stored data of a run that relgrad cannot have written.
 func (r *record) corrupt(column string, cause error) *sqlerr.Error {
 	e := sqlerr.New(sqlerr.DataCorrupted, "run %d cannot go on: what relgrad.run holds as its %s is not what train writes",
 		r.id, column).Wrap(cause)

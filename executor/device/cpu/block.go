@@ -7,7 +7,7 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// partial returns the block's space for n elements of the kind; the sums of a pass may be of both.
+// partial returns the block's memory for partial sums: n elements of a kind. The sums of a pass may have both kinds.
 func (b *block) partial(k values.Kind, n int) *values.Column {
 	if k == values.F32 && len(b.tmp.F32) < n {
 		b.tmp.F32 = make([]float32, n)
@@ -18,7 +18,7 @@ func (b *block) partial(k values.Kind, n int) *values.Column {
 	return &b.tmp
 }
 
-// runSums are the block's sums of n members of a pass: those of its last lane have ended.
+// runSums are the block's sums for n members of a pass, reset: those of its last lane have ended.
 func (b *block) runSums(n int) []runSum {
 	if b.runs == nil {
 		b.runs = make([]runSum, n)
@@ -52,7 +52,7 @@ func (b *block) strictValid(o *device.Op) {
 	}
 }
 
-// skip reports whether row r needs no value: it does not count, or the result is NULL already.
+// skip reports whether row r needs no value, because it does not count or because the result is NULL already.
 func (b *block) skip(o *device.Op, r int) bool {
 	if !b.active(o, r) {
 		return true
@@ -78,14 +78,14 @@ type block struct {
 	lo, n int
 	env   *kernels.Env
 	buf   *tensor.Buffer
-	tmp   values.Column // a partial sum, for adders
+	tmp   values.Column // a partial sum of an adder
 	keys  []uint64
 	draws []float64
-	base  int // the tree's result that is result 0, where several instructions share the tree
+	base  int // the tree's result with number 0 here, where instructions share a tree
 	runs  []runSum
 }
 
-// rows is how many rows the operation has in this block.
+// rows is the number of rows of the operation in this block.
 func (b *block) rows(o *device.Op) int {
 	if b.t.Cells[o.Out].Uniform {
 		return 1
@@ -93,7 +93,7 @@ func (b *block) rows(o *device.Op) int {
 	return b.n
 }
 
-// step is how far argument i advances per row: its size, or 0 where it is uniform.
+// step is the distance of argument i from row to row: its size, or 0 if it is uniform.
 func (b *block) step(o *device.Op, i int) int {
 	c := &b.t.Cells[o.Args[i]]
 	if c.Uniform {
@@ -106,7 +106,7 @@ func (b *block) arg(o *device.Op, i int) *values.Column { return &b.cells[o.Args
 
 func (b *block) out(o *device.Op) *values.Column { return &b.cells[o.Out] }
 
-// active reports whether row r counts for an operation that can fail.
+// active reports whether an operation that can fail must compute row r.
 func (b *block) active(o *device.Op, r int) bool {
 	if o.Mask < 0 {
 		return true
@@ -129,7 +129,7 @@ func (b *block) null(o *device.Op, i, r int) bool {
 	return d.Valid[r] == 0
 }
 
-// newBlock makes a worker's state for the tree in a buffer of at least t.bytes.
+// newBlock makes a worker's state for the tree, in a buffer of at least t.Bytes bytes.
 func newBlock(t *device.Tree, env *kernels.Env, buf *tensor.Buffer) *block {
 	b := &block{t: t, cells: make([]values.Column, len(t.Cells)), head: readied(t.Head), ops: readied(t.Ops),
 		env: env, buf: buf}
@@ -153,7 +153,7 @@ func (b *block) start() error {
 	return b.run(b.head)
 }
 
-// eval computes the rows lo to lo+n.
+// eval computes the n rows from lo on.
 func (b *block) eval(lo, n int) error {
 	tensor.Trim()
 	b.lo, b.n = lo, n
@@ -172,7 +172,7 @@ func (b *block) run(ops []ready) error {
 	return nil
 }
 
-// result is the i-th result's cell for the current block.
+// result is the cell of result i in the current block.
 func (b *block) result(i int) (d *values.Column, uniform bool) {
 	r := b.t.Result[b.base+i]
 	return &b.cells[r], b.t.Cells[r].Uniform

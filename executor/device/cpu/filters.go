@@ -17,14 +17,14 @@ type filter struct {
 	t   *device.Tree
 }
 
-// NewFilter makes the rows of candidates that a tree of one condition keeps. idx are the indexes through which it reads
-// its columns, which run sets; nil: it reads none of this slot.
+// NewFilter makes a filter from a tree with one condition. idx are, by slot, the indexes through which it reads
+// columns, which Run sets; nil: it reads none of the slot.
 func (m *Machine) NewFilter(t *device.Tree, idx []*structure.Index, env *kernels.Env) *filter {
 	return &filter{m: m, env: env, idx: idx, t: t}
 }
 
-// Run returns the positions of the n candidates on which the predicate holds, in keep, which holds n. at[s] are the
-// candidates' rows of slot s, nil for the row of the position.
+// Run writes the positions of the n candidates on which the predicate holds to keep, which has room for n, and returns
+// them. at[s] are the candidates' rows of slot s; nil: row i for candidate i.
 func (f *filter) Run(ctx context.Context, at [][]int32, n int, keep []int32) ([]int32, error) {
 	for s, x := range f.idx {
 		if x != nil {
@@ -58,7 +58,7 @@ func (f *filter) Run(ctx context.Context, at [][]int32, n int, keep []int32) ([]
 	return keep[:total], nil
 }
 
-// lane writes the positions from lo to hi on which the predicate holds, and returns how many they are.
+// lane filters the positions from lo to hi and returns how many it keeps.
 func (f *filter) lane(ctx context.Context, b *block, lo, hi int, keep []int32) (kept int, err error) {
 	for ; lo < hi; lo += f.t.Rows {
 		if err := ctx.Err(); err != nil {

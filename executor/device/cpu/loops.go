@@ -8,7 +8,7 @@ import (
 // loop computes an operation for the rows of a block.
 type loop func(b *block, o *device.Op) error
 
-// loops are those of all operations, one for single precision and one for all other kinds.
+// loops are the loops of all operations: one for single precision, one for all other kinds.
 var loops = [...][2]loop{
 	device.OpConst:             {runConst, runConst},
 	device.OpLoad:              {loadRows, loadRows},
@@ -58,7 +58,7 @@ type ready struct {
 	loop loop
 }
 
-// readied finds the loops of operations.
+// readied pairs operations with their loops.
 func readied(ops []*device.Op) []ready {
 	out := make([]ready, len(ops))
 	for i, o := range ops {

@@ -55,7 +55,7 @@ func runPair[T values.Float](b *block, o *device.Op) error {
 		switch {
 		case s.V == nil:
 			rows[i] = cpu.Rows[T]{X: values.Numbers[T](b.arg(o, p.Cell[i])), Step: b.step(o, p.Cell[i])}
-		case s.Idx == nil || s.Idx.At == nil: // none: the order of the rows is the inverse of the index
+		case s.Idx == nil || s.Idx.At == nil: // no index: the order of the rows cancels it
 			rows[i] = cpu.Rows[T]{X: values.Numbers[T](s.V.Data)[b.lo*p.Size:], Step: p.Size}
 		default:
 			rows[i] = cpu.Rows[T]{X: values.Numbers[T](s.V.Data), At: s.Idx.At[b.lo : b.lo+n]}

@@ -8,11 +8,11 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// streams hashes the key of each row, whose parts are the arguments from the first one on: tensor.HashKey.
+// streams hashes the key of each row by tensor.HashKey. Its parts are the arguments from first on.
 func (b *block) streams(o *device.Op, first int) []uint64 {
 	key := b.streamsOf(b.rows(o))
 	h, i := tensor.HashKey(), first
-	for ; i < len(o.Args) && b.step(o, i) == 0; i++ { // what all keys begin with
+	for ; i < len(o.Args) && b.step(o, i) == 0; i++ { // the part that all keys begin with
 		for _, x := range b.arg(o, i).I64[:b.t.Cells[o.Args[i]].Size] {
 			h = tensor.Mix(h ^ uint64(x))
 		}
@@ -35,7 +35,7 @@ func (b *block) streams(o *device.Op, first int) []uint64 {
 	return key
 }
 
-// streamsOf is the block's space for the streams of n rows.
+// streamsOf is the block's memory for the streams of n rows.
 func (b *block) streamsOf(n int) []uint64 {
 	if cap(b.keys) < n {
 		b.keys = make([]uint64, n)
@@ -64,7 +64,7 @@ func runRandomInt(b *block, o *device.Op) error {
 		cpu.Below(top[0], u, out.I64[:n])
 		return nil
 	}
-	if out.Valid == nil { // nearly always every row has numbers to choose from, also those that do not count
+	if out.Valid == nil { // nearly always each row, counting or not, has numbers to choose from
 		positive := true
 		for r, x := range u {
 			k := top[r*step]

@@ -6,7 +6,7 @@ import (
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
-// runBroadcast is runBinary and runSelect for such arguments, one chunk at a time.
+// runBroadcast is runBinary and runSelect for broadcast arguments, one chunk at a time.
 func runBroadcast[T values.Float](b *block, o *device.Op) error {
 	e, out, step := o.Aux.(*device.Elem), values.Numbers[T](b.out(o)), b.steps(o)
 	row, each := make([]int, len(e.Sides)), make([]int, len(e.Sides))
@@ -96,7 +96,7 @@ func runSubscript[T values.Float](b *block, o *device.Op) error {
 	return nil
 }
 
-// fastUnary and fastBinary are the loops of element-wise kernels that have one of their own.
+// fastUnary and fastBinary are the element-wise kernels with loops of their own.
 var (
 	fastUnary = map[string]cpu.Op{"neg": cpu.Neg, "abs": cpu.Abs, "square": cpu.Square, "sqrt": cpu.Sqrt, "relu": cpu.Relu,
 		"sign": cpu.Sign, "exp": cpu.Exp, "ln": cpu.Ln, "tanh": cpu.Tanh,
@@ -114,8 +114,8 @@ func runUnary[T values.Float](b *block, o *device.Op) error {
 	return nil
 }
 
-// flatten makes one long row of many where the strides allow it: for scalars, and where every operand is
-// either whole or one number for all rows.
+// flatten joins many rows to one long row where the strides allow it: for scalars, and if every operand is either whole
+// or one number for all rows.
 func flatten(e *device.Elem, rows int, step []int) (r, size int, row, each []int) {
 	each = append([]int(nil), e.Each...)
 	if e.Size == 1 {

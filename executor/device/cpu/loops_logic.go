@@ -85,7 +85,7 @@ func runChoose(b *block, o *device.Op) error {
 	return nil
 }
 
-// chosen is the argument that row r takes.
+// chosen is the number of the argument that row r takes.
 func (b *block) chosen(o *device.Op, conds, r int) int {
 	for i := range conds {
 		if b.tri(o, i, r) == device.Yes {

@@ -15,7 +15,7 @@ func runConst(b *block, o *device.Op) error {
 	return nil
 }
 
-// loadRows points a cell to the block's rows of a column, or copies them through an index.
+// loadRows makes a cell refer to the block's rows of a column, or copies them through an index.
 func loadRows(b *block, o *device.Op) error {
 	d := o.V.Data
 	c := &b.t.Cells[o.Out]
@@ -32,7 +32,7 @@ func loadRows(b *block, o *device.Op) error {
 		return nil
 	}
 	at := o.Idx.At[lo : lo+n : lo+n]
-	if b.t.Rows == 1 && !c.Uniform && at[0] >= 0 && o.File == nil { // blocks of one (large) row are not copied
+	if b.t.Rows == 1 && !c.Uniform && at[0] >= 0 && o.File == nil { // a block of one (large) row is not copied
 		b.cells[o.Out] = d.Rows(int(at[0]), int(at[0])+1)
 		return nil
 	}
@@ -51,7 +51,7 @@ func loadRows(b *block, o *device.Op) error {
 	case values.F32:
 		gatherFloats(out.F32, d.F32, at, d.Size)
 	case values.I64:
-		gatherFloats(values.Bits(out.I64), values.Bits(d.I64), at, d.Size) // only their bits are moved
+		gatherFloats(values.Bits(out.I64), values.Bits(d.I64), at, d.Size) // bits are moved unchanged
 	default:
 		gatherRows(out.Texts, d.Texts, at, d.Size)
 	}
@@ -80,7 +80,7 @@ func setValid(out, v []byte) {
 	}
 }
 
-// gatherFloats is gatherRows with rows fetched ahead, where a row is worth that.
+// gatherFloats is gatherRows with rows prefetched, if a row is large enough for that.
 func gatherFloats[T values.Float](out, src []T, at []int32, size int) {
 	if size > 1 && size < 8 || len(src) == 0 {
 		gatherRows(out, src, at, size)
@@ -221,8 +221,8 @@ func runToInt(b *block, o *device.Op) error {
 	return nil
 }
 
-// FastInts are the kernels of bigint with a loop of their own: out[r] of x[r*sx] and y[r*sy]. It returns false where a
-// row needs the reference code, which knows the errors.
+// FastInts are the kernels of bigint with loops of their own: out[r] from x[r*sx] and y[r*sy]. They return false if a
+// row needs the reference code, which reports errors.
 var FastInts = map[string]func(out, x, y []int64, sx, sy int) bool{
 	"add": addInts,
 	"sub": subInts,
@@ -235,7 +235,7 @@ func addInts(out, x, y []int64, sx, sy int) bool {
 	for r := range out {
 		a, b := x[r*sx], y[r*sy]
 		s := a + b
-		over |= (a ^ s) & (b ^ s) // its sign: both have another than the sum
+		over |= (a ^ s) & (b ^ s) // its sign bit: both have another sign than the sum
 		out[r] = s
 	}
 	return over >= 0
@@ -259,7 +259,7 @@ func mulInts(out, x, y []int64, sx, sy int) bool {
 		large |= uint64(a+1<<31) | uint64(b+1<<31)
 		out[r] = a * b
 	}
-	return large>>32 == 0 // all of them within 32 bits
+	return large>>32 == 0 // all fit into 32 bits
 }
 
 func modInts(out, x, y []int64, sx, sy int) bool {
@@ -289,7 +289,7 @@ func runExtreme(b *block, o *device.Op) error {
 	return nil
 }
 
-// extreme gives each row the first argument that no other one is better than.
+// extreme copies for each row the first argument that no other one is better than.
 func extreme[T any](b *block, o *device.Op, of func(*values.Column) []T, better func(x, y T) bool) {
 	out, n := b.out(o), b.rows(o)
 	y := of(out)
@@ -313,7 +313,7 @@ func extreme[T any](b *block, o *device.Op, of func(*values.Column) []T, better 
 	}
 }
 
-// copyRow copies row s of src to row r of out; a NULL zeroes it.
+// copyRow copies row s of src to row r of out. A NULL is zero.
 func copyRow(out *values.Column, r int, src *values.Column, s int) {
 	if src.Valid != nil && src.Valid[s] == 0 {
 		out.ZeroRow(r)

@@ -109,7 +109,7 @@ func runOneHot(b *block, o *device.Op) error {
 	return nil
 }
 
-// divisor is what argument i says is divided by, 1 where there is none.
+// divisor is the number given as argument i by which the loop divides, 1 if there is none.
 func divisor[T values.Float](b *block, o *device.Op, i int) T {
 	if i == len(o.Args) {
 		return 1

@@ -22,7 +22,7 @@ type Machine struct {
 	sums    loans // of passes
 }
 
-// NewMachine makes the device of so many workers; 0: of as many as there are processors.
+// NewMachine makes a device with so many workers; 0: one for each processor.
 func NewMachine(workers int, t *tuning.Sizes) *Machine {
 	if workers <= 0 {
 		workers = cpu.Processors()
@@ -30,10 +30,10 @@ func NewMachine(workers int, t *tuning.Sizes) *Machine {
 	return &Machine{workers: workers, tune: t}
 }
 
-// Workers is how many workers it has.
+// Workers is the number of workers.
 func (m *Machine) Workers() int { return m.workers }
 
-// reserve gives every worker at least n bytes.
+// reserve gives every worker at least n bytes of scratch.
 func (m *Machine) reserve(n int) error {
 	for len(m.scratch) < m.workers {
 		m.scratch = append(m.scratch, nil)

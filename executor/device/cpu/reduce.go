@@ -9,7 +9,7 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// addUniform reduces n equal rows.
+// addUniform adds n equal rows.
 func (x *reducer) addUniform(a *accum, d *values.Column, n int) {
 	if d.Valid != nil && d.Valid[0] == 0 || n == 0 {
 		return
@@ -41,7 +41,8 @@ func (x *reducer) addAll(a *accum, d *values.Column, lo, hi int) {
 	}
 }
 
-// extreme takes row r where it is beyond the extreme so far, chunks element by element; NaN is above all numbers.
+// extreme replaces the extreme by row r where that is beyond it, in chunks element by element. NaN is above all
+// numbers.
 func (x *reducer) extreme(a *accum, d *values.Column, r int) {
 	switch d.Kind {
 	case values.I64:
@@ -91,7 +92,7 @@ func (x *reducer) merge(a, b *accum) {
 	a.seen += b.seen
 }
 
-// settle adds the part in single precision to the sum.
+// settle moves the sum in single precision to that in double precision.
 func (a *accum) settle(mem *loans, size int) {
 	if !a.held {
 		if len(a.f) != size {
@@ -129,7 +130,7 @@ func (x *reducer) finish(out *values.Column, g int, a *accum) {
 		out.I64[g] = a.i
 	case out.Kind == values.Str:
 		out.Texts[g] = a.s
-	case out.Kind == values.F32 && len(a.f) >= 64: // worth a call of C
+	case out.Kind == values.F32 && len(a.f) >= 64: // large enough for a call of C
 		cpu.Narrow(a.f, out.F32[g*x.size:])
 	case out.Kind == values.F32:
 		for i, f := range a.f {
@@ -146,21 +147,20 @@ type accum struct {
 	i    int64
 	s    string
 	seen int64     // valid rows
-	part []float32 // where the reducer is in parts: the sum of so many rows that is not in f
+	part []float32 // if the reducer is in parts: the sum of the rows that are not in f yet
 	rows int
-	held bool // f holds others
+	held bool // f has the sum of earlier rows
 }
 
-// reducer is the ⊕ of an aggregate.
+// reducer computes an aggregate: the ⊕ of its rows.
 type reducer struct {
 	fn   ra.AggFn
 	size int
 	in   values.Kind
 	sign int
-	// parts tells that accumulators hold single precision, and double precision only where there are too many rows
-	// for it.
+	// parts: accumulators sum in single precision, and move that to double precision when there are too many rows.
 	parts bool
-	mem   *loans // of the accumulators, nil: Go's heap
+	mem   *loans // memory of accumulators; nil: Go's heap
 }
 
 func newReducer(v *values.Val) *reducer {
@@ -171,7 +171,7 @@ func newReducer(v *values.Val) *reducer {
 	return x
 }
 
-// numbers is how many an accumulator holds.
+// numbers is the size of an accumulator.
 func (x *reducer) numbers() int {
 	if x.in == values.I64 || x.in == values.Str || x.fn == ra.Count {
 		return 0
@@ -190,7 +190,7 @@ func (x *reducer) reset(a *accum) {
 	clear(a.f)
 }
 
-// add reduces rows lo to hi of a block.
+// add adds the rows lo to hi of a block.
 func (x *reducer) add(a *accum, d *values.Column, uniform bool, lo, hi int) {
 	if uniform {
 		x.addUniform(a, d, hi-lo)

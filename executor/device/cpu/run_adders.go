@@ -7,7 +7,7 @@ import (
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
-// addersOf are the loops of the sum v; whole is nil where there is no such loop.
+// addersOf returns the loops of the sum v. whole is nil where there is no such loop.
 func addersOf(a *device.Adding, v *values.Val, mem *loans) (add adder, whole wholeGroups) {
 	single := values.KindOf(v.Type) == values.F32
 	switch {
@@ -27,8 +27,8 @@ func addersOf(a *device.Adding, v *values.Val, mem *loans) (add adder, whole who
 	return addWeighted[float64](a.Scalars), nil
 }
 
-// wholeGroups makes the sums of groups from g on, whose rows begin and end at start and lie in the block, with the
-// bits that an adder gives.
+// wholeGroups computes the sums of groups from g on that lie wholly in the block, with rows from start[i] to
+// start[i+1]. The bits are the same as an adder's.
 type wholeGroups func(b *block, start []int32, out *values.Column, g int)
 
 func sumWholes[T values.Float](scalars []values.Factor, from []device.Source, near []bool) wholeGroups {
@@ -41,7 +41,7 @@ func sumWholes[T values.Float](scalars []values.Factor, from []device.Source, ne
 	}
 }
 
-// inPlace are the rows lo to hi of one or two columns.
+// inPlace are rows lo to hi of one or two columns, read where they lie.
 func inPlace[T values.Float](from []device.Source, near []bool, lo, hi int) (x [2]cpu.Rows[T]) {
 	for i, s := range from {
 		x[i] = cpu.Rows[T]{X: values.Numbers[T](s.V.Data), Near: near[i]}
@@ -77,8 +77,8 @@ func addWeighted[T values.Float](scalars []values.Factor) adder {
 	}
 }
 
-// multiply writes the product of the scalar factors, which are the first results of the tree, for the
-// block's rows from lo on.
+// multiply computes the product of the scalar factors, which are the first results of the tree, for the rows from lo
+// on.
 func multiply[T values.Float](b *block, scalars []values.Factor, out []T, lo int) {
 	n, product, each := len(out), []T{1}, 0
 	for i, f := range scalars {
@@ -108,7 +108,7 @@ func multiply[T values.Float](b *block, scalars []values.Factor, out []T, lo int
 	}
 }
 
-// addOutersInParts adds in single precision as long as rows are few enough.
+// addOutersInParts adds in single precision up to a number of rows, and then to double precision.
 func addOutersInParts(terms []device.OuterTerm, mem *loans, size int) adder {
 	return func(b *block, acc *accum, lo, hi int) {
 		if acc.rows > 0 && acc.rows+hi-lo > device.Chain {
@@ -122,7 +122,7 @@ func addOutersInParts(terms []device.OuterTerm, mem *loans, size int) adder {
 	}
 }
 
-// addOuters adds the sums of all terms to so many times what out holds.
+// addOuters sets out to keep (0 or 1) times itself plus the sums of all terms.
 func addOuters[T values.Float](b *block, terms []device.OuterTerm, out []T, keep, lo, hi int) {
 	most := 0
 	for _, t := range terms {
@@ -139,7 +139,8 @@ func addOuters[T values.Float](b *block, terms []device.OuterTerm, out []T, keep
 	b.base = base
 }
 
-// addOuter adds the products of a term, whose cells are the block's next results, to so many times what out holds.
+// addOuter sets out to keep (0 or 1) times itself plus the products of one term, whose cells are the block's next
+// results.
 func addOuter[T values.Float](b *block, t device.OuterTerm, out, tmp []T, keep, lo, hi int) {
 	dx, _ := b.result(len(t.Scalars))
 	dy, _ := b.result(len(t.Scalars) + 1)

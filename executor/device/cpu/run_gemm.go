@@ -14,7 +14,7 @@ func runGEMM(g *device.GEMM, in *task) error {
 	m := in.m
 	down := (g.P.M + g.Rows - 1) / g.Rows
 	n, width := device.Across(in.Rows, down, g.P.N)
-	if down*n*in.Rows < 4 && width >= g.P.N && g.P.N >= 2*device.LeastPanel { // too few for the workers
+	if down*n*in.Rows < 4 && width >= g.P.N && g.P.N >= 2*device.LeastPanel { // too few panels for the workers
 		n, width = 2, (g.P.N+1)/2
 	}
 	return cpu.Parallel(m.ctx, m.workers, in.Rows*down*n, func(w, task int) error {
@@ -29,7 +29,7 @@ func runGEMM(g *device.GEMM, in *task) error {
 	})
 }
 
-// part are the numbers of v that product row multiplies, or all where it is the same matrix for each.
+// part is the matrix of v that product row reads: its own, or the same for all rows.
 func part[T values.Float](v *values.Val, row, size int) []T {
 	if v.Uniform() {
 		return values.Numbers[T](v.Data)[:size]
@@ -37,7 +37,7 @@ func part[T values.Float](v *values.Val, row, size int) []T {
 	return values.Numbers[T](v.Data)[row*size : (row+1)*size]
 }
 
-// runPanel computes a panel of the result of one product, from row lo and column left on.
+// runPanel computes a panel of one product's result: from row lo and column left on.
 func runPanel[T values.Float](in *task, g *device.GEMM, row, lo, left, width int) {
 	p := g.P
 	x, y, out := part[T](g.X, row, p.M*p.K), part[T](g.Y, row, p.K*p.N),
@@ -75,7 +75,7 @@ func runOuterSums(o *device.Outers, in *task) error {
 	})
 }
 
-// inParts is scratch for n sums in double precision that begin at 0, and for parts of them in the result's kind.
+// inParts returns memory for n sums in double precision, which begin at 0, and for parts of them in the result's kind.
 func inParts[T values.Float](k values.Kind, n int, scratch *tensor.Buffer) (part []T, sum []float64) {
 	d, wide := values.Place(scratch, 0, k, n, 1, false),
 		values.Place(scratch, values.Aligned(n*k.Bytes()), values.F64, n, 1, false)
@@ -122,7 +122,7 @@ func runNarrowProducts(s *device.NarrowProduct, in *task) error {
 	})
 }
 
-// runNarrow computes one product's result from lo on, on its long side.
+// runNarrow computes a panel of one product's result, from lo on along the long side.
 func runNarrow[T values.Float](in *task, s *device.NarrowProduct, row, lo int, scratch []T) {
 	n, operand := min(s.Rows, s.Long-lo), 0
 	wide, narrow := part[T](s.Wide, row, s.Long*s.Inner), part[T](s.Narrow, row, s.Side*s.Inner)
@@ -130,7 +130,7 @@ func runNarrow[T values.Float](in *task, s *device.NarrowProduct, row, lo int, s
 	if s.Turn {
 		operand, _ = s.Scratch()
 		rows, cols := s.Side, s.Inner
-		if !s.Left { // what is side × inner beside the wide matrix is stored as inner × side
+		if !s.Left { // the panel, side × inner beside the wide matrix, is stored as inner × side
 			rows, cols = cols, rows
 		}
 		cpu.Transpose(rows, cols, narrow, cols, scratch[:operand], rows)
@@ -180,8 +180,8 @@ func runProductSums(s *device.ProductSum, in *task) error {
 	})
 }
 
-// sumProducts computes the panel of group g's result from row lo on: in the kind of the result over at most longSum
-// numbers, in double precision beyond.
+// sumProducts computes a panel of group g's result, from row lo on: in the result's kind over at most LongSum numbers,
+// else in double precision.
 func sumProducts[T values.Float](in *task, s *device.ProductSum, g, lo int, scratch *tensor.Buffer) {
 	p, first, end := s.P, int(in.Grp.Start[g]), int(in.Grp.Start[g+1])
 	n := min(s.Panel, p.M-lo)
@@ -201,7 +201,7 @@ func sumProducts[T values.Float](in *task, s *device.ProductSum, g, lo int, scra
 	}
 }
 
-// addProducts sets out to the sum of n rows, from row lo on, of the products of the rows first…end.
+// addProducts sets out to n rows, from row lo on, of the sum of the products first to end.
 func addProducts[T values.Float](s *device.ProductSum, lo, n, first, end int, out []T) {
 	p := s.P
 	if first == end {

@@ -13,9 +13,9 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// How sums over a residual X − A·B are computed by parts. X is read once, panel by panel: while one is in the cache it
-// is multiplied by Bᵀ and by Aᵀ. In a round each panel of A meets another one of B, so that all products of a round may
-// be made at once; the order in which a sum's parts are added is that of the rounds, whoever makes them.
+// Sums over a residual X − A·B by parts. X is read once, panel by panel: while a panel is in the cache it is multiplied
+// by Bᵀ and by Aᵀ. In each round every panel of A meets a different panel of B, so that all products of a round may be
+// computed at once. A sum's parts are added in the order of the rounds, whoever computes them.
 
 var _ = registerState(func(d *device.Distributed, t *task) func() error {
 	return func() (err error) {
@@ -24,7 +24,7 @@ var _ = registerState(func(d *device.Distributed, t *task) func() error {
 	}
 })
 
-// runParts reports whether the targets could be made by parts.
+// runParts computes the targets by parts. done is false where they would be too inexact.
 func runParts(d *device.Distributed, in *task) (done bool, err error) {
 	b, err := in.block(0)
 	if err != nil {
@@ -54,7 +54,7 @@ func runParts(d *device.Distributed, in *task) (done bool, err error) {
 	return newParts[float64](in.m, d, scale).compute()
 }
 
-// parts is a run of it.
+// parts is one run of the sums.
 type parts[T values.Float] struct {
 	*device.Distributed
 	*device.Distribution
@@ -64,7 +64,7 @@ type parts[T values.Float] struct {
 	f     [2][]T // the factors, n × k
 	acc   [2][]T
 	w     []float64
-	added [2][]int // products that a panel's sum has, and whether it has begun
+	added [2][]int // by panel: the number of products added, and whether its sum has begun
 }
 
 func newParts[T values.Float](m *Machine, d *device.Distributed, scale []float64) *parts[T] {
@@ -123,13 +123,13 @@ func (r *parts[T]) compute() (bool, error) {
 	return true, nil
 }
 
-// overlay takes the first n numbers of memory as such of another type.
+// overlay reads the first n numbers of memory as another type.
 func overlay[T values.Float](b []byte, n int) []T {
 	_ = b[n*int(unsafe.Sizeof(T(0)))-1]
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
 }
 
-// meets are the panels that meet in a round, the i-th pair of it.
+// meets returns the i-th pair of panels that meet in a round.
 func (r *parts[T]) meets(round, i int) (a, b int) {
 	if n := len(r.Panels[1]); len(r.Panels[0]) <= n {
 		return i, (i + round) % n
@@ -144,11 +144,11 @@ func (r *parts[T]) tolerance() float64 {
 	return r.m.tune.DistributeDouble
 }
 
-// least is the smallest sum of squares that is exact enough: its error is less than twice the error of ⟨X·Bᵀ, A⟩, which
-// is less than γ·|X|·Σ|aₖ||bₖ| over the columns and rows of the factors (Cauchy and Schwarz), where γ is the length of
+// least is the smallest sum of squares that is exact enough. Its error is less than twice the error of ⟨X·Bᵀ, A⟩, which
+// is less than γ·|X|·Σ|aₖ||bₖ| over the columns and rows of the factors (Cauchy and Schwarz). Here γ is the length of
 // the sums in single precision times half a unit in the last place (Higham, Accuracy and Stability of Numerical
-// Algorithms, 2002, §3.1), the errors of the other two parts, which are sums in double precision, and what underflows.
-// Columns and rows may cancel, so that the last part is the largest.
+// Algorithms, 2002, §3.1). The bound includes the errors of the other two parts, which are sums in double precision,
+// and of what underflows. Columns and rows may cancel, so the last part can be the largest.
 func (r *parts[T]) least() float64 {
 	unit, length := 0x1p-53, r.Size(0)+r.Size(1)
 	if values.KindOf(r.R.Type) == values.F32 {
@@ -174,7 +174,7 @@ func (r *parts[T]) least() float64 {
 	return (2*unit*(float64(long)+length)*math.Sqrt(norm)*q + wide + tiny) / r.tolerance()
 }
 
-// grams is ⟨Aᵀ·A, B·Bᵀ⟩, and the sum of its products' absolute values.
+// grams is ⟨Aᵀ·A, B·Bᵀ⟩, and the sum of the absolute values of its terms.
 func (r *parts[T]) grams() (sum, all float64) {
 	for i, x := range r.w[r.Gram[0]:][:r.K*r.K] {
 		y := x * r.w[r.Gram[1]+i]
@@ -183,7 +183,7 @@ func (r *parts[T]) grams() (sum, all float64) {
 	return sum, all
 }
 
-// rowsOf are the numbers of a panel, n × k.
+// rowsOf is a panel of a factor, n × k.
 func (r *parts[T]) rowsOf(side int, p device.Panel) []T { return r.f[side][p.At:][:p.N*r.K] }
 
 // wide copies a panel in double precision.
@@ -194,8 +194,8 @@ func (r *parts[T]) wide(worker, side int, p device.Panel) []float64 {
 	return out
 }
 
-// square computes factorᵀ·factor in double precision; a factor that is stored as k × n is turned first, since products
-// are faster so.
+// square computes factorᵀ·factor in double precision. A factor stored as k × n is transposed first, because products
+// are faster then.
 func (r *parts[T]) square(side int) error {
 	k, panels := r.K, r.Panels[side]
 	lanes := min(device.GramLanes, len(panels))
@@ -224,10 +224,10 @@ func (r *parts[T]) square(side int) error {
 	return nil
 }
 
-// transpose writes scale times a matrix of so many columns, whose rows begin from apart, turned into one whose rows
-// begin to apart.
+// transpose writes scale times the transpose of x, which has so many columns and rows. Rows of x are from apart, rows
+// of out are to apart.
 func transpose[A, B values.Float](x []A, from int, out []B, to, cols, rows int, scale A) {
-	const block = 16 // columns whose places stay in the cache
+	const block = 16 // columns whose places in out stay in the cache
 	for lo := 0; lo < cols; lo += block {
 		for r := range rows {
 			for c, v := range x[r*from+lo:][:min(block, cols-lo)] {
@@ -237,7 +237,7 @@ func transpose[A, B values.Float](x []A, from int, out []B, to, cols, rows int, 
 	}
 }
 
-// tile is the part of X that two panels meet in, whose rows begin a tile's length apart.
+// tile is the part of X in which two panels meet. Its rows are a tile's length apart.
 func (r *parts[T]) tile(a, b device.Panel) []T {
 	if r.Rows {
 		return r.x[a.From*r.Sides[1].N+b.From:]
@@ -249,7 +249,7 @@ func (r *parts[T]) tile(a, b device.Panel) []T {
 	return r.x[(row*r.Sides[0].N+a.From)*r.Sides[1].N+b.From:]
 }
 
-// estimate is the sum of squares that a sample of X's rows lets expect: some of each panel.
+// estimate is the sum of squares that a sample of X's rows predicts: some rows of each panel.
 func (r *parts[T]) estimate() (float64, error) {
 	a, b := r.Panels[0], r.Panels[1]
 	n := max(len(a), len(b))
@@ -283,12 +283,12 @@ func (r *parts[T]) sampled(worker int, a, b device.Panel) (residual, all float64
 	return residual, all
 }
 
-// multiplyAll multiplies all pairs of panels, round by round. A pair waits for those before it that one of its panels
-// is in, and for no others: a worker that waited for a whole round would begin the next one with other threads, whose
-// caches and memory are cold.
+// multiplyAll multiplies all pairs of panels, round by round. A pair only waits for earlier pairs with one of its
+// panels. Workers that waited for a whole round would begin the next one with other threads, whose caches and memory
+// are cold.
 func (r *parts[T]) multiplyAll() error {
 	n := min(len(r.Panels[0]), len(r.Panels[1]))
-	var before [2][]int32 // per pair: the pairs before it with the same panel
+	var before [2][]int32 // by pair: earlier pairs with the same panel
 	var done [2][]atomic.Int32
 	for i, p := range r.Panels {
 		before[i], done[i] = make([]int32, 0, len(r.Panels[0])*len(r.Panels[1])), make([]atomic.Int32, len(p))
@@ -315,8 +315,7 @@ func (r *parts[T]) multiplyAll() error {
 	})
 }
 
-// multiply adds what the part of X that two panels meet in gives to the sums of both: X times B's panel, and Xᵀ times
-// A's.
+// multiply adds the part of X in which two panels meet to the sums of both: X times B's panel, and Xᵀ times A's.
 func (r *parts[T]) multiply(a, b int) {
 	x := r.tile(r.Panels[0][a], r.Panels[1][b])
 	for side, at := range [2]int{a, b} {
@@ -336,7 +335,7 @@ func (r *parts[T]) multiply(a, b int) {
 	}
 }
 
-// flush adds the products of a run to the sum, which the first one begins.
+// flush adds the products of a run to the sum, or begins it with them.
 func (r *parts[T]) flush(side, at int) {
 	p := r.Panels[side][at]
 	sum := r.w[r.Sum[side]+p.At:][:p.N*r.K]
@@ -346,7 +345,8 @@ func (r *parts[T]) flush(side, at int) {
 	cpu.AddRows(1, p.N*r.K, r.acc[side][p.At:][:p.N*r.K], sum)
 }
 
-// finish makes the targets of a factor's gradient of its sum, X times the other factor, and returns ⟨sum, factor⟩.
+// finish computes the targets that are the gradient of a factor from its sum, which is X times the other factor. It
+// returns ⟨sum, factor⟩.
 func (r *parts[T]) finish(side int) (float64, error) {
 	panels := r.Panels[side]
 	dots := r.w[r.Dots[side]:][:len(panels)]
@@ -385,7 +385,7 @@ func (r *parts[T]) dot(worker int, x, y []float64) (sum float64) {
 	return sum
 }
 
-// put writes a panel's numbers, scaled, into a target.
+// put writes a panel's numbers, times scale, to a target.
 func (r *parts[T]) put(t *device.Target, p device.Panel, x []float64, scale float64) {
 	n := r.Sides[t.Side].N
 	out := values.Numbers[T](t.V.Data)[int(t.Row[p.Tile])*n*r.K:][:n*r.K]

@@ -6,27 +6,27 @@ import (
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
-// partials are a lane's sums of one aggregate: by group, those it has met, or where the rows are in group order those
-// that it has not finished.
+// partials are a lane's sums of one aggregate by group: of the groups that it has met; or, if the rows are in group
+// order, of those that it has not finished.
 type partials struct {
 	acc  []*accum
 	met  []int
 	ends [2]partial
 }
 
-// pass is a pass at work.
+// pass is the state of a running pass.
 type pass struct {
 	*task
 	members []*summing
 	sums    [][]partials // per lane and member
 }
 
-// summing is a member of a pass at work.
+// summing is the state of a member of a pass.
 type summing struct {
 	*device.Member
-	red *reducer // of a sum, nil: stored
+	red *reducer // of a sum; nil: the member is stored
 	add adder
-	all wholeGroups // that for groups that lie in a block
+	all wholeGroups // the loop for groups that lie wholly in a block
 }
 
 var _ = registerState(func(f *device.Fused, t *task) func() error { return newPass(t, f).run })
@@ -81,7 +81,7 @@ func (f *pass) run() error {
 	return nil
 }
 
-// merge adds the lanes' sums of group g, in their order, to the first.
+// merge adds the lanes' sums of group g to the first lane's, in lane order.
 func (f *pass) merge(i, g int) {
 	x, sum := f.members[i], (*accum)(nil)
 	for lane := range f.sums {
@@ -101,7 +101,7 @@ func (f *pass) merge(i, g int) {
 	x.red.finish(x.V.Data, g, sum)
 }
 
-// of is the lane's sum of group g.
+// of returns the lane's sum of group g.
 func (p *partials) of(x *summing, g int) *accum {
 	if p.acc == nil {
 		p.acc = make([]*accum, x.V.Groups.Out.N)
@@ -161,12 +161,12 @@ func (f *pass) sumLane(b *block, lane int) error {
 	return nil
 }
 
-// inPlace reports whether the rows are computed where they are stored.
+// inPlace reports whether the rows are computed directly where they are stored.
 func (x *summing) inPlace(t *device.Tree) bool {
 	return x.red == nil && x.Own && direct(t, t.Result[x.Base], x.V.Data)
 }
 
-// sum adds the n rows of a block from row lo on, runs of one group at a time.
+// block adds the n rows of a block from row lo on, runs of one group at a time.
 func (x *summing) block(b *block, p *partials, lo, n int) {
 	code := x.V.Groups.Codes
 	for at := 0; at < n; {

@@ -20,7 +20,7 @@ func runAddRows(a *device.AddRows, in *task) error {
 	})
 }
 
-// addFew adds to the rows lo to hi, in the order of the columns.
+// addFew adds to the rows lo to hi what the columns have for them, in the order of the columns.
 func addFew[T values.Float](a *device.AddRows, v *values.Val, lo, hi int) {
 	var to, from []int32
 	for _, s := range a.From {
@@ -34,7 +34,7 @@ func addFew[T values.Float](a *device.AddRows, v *values.Val, lo, hi int) {
 	}
 }
 
-// layoutLane is the number of elements that a lane copies.
+// layoutLane is the elements that a lane copies.
 const layoutLane = 1 << 15
 
 var _ = registerForm(runRelayout)
@@ -56,7 +56,7 @@ func runRelayout(x *device.Relayout, in *task) error {
 	})
 }
 
-// copyLayout copies the rows lo to hi of the matrix from where they are stored, or back.
+// copyLayout copies rows lo to hi of the matrix from the stored column, or with back to it.
 func copyLayout[T values.Float](l *values.Layout, back bool, src, dst []T, lo, hi int) {
 	for r := lo; r < hi; r++ {
 		row := r * l.Cols

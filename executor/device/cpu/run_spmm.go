@@ -21,7 +21,7 @@ func runSparse(s *device.SpMM, in *task) error {
 	})
 }
 
-// trimNumbers is how many numbers are read before pages of files that are too many go.
+// trimNumbers is how many numbers are read before excess pages of files are released.
 const trimNumbers = 1 << 20
 
 func runSpMM[T values.Float](in *task, s *device.SpMM, w, lane int) error {
@@ -56,8 +56,8 @@ func runSpMM[T values.Float](in *task, s *device.SpMM, w, lane int) error {
 	return nil
 }
 
-// blockWeights computes the weights of n rows from lo on; where they are a column in memory as they stand,
-// it is used in place.
+// blockWeights computes the weights of n rows from lo on. If they are a column in memory in the same order, it returns
+// that.
 func blockWeights[T values.Float](in *task, by []values.Factor, b *block, buf *tensor.Buffer, lo, n int) ([]T, error) {
 	if c := in.T.Cells[in.T.Result[0]]; c.View && !c.Uniform && in.T.Ops[0].Out == in.T.Result[0] && len(by) == 1 &&
 		!by[0].Divide {
@@ -80,8 +80,8 @@ var _ = registerState(func(s *device.SpMMBlocks, t *task) func() error {
 	return func() error { return runSparseBlocks(s, t, sums) }
 })
 
-// runSparseBlocks has each worker take a block of the column after the other, each for all of its lanes: what the
-// weights are computed from is read from memory once, too.
+// runSparseBlocks makes each worker take one block of the column after the other, each for all of its lanes, so that
+// what the weights are computed from is read from memory once, too.
 func runSparseBlocks(s *device.SpMMBlocks, in *task, sums []float64) error {
 	m := in.m
 	tasks := min(m.workers, len(s.Cuts))
@@ -126,7 +126,7 @@ func runSpMMBlocks[T values.Float](in *task, s *device.SpMMBlocks, all []float64
 	return nil
 }
 
-// laneBlock adds what a lane's groups read of a block to their sums.
+// laneBlock adds to the sums of a lane's groups what they read of a block.
 func laneBlock[T values.Float](in *task, s *device.SpMMBlocks, all []float64, b *block, w, lane, block int) error {
 	lo, hi, size := s.Cuts[lane][0], s.Cuts[lane][1], in.V.Type.Size()
 	n := hi - lo
@@ -150,17 +150,17 @@ func laneBlock[T values.Float](in *task, s *device.SpMMBlocks, all []float64, b 
 	return nil
 }
 
-// spmmLane is a lane at work.
+// spmmLane is the state of a lane.
 type spmmLane[T values.Float] struct {
 	in      *task
 	s       *device.SpMM
 	buf     *tensor.Buffer // the worker's memory
-	at      int            // where it is free, in bytes
-	base    int            // the first row that has a weight
-	weights []T            // nil: they are all one
+	at      int            // offset of its free part in bytes
+	base    int            // the row of the first weight
+	weights []T            // nil: all are 1
 }
 
-// most is how many rows are read before pages of files that are too many go.
+// most is how many rows are read before excess pages of files are released.
 func (l *spmmLane[T]) most() int {
 	if l.s.Files.Own != nil {
 		return len(l.s.Files.Own)
@@ -168,8 +168,8 @@ func (l *spmmLane[T]) most() int {
 	return trimNumbers / l.in.V.Type.Size()
 }
 
-// sum makes the sums of groups from g on, whose rows begin and end at start. They are at most most together, or one
-// group.
+// sum computes the sums of groups from g on, with rows from start[i] to start[i+1]. They have at most most rows
+// together, or are one group.
 func (l *spmmLane[T]) sum(g int, start []int32, out []T) error {
 	size, from, to := l.in.V.Type.Size(), int(start[0]), int(start[len(start)-1])
 	if l.s.Files.Own != nil && to-from > len(l.s.Files.Own) {
@@ -187,7 +187,8 @@ func (l *spmmLane[T]) sum(g int, start []int32, out []T) error {
 	return nil
 }
 
-// long makes the sum of one group of more rows than a piece, as SpMM does: chains of rows, added up in double.
+// long computes the sum of one group with more rows than a piece, as SpMM does: in chains of rows that are added in
+// double precision.
 func (l *spmmLane[T]) long(g, from, to int, out []T) error {
 	kind, size := l.in.V.Data.Kind, len(out)
 	at := l.at + len(l.s.X)*l.s.Files.Piece
@@ -206,7 +207,7 @@ func (l *spmmLane[T]) long(g, from, to int, out []T) error {
 	return nil
 }
 
-// rows are the chunks of rows from lo to hi, which belong to the groups from g on.
+// rows returns the chunks of the rows lo to hi, which belong to the groups from g on.
 func (l *spmmLane[T]) rows(lo, hi, g int) (x [2]cpu.Rows[T], err error) {
 	for i, from := range l.s.X {
 		switch {

@@ -34,7 +34,7 @@ func (in *task) runStore() error {
 	})
 }
 
-// storedOf is the memory of the results, over the rows.
+// storedOf is the memory of the results for the instruction's rows.
 func storedOf(in *device.Instr) (outs []values.Column) {
 	for _, v := range append([]*values.Val{in.V}, in.Besides...) {
 		if out := *v.Data; in.By > 0 {
@@ -46,8 +46,8 @@ func storedOf(in *device.Instr) (outs []values.Column) {
 	return outs
 }
 
-// direct reports whether cell r, a result, can lie in the result's own memory, so that nothing is copied.
-// Columns with NULL are copied: their invalid rows are zeroed.
+// direct reports whether result r can be computed directly in its column's memory, without a copy. Columns with NULLs
+// are copied, because their invalid rows must be zero.
 func direct(t *device.Tree, r int, out *values.Column) bool {
 	c := t.Cells[r]
 	return !c.View && !c.Uniform && !c.Nullable && out.Valid == nil && t.Rows > 1 && c.Kind == out.Kind

@@ -6,17 +6,17 @@ import (
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
-// adder adds the rows lo to hi of a block, which are in one group, to a float sum.
+// adder adds the rows lo to hi of a block, all of one group, to a float sum.
 type adder func(b *block, a *accum, lo, hi int)
 
-// partial is the sum of a group's rows in one lane, where the group goes on in the next or began before.
+// partial is the sum of a group's rows in one lane, if the group began before it or goes on in the next.
 type partial struct {
 	g   int // -1: none
 	acc accum
 }
 
-// runSum reduces rows in group order. A group that lies within a lane is finished there; the first and the
-// last group of a lane leave partial sums, which are added afterwards in lane order.
+// runSum sums rows in group order. A group inside one lane is finished there. The first and the last group of a lane
+// leave partial sums, which are added afterwards in lane order.
 func (in *task) runSum() func() error {
 	x, lanes := newReducer(in.V), 0
 	x.parts = in.Sum.InParts(in.V)
@@ -54,22 +54,22 @@ func (in *task) sumLane(b *block, x *reducer, add adder, parts *[2]partial, lane
 	return nil
 }
 
-// runSum sums the rows first to end of a lane, run by run, of which each is a group. The groups that it begins and ends
-// are finished; parts are the sums of the first and the last group where they began before or go on in the next lane.
+// runSum sums the rows of a lane, run by run; each run is a group. It finishes the groups that begin and end in the
+// lane. parts are the sums of the first and the last group if they began before or go on.
 type runSum struct {
 	v          *values.Val
 	runs       *structure.Runs
 	x          *reducer
-	add        adder // nil: the result's rows are added
+	add        adder // nil: the rows of the result are added
 	whole      wholeGroups
 	parts      *[2]partial
 	first, end int
 	at         int // the run of the next row
 	acc        *accum
-	begun      bool // the run's sum: runs in whole need no memory of it
+	begun      bool // the sum of the run has begun; whole runs need none
 }
 
-// begin has s sum the rows first to end.
+// begin prepares s for the rows first to end.
 func (s *runSum) begin(v *values.Val, x *reducer, add adder, r *structure.Runs, parts *[2]partial, first, end int) {
 	*s = runSum{v: v, runs: r, x: x, add: add, parts: parts, first: first, end: end, at: runAt(r.Start, first),
 		acc: &parts[0].acc}
@@ -79,7 +79,7 @@ func (s *runSum) begin(v *values.Val, x *reducer, add adder, r *structure.Runs, 
 	}
 }
 
-// group is the group of the next row.
+// group is the group of the present run.
 func (s *runSum) group() int { return s.of(s.at) }
 
 // of is the group of a run.
@@ -90,8 +90,8 @@ func (s *runSum) of(run int) int {
 	return int(s.runs.Group[run])
 }
 
-// inBlock sums the runs from row at on that lie before row end and whose groups follow each other. It returns the row
-// behind them.
+// inBlock sums the runs from row at on that end before row end and whose groups are consecutive. It returns the first
+// row after them.
 func (s *runSum) inBlock(b *block, at, end int) int {
 	start, to := s.runs.Start, s.at
 	for to+1 < len(start) && int(start[to+1]) <= end && (to == s.at || s.of(to) == s.of(to-1)+1) {
@@ -101,7 +101,7 @@ func (s *runSum) inBlock(b *block, at, end int) int {
 		return at
 	}
 	s.whole(b, start[s.at:to+1], s.v.Data, s.group())
-	s.at = to - 1 // the last of them has ended
+	s.at = to - 1 // the last of these runs has ended
 	return int(start[to])
 }
 
@@ -147,7 +147,7 @@ func (s *runSum) block(b *block, lo, n int) {
 	}
 }
 
-// next goes on with the run that begins at row at; it reports whether there is none.
+// next goes to the run that begins at row at. It returns whether there is none.
 func (s *runSum) next(at int) bool {
 	if at == s.v.Groups.In.N {
 		return true
@@ -159,7 +159,7 @@ func (s *runSum) next(at int) bool {
 	return false
 }
 
-// close notes the last group where it goes on in the next lane.
+// close keeps the sum of the last group if it goes on in the next lane.
 func (s *runSum) close() {
 	start := s.runs.Start
 	if int(start[s.at]) >= s.end || int(start[s.at+1]) <= s.end {
@@ -172,7 +172,7 @@ func (s *runSum) close() {
 	}
 }
 
-// runAt is the run, not empty, that holds row r.
+// runAt is the run, which is not empty, that contains row r.
 func runAt(start []int32, r int) int {
 	lo, hi := 0, len(start)-2
 	for lo < hi {
@@ -189,7 +189,7 @@ func runAt(start []int32, r int) int {
 // joinParts adds the partial sums of each group in lane order and fills the empty groups.
 func joinParts(m *Machine, v *values.Val, x *reducer, lanes int, parts func(lane int) *[2]partial) error {
 	var some []*partial
-	var begin []int // of each group among them
+	var begin []int // by group: its first partial sum
 	for lane := range lanes {
 		ends := parts(lane)
 		for i := range ends {
@@ -228,5 +228,5 @@ func joinParts(m *Machine, v *values.Val, x *reducer, lanes int, parts func(lane
 	return nil
 }
 
-// sharedSums is how many numbers of partial sums are worth more workers than one.
+// sharedSums is how many numbers of partial sums are worth several workers.
 const sharedSums = 1 << 15
