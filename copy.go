@@ -17,8 +17,8 @@ import (
 	"github.com/relgrad/relgrad/store"
 )
 
-// CopyIn loads rows from r, as COPY … FROM does; name is what errors call the source. The formats of package interop
-// need a file, as *os.File is one. Nothing is loaded on an error.
+// CopyIn loads rows from r, as COPY … FROM does; errors call the source name. The formats of package interop need a
+// file, such as an *os.File. An error loads nothing.
 func (db *DB) CopyIn(ctx context.Context, c *ast.Copy, text *ast.Text, r io.Reader, name string) (_ int64,
 	failed error) {
 	defer exported(&failed)
@@ -49,8 +49,8 @@ func openFile(f *os.File, format, name string, o interop.Options) (interop.Reade
 	return interop.Open(format, f, st.Size(), name, o)
 }
 
-// rowsOf matches a file's columns with a table's. Without a column list, each column of the file goes into the one of
-// its name, and every other column of the table needs a default.
+// rowsOf matches a file's columns with a table's. Without a column list each column of the file is loaded into the
+// column of its name, and every other column of the table needs a default.
 func rowsOf(in interop.Reader, c *ast.Copy, t *catalog.TableDef, file string) (src store.RowSource, err error) {
 	src.Cols, err = columnsToLoad(in, c, t, file)
 	if err != nil {
@@ -139,7 +139,7 @@ func columnsToLoad(in interop.Reader, c *ast.Copy, t *catalog.TableDef, file str
 	return out, nil
 }
 
-// npyColumns is the one column, besides that of INDEX, that takes the array of an npy file.
+// npyColumns finds the one column that takes the array of an npy file, besides that of INDEX.
 func npyColumns(c *ast.Copy, t *catalog.TableDef) ([]string, error) {
 	out := lists.Map(t.Cols, func(col catalog.Column) string { return col.Name })
 	if n := len(out); n != 1 && (n != 2 || c.Options.Index == "") {
@@ -169,7 +169,7 @@ func (db *DB) CopyOut(ctx context.Context, c *ast.Copy, text *ast.Text, w io.Wri
 	return n, sqlerr.In(sink.Close(), text)
 }
 
-// writeTo writes one relation; name is what the file calls it.
+// writeTo writes one relation under a name in the file.
 func (db *DB) writeTo(ctx context.Context, sink interop.Sink, name string, c *ast.Copy, text *ast.Text) (int64, error) {
 	var key []string
 	def := db.Definition(c.Schema, c.Name)
@@ -197,7 +197,7 @@ func (db *DB) writeTo(ctx context.Context, sink interop.Sink, name string, c *as
 	}, sink.Write)
 }
 
-// copyNamed is COPY with a file of a format of package interop, run by Exec.
+// copyNamed runs COPY with a file in a format of package interop.
 func (db *DB) copyNamed(ctx context.Context, c *ast.Copy, text *ast.Text) (*catalog.Result, error) {
 	var n int64
 	f, err := db.openNamed(c)

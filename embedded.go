@@ -47,7 +47,7 @@ func (e embedded) FunctionOn(path []string, schema, name string) (*ast.CreateFun
 	return e.DB.FunctionOn(path, schema, name), nil
 }
 
-// Meaning implements catalog.Database: no setting of the store changes what a text means.
+// Meaning implements catalog.Database. No setting of the store changes what a text means.
 func (embedded) Meaning() string { return "" }
 
 // Write implements catalog.Database.
@@ -67,17 +67,17 @@ func (e embedded) RunSQL(ctx context.Context, sql string) (*catalog.Result, erro
 // RunText implements catalog.Database.
 func (embedded) RunText(context.Context, parse.Parsed, *ast.Text) (bool, error) { return false, nil }
 
-// Prepare implements catalog.Database: the binder judges.
+// Prepare implements catalog.Database: only the binder checks queries.
 func (embedded) Prepare(context.Context, string) error { return nil }
 
-// Reach implements catalog.Database. The store's queries call no function that reads a table; what one calls may draw
-// or tell the step.
+// Reach implements catalog.Database. Queries of the store call no function that reads a table; a function may draw or
+// read the step.
 func (e embedded) Reach(_ context.Context, sql string) (*bind.Reach, error) {
 	out, seen, path := &bind.Reach{}, map[any]bool{}, e.SearchPath()
 	var look func(sql, via string)
 	look = func(sql, via string) {
 		u, err := bind.UsesOf(sql)
-		if err != nil { // what the store cannot read it does not run
+		if err != nil { // a query that the store cannot parse is not run
 			return
 		}
 		for _, t := range u.Tables {
@@ -106,7 +106,7 @@ func (e embedded) Reach(_ context.Context, sql string) (*bind.Reach, error) {
 	return out, nil
 }
 
-// Draw implements catalog.Database: the store asks the engine.
+// Draw implements catalog.Database. The store asks the engine for the step and the seed.
 func (embedded) Draw(kernels.Env) error { return nil }
 
 // Watch implements catalog.Database.
@@ -116,7 +116,7 @@ func (e embedded) Watch(f func(schema, name string) error) func(schema, name str
 	return before
 }
 
-// Refresh implements catalog.Database: the store notices what changes.
+// Refresh implements catalog.Database. The store notices changes by itself.
 func (embedded) Refresh() {}
 
 // SeesHookReads implements catalog.Database.
@@ -125,7 +125,7 @@ func (embedded) SeesHookReads() bool { return true }
 // Shared implements catalog.Database.
 func (e embedded) Shared() bool { return e.Path() != "" }
 
-// NewRun implements catalog.Database: a number above what a user has left of deleted runs.
+// NewRun implements catalog.Database. The number is above those of all stored runs, deleted ones included.
 func (e embedded) NewRun(ctx context.Context, cols []string, values []ast.Expr) (int64, error) {
 	res, err := e.RunSQL(ctx,
 		"SELECT coalesce(max(run), 0) + 1 FROM (SELECT max(run) AS run FROM relgrad.run UNION ALL SELECT max(run) FROM "+
@@ -145,8 +145,8 @@ func (embedded) RunTable() string { return "run" }
 // OwnRun implements catalog.Database: a store has no users.
 func (embedded) OwnRun(context.Context, int64) error { return nil }
 
-// A run that trains holds an exclusive lock on a file beside the store. The kernel drops it with the process, however
-// that ends, so that a run whose lock nobody holds is not running, whatever relgrad.run says.
+// A run that trains holds an exclusive lock on a file beside the store. The kernel releases it when the process ends,
+// however that happens. So a run whose lock is free is not running, whatever relgrad.run says.
 
 // lockPath names the lock of a run; "" for a temporary store, which dies with its process.
 func (e embedded) lockPath(run int64) string {
@@ -163,7 +163,7 @@ func (e embedded) LockRun(run int64, _ []*ra.Table) (unlock func(), err error) {
 		return func() {}, nil
 	}
 	var f *os.File
-	for try := 0; ; try++ { // who only asks holds it for a moment
+	for try := 0; ; try++ { // a process that only checks holds it for a moment
 		if f, err = takeLock(path); err == nil || !errors.Is(err, syscall.EWOULDBLOCK) || try == 10 {
 			break
 		}
@@ -176,12 +176,12 @@ func (e embedded) LockRun(run int64, _ []*ra.Table) (unlock func(), err error) {
 		return nil, sqlerr.New(sqlerr.IO, "could not lock %s", path).Wrap(err)
 	}
 	return func() {
-		_ = os.Remove(path) // what is left of it says nothing
+		_ = os.Remove(path) // the file may stay: only its lock counts
 		_ = f.Close()
 	}, nil
 }
 
-// takeLock opens and locks a file; EWOULDBLOCK where another holds it, or has just removed it.
+// takeLock opens and locks a file. It returns EWOULDBLOCK where another process holds it or has just removed it.
 func takeLock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -203,7 +203,7 @@ func takeLock(path string) (*os.File, error) {
 func (e embedded) trained(run int64) (bool, error) {
 	path := e.lockPath(run)
 	if path == "" {
-		return true, nil // only this session sees the store
+		return true, nil // no other session sees the store
 	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -217,7 +217,7 @@ func (e embedded) trained(run int64) (bool, error) {
 	return errors.Is(err, syscall.EWOULDBLOCK), nil
 }
 
-// markInterrupted notes which runs' processes are gone.
+// markInterrupted marks runs whose processes are gone as interrupted.
 func (e embedded) markInterrupted(ctx context.Context) error {
 	if e.ReadOnly() {
 		return nil

@@ -18,7 +18,7 @@ type Engine struct {
 	trainer *run.Trainer
 }
 
-// below is the database that an engine works on. Its methods stand deeper than those of a store, which a DB has too.
+// below is the engine's database. It wraps the database so that methods of the same name in a DB come first.
 type below struct{ catalog.Database }
 
 func newEngine(d catalog.Database) *Engine {
@@ -54,19 +54,19 @@ func (db *Engine) Check(ctx context.Context, loss, param string, o engine.CheckO
 	return db.core.Check(ctx, loss, param, o)
 }
 
-// Explain shows a stage of a loss and its gradients: the query as bound (ra), loss and gradients before
-// optimization (grad) and after it with the rules that fired (opt), the executor's program with what is
-// computed once per run (physical), or SQL text that runs by itself on the database (sql),
-// with what chose the engine and, of a server, its estimate of the costs.
+// Explain shows a stage of a loss and its gradients: the query as bound (ra); loss and gradients before optimization
+// (grad), and after it with the rules that fired (opt); the executor's program with what it computes once per run
+// (physical); or SQL text that the database runs by itself (sql), with the reason for the choice of the engine and a
+// server's estimate of the costs.
 func (db *Engine) Explain(ctx context.Context, loss string, params []string, stage string) (_ string, failed error) {
 	defer exported(&failed)
 	defer db.rescue(db.InTransaction(), &failed)
 	return db.core.Explain(ctx, loss, params, stage)
 }
 
-// Analyze is the physical stage with times: loss and gradients are computed for the first steps of a run, and nothing
-// is trained. batch and size are those of train, "" and 0 for the whole loss. It measures the machine too, and is no
-// stage of explain_gradient: a server has other work.
+// Analyze is the physical stage with measured times: it computes loss and gradients for the first steps of a run and
+// trains nothing. batch and size are those of train; "" and 0: the whole loss. Since it measures the machine too, it is
+// no stage of explain_gradient, which a busy server may run.
 func (db *Engine) Analyze(ctx context.Context, loss string, params []string, batch string, size int64) (_ string,
 	failed error) {
 	defer exported(&failed)
@@ -82,7 +82,7 @@ func (db *Engine) Train(ctx context.Context, loss string, params []string, c tra
 	return db.trainer.Train(ctx, loss, params, c)
 }
 
-// Resume goes on with a run from its last commit.
+// Resume continues a run from its last commit.
 func (db *Engine) Resume(ctx context.Context, id int64) (_ int64, failed error) {
 	defer exported(&failed)
 	defer db.rescue(db.InTransaction(), &failed)
@@ -96,34 +96,34 @@ func (db *Engine) DeleteRuns(ctx context.Context, runs ...int64) (failed error) 
 	return db.trainer.DeleteRuns(ctx, runs...)
 }
 
-// What the engine's packages define and callers name.
+// Types of the engine's packages that callers name.
 type (
-	// Settings are what a session's user decides about its engine.
+	// Settings are a session's settings of its engine.
 	Settings = engine.Settings
-	// Events are what a session's user is told of a run, and what runs the statements that only scripts can.
+	// Events are a session's callbacks during training.
 	Events = run.Events
-	// Compilation is what it took to make a program.
+	// Compilation tells what it took to make a program.
 	Compilation = engine.Compilation
-	// CheckOptions say which elements of a gradient are checked, and of which rows the loss is.
+	// CheckOptions choose the elements of a gradient to check, and the rows of the loss.
 	CheckOptions = engine.CheckOptions
 	// CheckRow compares one element of a gradient with central differences.
 	CheckRow = engine.CheckRow
-	// Signature describes a function or procedure of the engine for people.
+	// Signature describes a function or procedure of the engine for its users.
 	Signature = engine.Signature
 )
 
-// The values of Settings.Mode.
+// Values of Settings.Mode.
 const (
 	ModeAuto  = engine.ModeAuto
 	ModeChunk = engine.ModeChunk
 	ModeSQL   = engine.ModeSQL
 )
 
-// Stages are what Explain can show, in the order of a query's life; "all" shows every one.
+// Stages are the stages that Explain shows, in the order of a query's life. "all" shows all.
 var Stages = engine.Stages
 
-// Surface lists the engine's functions. The functions that a loss may use are package kernels' registry.
+// Surface lists the engine's functions. Functions in losses are listed by the registry of package kernels.
 var Surface = engine.Surface
 
-// ResultOf turns a relation into a statement's result, for printing.
+// ResultOf makes a statement's result of a relation, for printing.
 func ResultOf(r *catalog.Relation) *catalog.Result { return engine.ResultOf(r) }

@@ -7,16 +7,16 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// Error is what every error of this package is or wraps; errors.As finds it. It says what psql shows of an error:
-// Message, Detail and Hint, the SQLState, by which a program tells errors apart, and the Position in the statement.
-// What caused it, such as context.Canceled or an error of the file system, errors.Is and errors.As find too.
+// Error is what every error of this package is or wraps; errors.As finds it. It has what psql shows of an error:
+// Message, Detail and Hint; the SQLState, by which programs distinguish errors; and the Position in the statement.
+// errors.Is and errors.As also find the cause, such as context.Canceled or an error of the file system.
 type Error = sqlerr.Error
 
-// exported is deferred by everything that others call.
+// exported is deferred by every function that callers outside use.
 func exported(err *error) { *err = sqlerr.From(*err) }
 
-// rescue, deferred at the package's border, turns a panic into an error. What is kept of plans may be broken, the
-// database's statement was not ended, nor a transaction that it began: within tells whether it began in one.
+// rescue, deferred at the package's border, turns a panic into an error. Kept plans may be broken, and the statement,
+// or a transaction that it began, has not been ended. within: the statement began inside a transaction.
 func (db *Engine) rescue(within bool, err *error) {
 	p := recover()
 	if p == nil {

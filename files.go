@@ -16,16 +16,16 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/parse"
 )
 
-// FileOptions say how a file and a table correspond; docs/interop.md explains them.
+// FileOptions tell how a file and a table correspond; docs/interop.md explains them.
 type FileOptions struct {
 	Format string   // a name in ast.FileFormats, or csv with a header line
 	Whole  bool     // each array is one chunk of a single row
-	Index  string   // the column that takes a row's position, from 0
+	Index  string   // the column that gets a row's position, from 0
 	Key    []string // primary key of a table that Import creates
 }
 
-// Import loads a file into a table, written as in COPY: schema.name (columns). A table that is absent is created with
-// the columns of the file. It returns the number of rows; an error leaves the store as it was.
+// Import loads a file into a table, written as in COPY: schema.name (columns). If the table does not exist it is
+// created with the file's columns. Import returns the number of rows; an error leaves the store unchanged.
 func (db *DB) Import(ctx context.Context, f *os.File, name, table string, o FileOptions) (n int64, err error) {
 	defer func() { err = sqlerr.From(unplaced(err)) }()
 	defer db.rescue(db.InTransaction(), &err)
@@ -50,7 +50,7 @@ func (db *DB) Import(ctx context.Context, f *os.File, name, table string, o File
 	return n, err
 }
 
-// unplaced takes from an error its place in the statement that copyOf made up.
+// unplaced removes from an error its position in the statement made by copyOf.
 func unplaced(err error) error {
 	var e *sqlerr.Error
 	if errors.As(err, &e) && e.Text != nil && e.Text.File == "" {
@@ -59,7 +59,7 @@ func unplaced(err error) error {
 	return err
 }
 
-// copyOf makes the COPY of a table's name.
+// copyOf makes a COPY statement for a table's name.
 func copyOf(table, file string, o FileOptions) (*ast.Copy, *ast.Text, error) {
 	text := &ast.Text{SQL: "COPY " + table + " FROM STDIN"}
 	stmts, err := parse.Parse(text)
@@ -82,8 +82,8 @@ func copyOf(table, file string, o FileOptions) (*ast.Copy, *ast.Text, error) {
 	return c, text, nil
 }
 
-// createFor creates the table that a file goes into. Where neither the caller nor the file names a key, the row's
-// position is the key, in a column id.
+// createFor creates the table for a file. Where neither the caller nor the file names a key, the key is the row's
+// position in a column id.
 func (db *DB) createFor(ctx context.Context, c *ast.Copy, text *ast.Text, f *os.File, name string, key []string) error {
 	if !c.Options.IsFile() {
 		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", c.Name).
@@ -138,8 +138,8 @@ func qualified(c *ast.Copy) string {
 	return sqltext.Name(c.Schema, c.Name)
 }
 
-// Export writes tables, written as in COPY, to one file, all as they are at one moment, and returns the number of rows.
-// A file that holds one relation takes one table.
+// Export writes tables, given as in COPY, to one file, all of the same state, and returns the number of rows. A format
+// that holds one relation takes one table.
 func (db *DB) Export(ctx context.Context, w io.Writer, file string, o FileOptions, tables ...string) (n int64,
 	err error) {
 	defer func() { err = sqlerr.From(unplaced(err)) }()
@@ -183,7 +183,7 @@ func (db *DB) Export(ctx context.Context, w io.Writer, file string, o FileOption
 	return n, sink.Close()
 }
 
-// inTransaction runs f in a transaction, or in the one there is.
+// inTransaction runs f in a transaction, or inside the open one.
 func (db *DB) inTransaction(f func() error) error {
 	if db.InTransaction() {
 		return f()

@@ -12,7 +12,7 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/bind"
 )
 
-// functions are the engine's functions inside statements (store.Intrinsics).
+// functions are the engine's functions for statements of the store (bind.Intrinsics).
 type functions struct{ db *DB }
 
 // TableFunc runs gradient(loss, NULL::w) and check_gradient(loss, param) in FROM.

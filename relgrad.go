@@ -2,15 +2,15 @@
 //
 // # What
 //
-// Open opens an embedded store; the DB runs statements in which gradient(), backward(), check_gradient(),
-// explain_gradient() and CALL train() work, and offers the same as Go methods. Dial does that on a server. A session
-// holds an engine (package engine) and what trains by it (package train/run): this package is the door, and their
-// border.
+// Open opens an embedded store. In statements of the DB, gradient(), backward(), check_gradient(), explain_gradient()
+// and CALL train() work, and they are Go methods too. Dial does the same on a server. A session holds an engine
+// (package engine) and a trainer (package train/run). This package is the public door: it catches their panics and
+// shapes their errors.
 //
 // # Invariants
 //
-// A statement either happens or leaves the store as it was; train() is a sequence of commits of which the
-// last one stands. A DB is one session, used by one goroutine at a time.
+// A statement is done completely or leaves the store unchanged; train() is a sequence of commits, of which the last one
+// stays. A DB is one session, used by one goroutine at a time.
 //
 // # Errors
 //
@@ -39,12 +39,12 @@ type DB struct {
 	*store.DB
 	*Engine
 	// ViewRows is the number of stored rows from which a view that aggregates chunks runs on the executor in ordinary
-	// statements, 64 elements of a chunk counting as a row; 0 means 1000, a negative number never. Results do not depend
-	// on it beyond the order of summation.
+	// statements; 64 elements of a chunk count as a row. 0 means 1000, a negative number never. Results depend on it
+	// only by the order of summation.
 	ViewRows int64
 }
 
-// Open opens the store in a file, creating it where there is none; "" is a temporary store.
+// Open opens the store in a file and creates it if it does not exist; "" is a temporary store.
 func Open(path string) (_ *DB, failed error) {
 	defer exported(&failed)
 	var s *store.DB
@@ -107,8 +107,8 @@ func (db *DB) Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) (_ *
 	return db.DB.Exec(ctx, stmt, text)
 }
 
-// SelectEach runs a query, or a statement with RETURNING, and keeps no rows: start learns its columns, each gets
-// every row.
+// SelectEach runs a query, or a statement with RETURNING, and keeps no rows: start gets its columns, each gets every
+// row.
 func (db *DB) SelectEach(ctx context.Context, stmt ast.Statement, text *ast.Text, start func([]catalog.ResultCol) error,
 	each func([]any) error) (_ *catalog.Result, failed error) {
 	defer exported(&failed)
@@ -118,7 +118,8 @@ func (db *DB) SelectEach(ctx context.Context, stmt ast.Statement, text *ast.Text
 	return db.DB.SelectEach(ctx, stmt, text, start, each)
 }
 
-// keepRunTables refuses to drop or rename the tables that train records its runs in, as the extension does on a server.
+// keepRunTables refuses to drop or rename the tables in which train records its runs, as the extension does on a
+// server.
 func (db *DB) keepRunTables(stmt ast.Statement) error {
 	kept := func(at ast.Pos, doing, schema, name string) error {
 		if !slices.Contains([]string{"run", "loss", "state"}, name) || db.Definition("relgrad", name) == nil ||
@@ -183,7 +184,7 @@ func runText(ctx context.Context, sql string,
 	return last, nil
 }
 
-// createRunTables makes the tables of runs where the store is new.
+// createRunTables creates the tables of runs in a new store.
 func (db *DB) createRunTables(ctx context.Context) error {
 	def := db.Definition("relgrad", "run")
 	switch {
@@ -194,7 +195,7 @@ func (db *DB) createRunTables(ctx context.Context) error {
 		return nil
 	}
 	for _, c := range []string{"rest", "progress"} {
-		if def.Column(c) < 0 { // a store of before it was kept
+		if def.Column(c) < 0 { // an older relgrad made the store
 			if _, err := db.Run(ctx, "ALTER TABLE relgrad.run ADD COLUMN "+c+" text"); err != nil {
 				return err
 			}

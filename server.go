@@ -28,10 +28,10 @@ type Server struct {
 	remote  *conn.Remote
 }
 
-// Dial connects to a server on which relgrad is installed; dsn is a URL, a list of settings or a database's name, as
-// libpq takes them. Names are looked up on the session's search_path, with the schema relgrad behind it where it is not
-// on it; Mode is its relgrad.engine. notice receives the server's messages. An error without a connection has
-// conn.ErrConnect in its chain.
+// Dial connects to a server on which relgrad is installed. dsn is a URL, a list of settings or a database's name, as
+// for libpq. Names are looked up on the session's search_path, followed by the schema relgrad if it is not on it. Mode
+// is the server's setting relgrad.engine. notice receives the server's messages. If there is no connection, the error
+// wraps conn.ErrConnect.
 func Dial(ctx context.Context, dsn string, notice func(level, message string)) (_ *Server, failed error) {
 	defer exported(&failed)
 	remote, err := conn.Dial(ctx, dsn, notice)
@@ -52,7 +52,7 @@ func Dial(ctx context.Context, dsn string, notice func(level, message string)) (
 	return s, nil
 }
 
-// OnServer makes a session of a connection that others use too, between its calls.
+// OnServer makes a session of a connection that others use between its calls.
 func OnServer(remote *conn.Remote) *Server {
 	db := session.New(remote)
 	return &Server{Engine: newEngine(db), session: db, remote: remote}
@@ -65,9 +65,9 @@ func (s *Server) CallTrain(ctx context.Context, call *ast.FuncCall, text *ast.Te
 	return s.trainer.Call(ctx, call)
 }
 
-// CompileText makes the SQL texts of a loss and its gradient with respect to a parameter, table or table.column, and
-// keeps them in relgrad.compiled, where gradient() and backward() of the portable tier find them. It is one
-// transaction. Errors: those of Gradient; a server without the portable tier.
+// CompileText makes the SQL texts of a loss and of its gradient by a parameter (table or table.column). In one
+// transaction it stores them in relgrad.compiled, where gradient() and backward() of the portable tier find them. Its
+// errors are those of Gradient, and a server without the portable tier.
 func (s *Server) CompileText(ctx context.Context, loss, param string) (failed error) {
 	defer exported(&failed)
 	if err := s.Begin(); err != nil {
@@ -84,7 +84,7 @@ func (s *Server) CompileText(ctx context.Context, loss, param string) (failed er
 	return err
 }
 
-// CompileHere is CompileText inside the transaction that may be open; an error leaves that as it was.
+// CompileHere is CompileText inside the open transaction, if there is one. An error leaves that unchanged.
 func (s *Server) CompileHere(ctx context.Context, loss, param string) (failed error) {
 	defer exported(&failed)
 	s.session.Renew("")
@@ -107,7 +107,7 @@ func (s *Server) CompileHere(ctx context.Context, loss, param string) (failed er
 	return err
 }
 
-// MarkInterrupted notes which of the user's runs are not trained any more, though relgrad.run says so.
+// MarkInterrupted marks those of the user's runs as interrupted that no process trains, though relgrad.run says so.
 func (s *Server) MarkInterrupted(ctx context.Context) (failed error) {
 	defer exported(&failed)
 	return s.session.Interrupted(ctx, string(train.Running), string(train.Interrupted))
@@ -120,8 +120,8 @@ func (s *Server) Close() (failed error) {
 	return s.remote.Close()
 }
 
-// ServeBackend is the engine beside a Postgres backend: it answers on line, over memory that both share, until the
-// backend closes the line.
+// ServeBackend is the engine beside a Postgres backend. It answers requests on line, with rows in memory that both
+// share, until the backend closes the line.
 func ServeBackend(line *os.File, shared *os.File) error {
 	child := conn.NewChild(line, shared)
 	db := session.New(child)
@@ -138,7 +138,7 @@ type backend struct {
 	child   *conn.Child
 }
 
-// begin makes the engine.
+// begin makes the engine of a session.
 func (b *backend) begin() {
 	b.core = engine.New(b.session, &engine.Settings{Notice: b.child.Notice})
 	b.trainer = run.New(b.core, &run.Events{})
@@ -147,7 +147,7 @@ func (b *backend) begin() {
 // call runs one of the engine's functions.
 func (b *backend) call(ctx context.Context, r *conn.Request) (a *conn.Answer, err error) {
 	defer func() {
-		if p := recover(); p != nil { // the trace goes to the server's log; what the engine keeps may be broken
+		if p := recover(); p != nil { // the trace goes to the server's log; kept plans may be broken
 			fmt.Fprintf(os.Stderr, "relgrad: panic: %v\n%s", p, debug.Stack())
 			b.begin()
 			a, err = nil, sqlerr.New(sqlerr.Internal, "internal error: %v", p).
@@ -206,7 +206,7 @@ func number32(s string) int {
 	return n
 }
 
-// gradient answers with a query over the rows, which gives columns the types of the table.
+// gradient answers with a query over the rows, which converts columns to the table's types.
 func (b *backend) gradient(ctx context.Context, v *engine.Args, table string) (*conn.Answer, error) {
 	text, rows, err := b.core.GradientText(ctx, v.Text("loss"), table, v.Step(), v.Int("seed", 0))
 	if err != nil {
@@ -226,7 +226,7 @@ var (
 	numberType = kernels.Type{Kind: kernels.Float64}
 )
 
-// one makes an answer of a column.
+// one makes an answer of one column.
 func one(name string, x *ra.Vector) *conn.Answer {
 	return &conn.Answer{Rows: wire.BlockOf([]string{name}, []*ra.Vector{x})}
 }

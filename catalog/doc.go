@@ -1,16 +1,18 @@
-// Package catalog holds what the engine and a database tell each other about tables, views, types, functions and rows.
+// Package catalog defines how the engine and a database describe tables, views, types, functions and rows to each
+// other.
 //
 // # What
 //
-// TableDef and ViewDef describe relations, Type is a type of the server, Objects is all that a session sees; Result is
-// what a statement gave, Relation a result in columns, Version tells one content of a table from another.
+// TableDef and ViewDef describe relations, Type is a type of the server, Objects are all objects that a session sees.
+// Result is the result of a statement, Relation a result in columns, Version identifies the content of a table.
 //
-// Database is a database as the engine sees it, put together from small interfaces; optional.go has what only some can.
+// Database is a database as the engine needs it, composed of small interfaces; optional.go has what only some databases
+// can do.
 //
 // # Invariants
 //
-// Definitions are immutable: who changes one clones it. As long as a definition stands it is the same pointer, by which
-// plans see that it has not changed. The embedded store keeps definitions as JSON in its file: fields keep their names.
+// Definitions are immutable: to change one, clone it. While a definition is unchanged its pointer is the same, so plans
+// compare pointers. The embedded store keeps definitions as JSON in its file, so their fields keep their names.
 //
 // # Errors
 //
@@ -18,7 +20,7 @@
 //
 // # Where to add
 //
-// A database implements Database; what only it can is an interface in optional.go. A type of the server is a variable
-// in types.go; whether values of it become another type is decided by Implicit and Assignable. What only one database
-// needs to know of a relation belongs into its own package.
+// A database: implement Database; what only it can do is an interface in optional.go. A type of the server: a variable
+// in types.go, and its conversions in Implicit and Assignable. What only one database needs to know of a relation
+// belongs in its own package.
 package catalog

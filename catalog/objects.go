@@ -12,7 +12,7 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// Objects is what a store holds, in the order of schema and name. The definitions are immutable.
+// Objects are the objects of a store, sorted by schema and name. The definitions are immutable.
 type Objects struct {
 	Schemas   []string
 	Tables    []*TableDef
@@ -53,8 +53,8 @@ func TypeText(t Type, modifier []int) string {
 	return name
 }
 
-// DefaultText is the column's default: constants as SQL writes them, other expressions as the store keeps them; ""
-// where there is none.
+// DefaultText is the column's default: a constant as SQL, another expression as the store keeps it, "" where there is
+// none.
 func (c *Column) DefaultText() string {
 	switch {
 	case c.Identity != nil && c.Identity.Always:
@@ -74,7 +74,7 @@ func (c *Column) DefaultText() string {
 		}
 	}
 	sql := c.Default
-	for _, cast := range []*regexp.Regexp{assigned, cut} { // the column's type says the same
+	for _, cast := range []*regexp.Regexp{assigned, cut} { // the column's type tells the same
 		if m := cast.FindStringSubmatch(sql); m != nil {
 			sql = m[1]
 		}
@@ -82,7 +82,7 @@ func (c *Column) DefaultText() string {
 	return readable(strings.ReplaceAll(sql, "rg_now()", "now()"))
 }
 
-// readable leaves out of an expression what only SQLite needs to read.
+// readable removes from an expression what only SQLite needs.
 func readable(sql string) string {
 	sql = collations.ReplaceAllString(sql, "")
 	if strings.HasPrefix(sql, "(") && strings.IndexByte(sql, ')') == len(sql)-1 {
@@ -91,7 +91,7 @@ func readable(sql string) string {
 	return sql
 }
 
-// Text is the condition as the store keeps it.
+// Text is the condition, as the store keeps it.
 func (c *Check) Text() string { return readable(c.SQL) }
 
 // Condition is the predicate of a partial index, "" where there is none.
@@ -105,7 +105,7 @@ func (x *Index) KeyText() string {
 	return readable(x.Keys)
 }
 
-// assigned and cut match the conversions of a default to its column's type.
+// assigned and cut match conversions of a default to its column's type.
 var (
 	assigned   = regexp.MustCompile(`^rg_cast\((.+), '[a-z ]+', '[a-z ]+'\)$`)
 	collations = regexp.MustCompile(` COLLATE rg_[a-z_]+`)

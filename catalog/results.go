@@ -5,13 +5,13 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// Result is what a statement gave. Values are nil, int64, float64, bool, string, *tensor.Tensor (chunks) and
-// []any (other arrays); numeric, date and time values are strings, formatted.
+// Result is the result of a statement. Values are nil, int64, float64, bool, string, *tensor.Tensor (chunks) and []any
+// (other arrays); values of numeric, date and time types are strings, formatted.
 type Result struct {
 	Tag     string // the command tag that psql prints, "INSERT 0 3"
 	Cols    []ResultCol
 	Rows    [][]any
-	HasRows bool // the statement returns rows, maybe none
+	HasRows bool // the statement can return rows
 	Count   int64
 	Notice  string // "relation … already exists, skipping"; "" for none
 }

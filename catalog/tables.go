@@ -12,15 +12,15 @@ type Column struct {
 	Type     Type
 	Mods     []int        `json:",omitempty"` // numeric(p,s), varchar(n)
 	NotNull  bool         `json:",omitempty"`
-	Default  string       `json:",omitempty"` // printed for SQLite, already of the column's type
+	Default  string       `json:",omitempty"` // printed for SQLite, converted to the column's type
 	Identity *Identity    `json:",omitempty"`
 	Shape    tensor.Shape `json:",omitempty"` // of the column's chunks (law 1); nil before the first
 }
 
-// Identity is a generated column's state.
+// Identity is the state of a generated column.
 type Identity struct {
 	Always           bool `json:",omitempty"`
-	Serial           bool `json:",omitempty"` // of a serial type: a default, which may be dropped
+	Serial           bool `json:",omitempty"` // of a serial type: has an ordinary default, which may be dropped
 	Start, Inc, Next int64
 }
 
@@ -30,7 +30,7 @@ type Unique struct {
 	Cols []string
 }
 
-// Index is a plain or unique index that is no constraint.
+// Index is an index, unique or not, that is not a constraint.
 type Index struct {
 	Name   string
 	Unique bool     `json:",omitempty"`
@@ -39,15 +39,15 @@ type Index struct {
 	Where  string   `json:",omitempty"`
 }
 
-// Check is a CHECK constraint, printed for SQLite; its columns for DROP COLUMN, and the query SELECT condition for what
-// changes the types and names of its columns ("" of one that an older program made).
+// Check is a CHECK constraint, printed for SQLite. Its columns are for DROP COLUMN. The query SELECT condition is for
+// changes of its columns' types and names; it is "" if an older relgrad made the constraint.
 type Check struct {
 	Name, SQL string
 	Cols      []string
 	Source    string `json:",omitempty"`
 }
 
-// Foreign is a FOREIGN KEY; of one that an older program made the name is not known.
+// Foreign is a FOREIGN KEY. Its name is unknown if an older relgrad made it.
 type Foreign struct {
 	Constraint   string `json:",omitempty"`
 	Cols         []string
@@ -55,7 +55,7 @@ type Foreign struct {
 	RefCols      []string
 }
 
-// TableDef describes a table. Definitions in the catalogue are immutable; changes clone.
+// TableDef describes a table. Definitions are immutable: to change one, clone it.
 type TableDef struct {
 	Schema, Name string
 	Temp         bool `json:",omitempty"`
@@ -65,14 +65,14 @@ type TableDef struct {
 	Indexes      []Index   `json:",omitempty"`
 	Checks       []Check   `json:",omitempty"`
 	Foreign      []Foreign `json:",omitempty"`
-	Count        *Count    `json:",omitempty"` // nil where it has never been known
-	Matview      *ViewDef  `json:",omitempty"` // the query of a materialized view, nil for a table
+	Count        *Count    `json:",omitempty"` // nil: never counted
+	Matview      *ViewDef  `json:",omitempty"` // the query of a materialized view; nil: a table
 	Unread       bool      `json:",omitempty"` // a materialized view WITH NO DATA
 
-	// Tables that a session makes by itself, which no catalogue keeps.
-	Result bool   `json:"-"` // it holds the result of a table function during one statement
-	Held   []bool `json:"-"` // its columns with the numbers of chunks that are kept outside of it; nil for none
-	Filled bool   `json:"-"` // a temporary table of a gradient, whose rows the engine replaces
+	// Result, Held and Filled are for tables that a session makes for itself; no catalogue stores them.
+	Result bool   `json:"-"` // holds the result of a table function during one statement
+	Held   []bool `json:"-"` // by column: holds numbers of chunks kept outside; nil: none does
+	Filled bool   `json:"-"` // a gradient's temporary table, whose rows the engine replaces
 }
 
 // ViewColumn is an output column of a view, fixed when the view was created.
@@ -88,12 +88,12 @@ type ViewDef struct {
 	Cols         []ViewColumn
 	SQL          string
 	Path         []string         // search_path when it was created
-	Stars        map[int][]string `json:",omitempty"` // what each * stood for, by position: "item.column"
-	Deps         []Dep            // what it reads itself
+	Stars        map[int][]string `json:",omitempty"` // the columns of each *, by its position: "item.column"
+	Deps         []Dep            // what it reads directly
 }
 
-// ReadPath is the search path that the view's text is read with. What it reads stays what it was when it was created:
-// temporary relations come last, unless the view is temporary itself.
+// ReadPath is the search path for reading the view's text. So that the view keeps its meaning, temporary relations come
+// last unless the view itself is temporary.
 func (v *ViewDef) ReadPath() []string {
 	if v.Temp {
 		return v.Path
@@ -101,7 +101,7 @@ func (v *ViewDef) ReadPath() []string {
 	return append(slices.Clip(v.Path), "pg_temp")
 }
 
-// Dep is a relation that a view reads, with Col a column of one, or a function that it calls.
+// Dep is something that a view depends on: a relation, with Col a column of it, or a function.
 type Dep struct {
 	Schema, Name string
 	Col          string `json:",omitempty"`
@@ -113,7 +113,7 @@ func (t *TableDef) Column(name string) int {
 	return slices.IndexFunc(t.Cols, func(c Column) bool { return c.Name == name })
 }
 
-// Keys returns the column sets that identify a row: the primary key first, then UNIQUE NOT NULL ones.
+// Keys returns the sets of columns that identify a row: the primary key first, then UNIQUE NOT NULL constraints.
 func (t *TableDef) Keys() [][]string {
 	var out [][]string
 	if t.PK != nil {
@@ -146,16 +146,16 @@ func (t *TableDef) Clone() *TableDef {
 	return &n
 }
 
-// Count is what a table held when its rows were counted: plans need it, and counting reads all of a table's pages.
+// Count is the content of a table when it was counted. Plans need it, and counting reads all pages of a table.
 type Count struct {
 	Rows  int64
-	Nulls []string `json:",omitempty"` // the columns that hold NULL
+	Nulls []string `json:",omitempty"` // columns with NULLs
 	Stale bool     `json:",omitempty"` // rows have been written since
 }
 
 func (c *Count) Fresh() bool { return c != nil && !c.Stale }
 
-// AsStale is the count after a change that is not followed.
+// AsStale is the count after a change that has not been counted.
 func (c *Count) AsStale() *Count {
 	if !c.Fresh() {
 		return c

@@ -22,7 +22,7 @@ var (
 	TimestampTZ = Type{Name: "timestamp with time zone"}
 	Unknown     = Type{Name: "unknown"}
 	UUID        = Type{Name: "uuid"}
-	Name        = Type{Name: "name"} // a text that is cut at 63 bytes
+	Name        = Type{Name: "name"} // a text that is cut after 63 bytes
 	Regtype     = Type{Name: "regtype"}
 	JSONB       = Type{Name: "jsonb"}
 	Void        = Type{Name: "void"}
@@ -39,9 +39,8 @@ var NumberOrder = map[string]int{
 	"double precision": 6,
 }
 
-// Type is a Postgres type. Arrays of any number of dimensions are one type, as in Postgres; Rank is the
-// declared number of brackets where there is a declaration, 0 otherwise, and does not take part in
-// comparisons (see Is).
+// Type is a Postgres type. Arrays of any number of dimensions are one type, as in Postgres. Rank is the declared number
+// of brackets, 0 if none were declared; comparisons ignore it (see Is).
 type Type struct {
 	Name  string // canonical: "integer", "double precision", …; "unknown" for an untyped literal
 	Array bool
@@ -69,7 +68,7 @@ func (t Type) String() string {
 	return name
 }
 
-// IsNumber, IsInt, IsFloat, IsTime and IsUnknown tell the kinds of scalars apart; IsChunk is true of arrays of floats.
+// IsNumber, IsInt, IsFloat, IsTime and IsUnknown report the kind of a scalar; IsChunk reports an array of floats.
 func (t Type) IsNumber() bool { return !t.Array && NumberOrder[t.Name] > 0 }
 
 func (t Type) IsInt() bool { return !t.Array && NumberOrder[t.Name] > 0 && NumberOrder[t.Name] <= 3 }
@@ -101,7 +100,7 @@ func (t Type) DType() tensor.DType {
 	return tensor.Float64
 }
 
-// Implicit reports whether a value of type f becomes type t without being asked.
+// Implicit reports whether there is an implicit cast from f to t.
 func Implicit(f, t Type) bool {
 	switch {
 	case f.Is(t) || f.IsUnknown():

@@ -54,8 +54,8 @@ func Gradient(ctx context.Context, b *ra.Builder, loss *ra.Node, col ra.ColumnID
 	return out, nil
 }
 
-// differentiate adds one root per parameter to the plan of a loss; it also returns which table columns the
-// roots' columns are.
+// differentiate adds one root for each parameter to the plan of a loss. It also returns the table columns of the roots'
+// columns.
 func differentiate(ctx context.Context, b *ra.Builder, p *ra.Plan, params []Param) (*ra.Plan, [][]int, error) {
 	root := p.Roots[0]
 	out := &ra.Plan{Roots: []ra.Root{root}}
@@ -82,8 +82,8 @@ func differentiate(ctx context.Context, b *ra.Builder, p *ra.Plan, params []Para
 	return out, cols, nil
 }
 
-// autoParam finds the parameter's scan; a table that the loss does not read gets one of its own, so that
-// autodiff can say so.
+// autoParam finds the parameter's scan. A table that the loss does not read gets a new scan, about which autodiff
+// reports the error.
 func autoParam(b *ra.Builder, scans map[tableName]*ra.Node, q Param) autodiff.Param {
 	scan := scans[tableName{q.Table.Schema, q.Table.Name}]
 	if scan == nil {
@@ -102,7 +102,7 @@ func autoParam(b *ra.Builder, scans map[tableName]*ra.Node, q Param) autodiff.Pa
 
 type tableName struct{ schema, name string }
 
-// scansOf are the scans of tables, of their parameters where there is one: another reads the table as data.
+// scansOf finds the scans of tables. Where a table is both parameter and data, it is the parameter's scan.
 func scansOf(p *ra.Plan) map[tableName]*ra.Node {
 	scans := map[tableName]*ra.Node{}
 	ra.Walk(func(n *ra.Node) {

@@ -2,8 +2,8 @@
 //
 // # What
 //
-// Forward rewrites the query of a loss before it is differentiated, Whole the loss and its gradients, Alone one of
-// these.
+// Forward rewrites the query of a loss before it is differentiated, Whole the loss with its gradients, Alone one root
+// of these.
 //
 // # Invariants
 //
@@ -35,13 +35,13 @@ type Options struct {
 	Verify  bool                             // validate the plan after each rule
 	Shuffle func(n int, swap func(i, j int)) // order of the rules within a phase, for tests; nil: by name
 	Trace   func(rule string, plan *ra.Plan) // called after each rule that fired
-	Tried   *int                             // counts how often a rule looks at a node; nil: nobody asks
+	Tried   *int                             // counts how often rules look at nodes; nil: not counted
 }
 
-// So many rewrites a plan may take, more for a large one: even more mean that two rules undo each other.
+// Limits of rewrites of a plan: beyond them, two rules must be undoing each other.
 const (
 	maxSteps     = 20000
-	stepsPerNode = 50 // and for each of its inputs
+	stepsPerNode = 50 // and for each input of a node
 )
 
 // Forward optimizes a loss before differentiation. It returns the rewritten plan and how often each rule
@@ -55,7 +55,7 @@ func Whole(ctx context.Context, b *ra.Builder, p *ra.Plan, opt Options) (*ra.Pla
 	return run(ctx, b, p, opt, rules.Forward, rules.Whole, rules.Final)
 }
 
-// Alone optimizes one root once more without the others: what they share need not be kept for them.
+// Alone optimizes one root again without the others: parts shared with them need not be kept.
 func Alone(ctx context.Context, p *ra.Plan, root int, opt Options) (*ra.Plan, map[string]int, error) {
 	return Whole(ctx, ra.NewBuilder(p.Nodes()...), &ra.Plan{Roots: p.Roots[root : root+1]}, opt)
 }
@@ -67,7 +67,7 @@ type driver struct {
 	plan     *ra.Plan
 	opt      Options
 	validate func(...*ra.Node) error
-	most     int // rewrites; more mean that two rules undo each other
+	most     int // limit of rewrites: beyond it two rules undo each other
 	steps    int
 	fired    map[string]int
 }
@@ -76,7 +76,7 @@ func run(ctx context.Context, b *ra.Builder, p *ra.Plan, opt Options,
 	phases ...rules.Phase) (*ra.Plan, map[string]int, error) {
 	d := &driver{ctx: ctx, b: b, plan: ra.Clone(p), opt: opt, validate: ra.Validate, most: maxSteps,
 		fired: map[string]int{}}
-	if len(phases) == 1 { // it will be differentiated
+	if len(phases) == 1 { // the plan will be differentiated
 		d.validate = ra.ValidateForward
 	}
 	ra.Walk(func(n *ra.Node) { d.most += stepsPerNode * (1 + len(n.Inputs)) }, d.plan.Nodes()...)
@@ -88,10 +88,10 @@ func run(ctx context.Context, b *ra.Builder, p *ra.Plan, opt Options,
 	return d.plan, d.fired, nil
 }
 
-// rules lists those of a phase, in the order in which they are tried.
+// rules lists the rules of a phase in the order of trying.
 func (d *driver) rules(ph rules.Phase) (set []rules.Rule) {
 	for _, r := range rules.All() {
-		// a whole-plan phase repeats the rules of the forward phase: eliminations open chances
+		// a whole-plan phase repeats the rules of the forward phase, because eliminations make some of them fire again
 		if (r.Phase == ph || ph == rules.Whole && r.Phase == rules.Forward) && !slices.Contains(d.opt.Disable, r.Name) {
 			set = append(set, r)
 		}
@@ -126,12 +126,12 @@ func (d *driver) phase(ph rules.Phase) error {
 	return nil
 }
 
-// node tries the rules on one node, each once; on a node of very many inputs again and again, for rules take these one
-// at a time. once is for rules that are done after one walk.
+// node tries each rule once on a node. On a node with very many inputs it repeats them, because rules take one input at
+// a time. once: try only the rules that need one walk.
 func (d *driver) node(known *rules.Context, set []rules.Rule, n *ra.Node, once bool) (any bool, err error) {
 	try := known.Alive(n) && known.Try(n)
 	for _, r := range set {
-		if err := d.ctx.Err(); err != nil { // a look at a node of very many inputs takes its time
+		if err := d.ctx.Err(); err != nil { // looking at a node with very many inputs takes time
 			return any, err
 		}
 		for (try || r.Anywhere) && known.Alive(n) {
@@ -158,7 +158,7 @@ func (d *driver) node(known *rules.Context, set []rules.Rule, n *ra.Node, once b
 	return any, nil
 }
 
-// applied counts a rule that has fired, and checks what it has done if so asked.
+// applied counts a rule that has fired and, under Verify, checks the plan.
 func (d *driver) applied(known *rules.Context, rule string) error {
 	d.fired[rule]++
 	if d.steps++; d.steps > d.most {
@@ -180,7 +180,7 @@ func (d *driver) applied(known *rules.Context, rule string) error {
 	return nil
 }
 
-// settled checks that no rule fires any more, tried on every node, whether or not something below it has changed.
+// settled checks that no rule fires on any node, also where nothing below the node has changed.
 func (d *driver) settled(set []rules.Rule) error {
 	plan := ra.Clone(d.plan)
 	known := rules.NewContext(d.b, plan)

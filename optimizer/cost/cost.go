@@ -29,7 +29,7 @@ import (
 // selectivity is the assumed share of rows that a predicate keeps.
 const selectivity = 1.0 / 3
 
-// Model memoises estimates over one plan. Whoever has an estimate has those of its inputs too.
+// Model remembers estimates of one plan. Who has a node's estimate has those of its inputs too.
 type Model struct{ known map[*ra.Node]*estimates }
 
 // estimates of one node.
@@ -42,7 +42,7 @@ type estimates struct {
 // New returns an empty model.
 func New() *Model { return &Model{map[*ra.Node]*estimates{}} }
 
-// Forget drops what is known of a node that has changed, and reports whether anything was. What reads it is to be
+// Forget drops the estimate of a node that has changed, and reports whether there was one. Nodes that read it must be
 // forgotten too.
 func (m *Model) Forget(n *ra.Node) bool {
 	_, known := m.known[n]
@@ -50,7 +50,7 @@ func (m *Model) Forget(n *ra.Node) bool {
 	return known
 }
 
-// Same compares what is known of n with what another model estimates.
+// Same compares the estimate of n with that of another model.
 func (m *Model) Same(o *Model, n *ra.Node) error {
 	e := m.known[n]
 	if e == nil {
@@ -82,7 +82,7 @@ func (m *Model) of(n *ra.Node) *estimates {
 	return e
 }
 
-// equated is n.Equated, of which a wide node is asked for each of its columns.
+// equated is n.Equated. It is remembered, because a wide node is asked for each of its columns.
 func (m *Model) equated(n *ra.Node, c kernels.Col) []kernels.Col {
 	if len(n.Equi) == 0 {
 		return []kernels.Col{c}
@@ -103,7 +103,7 @@ func (m *Model) estimate(n *ra.Node) float64 {
 		for _, in := range n.Inputs {
 			r *= math.Max(1, m.Rows(in))
 		}
-		for _, q := range n.Equi { // the smaller side's values all occur on the larger side
+		for _, q := range n.Equi { // every value of the smaller side occurs on the larger one
 			r /= math.Max(1, math.Max(m.distinct(n, q.L), m.distinct(n, q.R)))
 		}
 		return r * math.Pow(selectivity, float64(len(n.Pred)))
@@ -137,8 +137,8 @@ func (m *Model) distinct(n *ra.Node, c kernels.Col) float64 {
 	return m.distinctCol(n.Inputs[c.Input], c.ID)
 }
 
-// distinctCol guesses the number of distinct values: all rows for a sole key, a root of them for a part of one. A
-// column that comes from below has as many as there, one that is equated with a key as many as the key.
+// distinctCol estimates the number of distinct values of a column: all rows for a key by itself, a root of that for
+// part of a key. A column from below has as many as there; one that is equated with a key has as many as the key.
 func (m *Model) distinctCol(n *ra.Node, id ra.ColumnID) float64 {
 	e := m.of(n)
 	d, ok := e.values[id]

@@ -8,9 +8,9 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// Context is what a rule may look at: the plan, and what is known of its nodes. It is kept true while rules change the
-// plan, at a cost that does not depend on the plan's size: a rule says which nodes it has changed (Changed), and Update
-// counts anew what these read and forgets what was derived from them.
+// Context is what rules may look at: the plan, and facts about its nodes. It is kept up to date while rules change the
+// plan, at a cost that does not depend on the plan's size: a rule reports the nodes that it has changed (Changed), and
+// Update counts their inputs again and drops facts derived from them.
 type Context struct {
 	B    *ra.Builder
 	Plan *ra.Plan
@@ -18,22 +18,22 @@ type Context struct {
 
 	known   map[*ra.Node]*about // the nodes of the plan
 	numbers map[string]int      // of expressions, see numbering
-	roots   []*ra.Node          // as they were counted
+	roots   []*ra.Node          // the roots that have been counted
 	changed []*ra.Node
 	moved   bool // roots have changed
 }
 
-// about is what is known of a node of the plan.
+// about holds the facts about a node of the plan.
 type about struct {
 	uses       int        // slots and roots that read it
-	inputs     []*ra.Node // as they were counted
+	inputs     []*ra.Node // the inputs that have been counted
 	users      []*ra.Node // one for each slot that reads it
 	restricted choice
-	tried      bool // no rule fires here until something below changes; so it is of the nodes below
+	tried      bool // no rule fires here, nor below, until something below changes
 	signature  string
 }
 
-// choice is an answer that is computed once.
+// choice is an answer that is computed once: unknown, no or yes.
 type choice uint8
 
 const (
@@ -78,8 +78,8 @@ func (c *Context) consumers(n *ra.Node, f func(p *ra.Node)) {
 // Changed notes nodes that a rule has changed in place.
 func (c *Context) Changed(nodes ...*ra.Node) { c.changed = append(c.changed, nodes...) }
 
-// Try reports whether n has not been tried since something below it, or how often that is read, has changed; rules that
-// look further are to be tried in any case. It counts as tried from now on.
+// Try reports whether something below n, or the number of its readers, has changed since n was last tried. n then
+// counts as tried. Rules that look further than that must be tried in any case.
 func (c *Context) Try(n *ra.Node) bool {
 	a := c.known[n]
 	if a.tried {
@@ -89,7 +89,7 @@ func (c *Context) Try(n *ra.Node) bool {
 	return true
 }
 
-// again has n, and all that reads it, tried again.
+// again makes n, and all nodes that read it, be tried again.
 func (c *Context) again(n *ra.Node) {
 	if a := c.known[n]; a != nil && a.tried {
 		a.tried = false
@@ -155,7 +155,7 @@ func (c *Context) use(n, p *ra.Node) {
 	}
 }
 
-// release counts one slot less; what nobody reads is gone, and so is what it alone has read.
+// release removes a slot that reads n. A node that nothing reads is gone, and so are nodes that only it read.
 func (c *Context) release(n, p *ra.Node) {
 	a := c.known[n]
 	a.uses--
@@ -178,8 +178,8 @@ func (c *Context) release(n, p *ra.Node) {
 	}
 }
 
-// forget drops what has been derived from n, for n and all that read it. Whoever derives something of a node has
-// derived it of the node's inputs, so that the walk ends where nothing is known.
+// forget drops facts derived from n, of n and of all that read it. Whoever derives a fact of a node has derived it of
+// the node's inputs, so the walk ends where there are no facts.
 func (c *Context) forget(n *ra.Node) {
 	a := c.known[n]
 	if a == nil {
@@ -194,7 +194,7 @@ func (c *Context) forget(n *ra.Node) {
 	}
 }
 
-// restricted reports whether n holds a restricted choice of rows, such as those of a batch.
+// restricted reports whether n holds a restricted set of rows, such as those of a batch.
 func (c *Context) restricted(n *ra.Node) bool {
 	a := c.known[n]
 	if a.restricted != unknown {
@@ -212,7 +212,7 @@ func (c *Context) restricted(n *ra.Node) bool {
 	return a.restricted == yes
 }
 
-// Verify compares what is known with what a new context would find.
+// Verify compares the facts with those of a new Context.
 func (c *Context) Verify() error {
 	fresh := NewContext(c.B, c.Plan)
 	if len(fresh.known) != len(c.known) {
