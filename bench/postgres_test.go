@@ -30,7 +30,7 @@ var models = []struct{ name, what, param, key string }{
 	{"nnmf", "NNMF, 50,000 ratings, 15 factors", "taste", "userid"},
 }
 
-// settings keep what is not measured from coming and going between runs.
+// settings keep the just-in-time compiler and parallel workers out of the measurements, which they would make vary.
 const settings = "SET search_path = public, relgrad; SET jit = off; SET max_parallel_workers_per_gather = 0"
 
 func start(t testing.TB) (*pgcluster.Cluster, *server) {
@@ -51,7 +51,7 @@ func connect(t testing.TB, dsn string) *server {
 	return &server{Conn: conn, t: t, dsn: dsn}
 }
 
-// must runs statements, each for itself, and gives the first value of the last row; arrays and numbers in text form.
+// must runs statements one by one and returns the first value of the last row; arrays and numbers as text.
 func (s *server) must(sql string) string {
 	s.t.Helper()
 	results, err := s.PgConn().Exec(context.Background(), sql).ReadAll()
@@ -65,7 +65,7 @@ func (s *server) must(sql string) string {
 	return string(r.Rows[len(r.Rows)-1][0])
 }
 
-// file runs the statements of a file of this folder one by one: some of them refuse to share a transaction.
+// file runs the statements of a file of this folder one by one, since some cannot run inside a transaction.
 func (s *server) file(name string) {
 	s.t.Helper()
 	for _, sql := range strings.SplitAfter(read(s.t, name), ";\n") {
@@ -82,7 +82,7 @@ func read(t testing.TB, name string) string {
 	return string(text)
 }
 
-// peers compiles and declares the functions in C.
+// peers compiles the C functions and declares them to the server.
 func (s *server) peers() {
 	s.t.Helper()
 	config := "pg_config"
@@ -120,8 +120,7 @@ func (s *server) generated(name, param string) string {
 	return strings.TrimRight(strings.TrimSpace(text[at:]), ";") + "\n"
 }
 
-// takes runs a statement and says how long the server took for all its rows, which it does not print: the query is the
-// source of a count.
+// takes runs a statement and returns the time that the server took for all its rows. They are counted, not printed.
 func (s *server) takes(sql string) (time.Duration, error) {
 	begin := time.Now()
 	_, err := s.Exec(context.Background(), sql, pgx.QueryExecModeSimpleProtocol)
@@ -139,7 +138,7 @@ func (s *server) alternate(runs int, ours, peer string) *Pair {
 	return p
 }
 
-// chunks gives the numbers of all chunks of a query's column v.
+// chunks returns the numbers of all chunks in column v of a query.
 func (s *server) chunks(sql string) []float64 {
 	s.t.Helper()
 	rows, err := s.Query(context.Background(), "SELECT x::double precision FROM (\n"+sql+
@@ -170,7 +169,7 @@ func (s *server) same(what, ours, peer string) {
 	}
 }
 
-// TestPostgresPeers asserts that what is compared computes the same.
+// TestPostgresPeers checks that the statements that are compared compute the same.
 func TestPostgresPeers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
@@ -195,7 +194,7 @@ func TestPostgresPeers(t *testing.T) {
 	}
 }
 
-// hasBLAS reports whether this backend has loaded the library; without, the peers of matmul are missing.
+// hasBLAS reports whether this backend has loaded the library. Without it the peers of matmul are missing.
 func (s *server) hasBLAS() bool {
 	_, err := s.Exec(context.Background(), "SELECT bench_sgemm(a, 1) FROM pair LIMIT 1", pgx.QueryExecModeSimpleProtocol)
 	if err != nil {

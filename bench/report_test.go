@@ -34,8 +34,8 @@ func report(s *server, pairs, singles *Table) string {
 	return b.String()
 }
 
-// TestMain is also an engine that only reads: gradient('TABLE', NULL::timing) gives the number of rows and the seconds
-// from the request to the vectors.
+// TestMain also serves as an engine that only reads: gradient('TABLE', NULL::timing) returns the number of rows and the
+// seconds from the request until they are in vectors.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "engine" {
 		c := conn.NewChild(os.NewFile(0, "backend"), os.NewFile(3, "shared memory"))

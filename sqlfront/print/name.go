@@ -121,7 +121,7 @@ func (p *printer) bound(e *ast.Bound) {
 	case bool:
 		p.text(strconv.FormatBool(v))
 	case float64:
-		if t.Name != "double precision" && t.Name != "real" { // such a type rounds a number, but refuses its text
+		if t.Name != "double precision" && t.Name != "real" { // other types round a number but refuse its text
 			p.text(sqltext.Text(tensor.FormatFloat(v, tensor.Float64)) + "::double precision")
 			break
 		}

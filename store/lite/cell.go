@@ -30,10 +30,10 @@ type Cell C.rg_cell
 // Kind returns the type of the value.
 func (c *Cell) Kind() int32 { return int32(c.kind) }
 
-// IsNull reports NULL.
+// IsNull reports whether the value is NULL.
 func (c *Cell) IsNull() bool { return int32(c.kind) == Null }
 
-// Int returns an INTEGER (or a FLOAT cut off).
+// Int returns an INTEGER, or a FLOAT truncated.
 func (c *Cell) Int() int64 {
 	if int32(c.kind) == Float {
 		return int64(c.d)
