@@ -180,10 +180,15 @@ func (d *Description) New() (*Graph, error) {
 		}
 		number[op.Name] = i
 	}
+	for _, l := range sortedKeys(d.Sizes) {
+		if size := d.Sizes[l]; size < 1 {
+			return nil, sqlerr.New(sqlerr.InvalidParameter, "label %s has size %d; sizes are positive", l, size)
+		}
+	}
 	for _, name := range sortedKeys(d.Inputs) {
 		for _, l := range d.Inputs[name] {
-			if size, known := d.Sizes[l]; !known || size < 1 {
-				return nil, d.noSize(l, "input "+name)
+			if _, known := d.Sizes[l]; !known {
+				return nil, noSize(l, "input "+name)
 			}
 		}
 	}
@@ -206,10 +211,7 @@ func sortedKeys[V any](m map[string]V) []string {
 }
 
 // noSize is the error of a label without a bound.
-func (d *Description) noSize(label, of string) error {
-	if size, known := d.Sizes[label]; known {
-		return sqlerr.New(sqlerr.InvalidParameter, "label %s of %s has size %d; sizes are positive", label, of, size)
-	}
+func noSize(label, of string) error {
 	return sqlerr.New(sqlerr.UndefinedObject, "label %s of %s has no size", label, of)
 }
 
@@ -233,8 +235,8 @@ func (d *Description) vertex(op *Op, number map[string]int, out *Vertex) error {
 		for _, l := range op.InLabels[slot] {
 			if _, known := labels[l]; !known {
 				size, known := d.Sizes[l]
-				if !known || size < 1 {
-					return d.noSize(l, "op "+op.Name)
+				if !known {
+					return noSize(l, "op "+op.Name)
 				}
 				labels[l] = len(out.Labels)
 				out.Labels = append(out.Labels, Label{l, size})
