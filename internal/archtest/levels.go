@@ -23,10 +23,11 @@ var levels = map[string]int{
 	"internal/lists":   -1,
 	"internal/sqltext": -1,
 	"internal/sqlerr":  -1,
-	"tensor":           0,
+	"tensor":           -1,
 	"migrations":       0,
 
-	"kernels": 1,
+	"kernels": 0,
+	"column":  1,
 
 	"ra":           2,
 	"kernels/blas": 2,

@@ -1,0 +1,102 @@
+package column
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/relgrad/relgrad/kernels"
+)
+
+// A column of unknown length is built in three steps: elements are added, Extend makes room for elements that are read
+// into their place, and SetLen says how many rows there are.
+
+// SetType says what the values are, such as the shape of chunks, once the first one has been seen.
+func (c *Column) SetType(t kernels.Type) { c.typ, c.size = t, t.Size() }
+
+// SetLen says how many rows the elements are.
+func (c *Column) SetLen(n int) { c.n = n }
+
+// AddF64, AddF32, AddI64 and AddText add one element.
+func (c *Column) AddF64(x float64) { c.f64 = append(c.f64, x) }
+func (c *Column) AddF32(x float32) { c.f32 = append(c.f32, x) }
+func (c *Column) AddI64(x int64)   { c.i64 = append(c.i64, x) }
+func (c *Column) AddText(s string) { c.texts = append(c.texts, s) }
+
+// AddValid adds the validity of one row, where rows can be NULL.
+func (c *Column) AddValid(ok bool) {
+	b := byte(0)
+	if ok {
+		b = 1
+	}
+	c.valid = append(c.valid, b)
+}
+
+// Append adds the rows of o, whose kind and size are the column's.
+func (c *Column) Append(o *Column) {
+	if o.valid != nil && c.valid == nil {
+		c.MakeNullable()
+	}
+	switch c.f64, c.f32 = append(c.f64, o.f64...), append(c.f32, o.f32...); {
+	case o.valid != nil:
+		c.valid = append(c.valid, o.valid...)
+	case c.valid != nil:
+		c.valid = append(c.valid, bytes.Repeat([]byte{1}, o.n)...)
+	}
+	c.i64, c.texts = append(c.i64, o.i64...), append(c.texts, o.texts...)
+	c.n += o.n
+}
+
+// Reserve takes memory for so many rows: to grow step by step would copy them again and again.
+func (c *Column) Reserve(rows int) {
+	n := rows * c.size
+	switch c.kind {
+	case F64:
+		c.f64 = reserve(c.f64, n)
+	case F32:
+		c.f32 = reserve(c.f32, n)
+	case I64:
+		c.i64 = reserve(c.i64, n)
+	default:
+		c.texts = reserve(c.texts, n)
+	}
+}
+
+func reserve[T any](x []T, n int) []T { return slices.Grow(x, max(0, n-len(x))) }
+
+// Extend adds elements, which are not zero where the memory has been used before: they are to be overwritten.
+func (c *Column) Extend(elements int) {
+	switch c.kind {
+	case F64:
+		c.f64 = extend(c.f64, elements)
+	case F32:
+		c.f32 = extend(c.f32, elements)
+	case I64:
+		c.i64 = extend(c.i64, elements)
+	default:
+		c.texts = extend(c.texts, elements)
+	}
+}
+
+func extend[T any](x []T, n int) []T { return slices.Grow(x, n)[:len(x)+n] }
+
+// AddZeros adds zero elements.
+func (c *Column) AddZeros(elements int) {
+	switch c.kind {
+	case F64:
+		c.f64 = append(c.f64, make([]float64, elements)...)
+	case F32:
+		c.f32 = append(c.f32, make([]float32, elements)...)
+	case I64:
+		c.i64 = append(c.i64, make([]int64, elements)...)
+	default:
+		c.texts = append(c.texts, make([]string, elements)...)
+	}
+}
+
+// Room is the column's memory without a row: for so many as it had.
+func (c *Column) Room(t kernels.Type) *Column {
+	v := c.As(t)
+	v.n, v.valid = 0, nil
+	v.f64, v.f32, v.i64, v.texts = v.f64[:0:len(v.f64)], v.f32[:0:len(v.f32)], v.i64[:0:len(v.i64)], nil
+	return v
+}
