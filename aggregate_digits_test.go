@@ -101,7 +101,7 @@ func TestAggregateDigits(t *testing.T) {
 				}
 			}
 			for i, w := range want {
-				if x := got.Cols[1].F64[i]; off(x, w, largest) > 8 {
+				if x := got.Cols[1].F64()[i]; off(x, w, largest) > 8 {
 					t.Errorf("the gradient of %s of numbers of %g is %g at %d, not %g", name, scale, x, i, w)
 				}
 			}

@@ -393,8 +393,8 @@ func TestBatchNearMatrices(t *testing.T) {
 			return 5 * id % 3
 		}
 		slices.SortFunc(want, func(a, b int64) int { return cmp.Or(cmp.Compare(by(a), by(b)), cmp.Compare(a, b)) })
-		if !slices.Equal(keys[0].Ints, want) {
-			t.Errorf("the rows of %s are %v, not %v", c.loss, keys[0].Ints, want)
+		if !slices.Equal(keys[0].I64(), want) {
+			t.Errorf("the rows of %s are %v, not %v", c.loss, keys[0].I64(), want)
 		}
 	}
 }

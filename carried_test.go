@@ -23,7 +23,7 @@ func TestCarriedFromOutside(t *testing.T) {
 		"INSERT INTO w VALUES ('[2020-02-01,2020-03-04)', 0.5)", "SET datestyle = 'German, MDY'")
 	const loss = "SELECT sum(x * x) FROM w"
 	s.Mode = engine.ModeChunk
-	if got, err := s.Gradient(ctx, loss, "w", nil, 0); err != nil || got.Cols[0].Texts[0] != "[2020-02-01,2020-03-04)" {
+	if got, err := s.Gradient(ctx, loss, "w", nil, 0); err != nil || got.Cols[0].Texts()[0] != "[2020-02-01,2020-03-04)" {
 		t.Errorf("%+v, %v", got, err)
 	}
 	s.Mode = engine.ModeSQL

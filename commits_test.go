@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/train"
@@ -155,7 +156,7 @@ type between struct {
 	write func()
 }
 
-func (b *between) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vector, error) {
+func (b *between) Read(ctx context.Context, t *ra.Table, cols []int) ([]*column.Column, error) {
 	if b.write != nil {
 		b.write()
 		b.write = nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -51,8 +52,8 @@ func (e embedded) FunctionOn(path []string, schema, name string) (*ast.CreateFun
 func (embedded) Meaning() string { return "" }
 
 // Write implements catalog.Database.
-func (e embedded) Write(ctx context.Context, t *ra.Table, col int, rows []int64, _ []*ra.Vector,
-	data *ra.Vector) error {
+func (e embedded) Write(ctx context.Context, t *ra.Table, col int, rows []int64, _ []*column.Column,
+	data *column.Column) error {
 	return e.WriteColumn(ctx, t.Schema, t.Name, t.Cols[col].Name, rows, data)
 }
 

@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/engine"
 	"github.com/relgrad/relgrad/engine/views"
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/bind"
 )
@@ -81,7 +81,7 @@ func checkRelation(rows []engine.CheckRow) *catalog.Relation {
 	return &catalog.Relation{
 		Names: []string{"key", "column", "element", "analytic", "numeric", "error", "ok"},
 		Types: []string{"text", "text", "bigint", "double precision", "double precision", "double precision", "boolean"},
-		Cols: []*ra.Vector{
+		Cols: []*column.Column{
 			engine.Vector(rows, func(r engine.CheckRow) string { return r.Key }),
 			engine.Vector(rows, func(r engine.CheckRow) string { return r.Column }),
 			engine.Vector(rows, func(r engine.CheckRow) int64 { return r.Element }),

@@ -27,15 +27,15 @@ FROM u LEFT JOIN example e ON e.usr = u.id LEFT JOIN w ON w.id = e.item LEFT JOI
 CREATE VIEW loss AS SELECT sum(coalesce((y - mean / 4 - s - b) ^ 2 / n, 0.1 * sqnorm(of))) FROM guess;
 `
 
-// column is a value column of a parameter, kept by hand: values and state by id.
-type column struct {
+// handColumn is a value column of a parameter, kept by hand: values and state by id.
+type handColumn struct {
 	table, name string
 	real        bool
 	value       map[int64][]float64
 	m, s        map[int64][]float64
 }
 
-func (c *column) read(t *testing.T, db *DB, from string) map[int64][]float64 {
+func (c *handColumn) read(t *testing.T, db *DB, from string) map[int64][]float64 {
 	t.Helper()
 	out := map[int64][]float64{}
 	for _, row := range mustRun(t, db, fmt.Sprintf("SELECT id, %s FROM %s", c.name, from)).Rows {
@@ -50,7 +50,7 @@ func (c *column) read(t *testing.T, db *DB, from string) map[int64][]float64 {
 }
 
 // store writes the values.
-func (c *column) store(t *testing.T, db *DB) {
+func (c *handColumn) store(t *testing.T, db *DB) {
 	t.Helper()
 	for id, v := range c.value {
 		text := strings.Trim(strings.ReplaceAll(fmt.Sprint(v), " ", ","), "[]")
@@ -75,7 +75,7 @@ type byHandOptions struct {
 const handSteps = 12
 
 // step updates the columns with gradients, which lack the rows that the loss does not reach.
-func (o *byHandOptions) step(n int, cols []*column, grads []map[int64][]float64) {
+func (o *byHandOptions) step(n int, cols []*handColumn, grads []map[int64][]float64) {
 	total := 0.0
 	for i, c := range cols {
 		for id, g := range grads[i] {
@@ -179,7 +179,7 @@ func TestTrainByHand(t *testing.T) {
 			if len(got) != handSteps {
 				t.Fatalf("%d steps", len(got))
 			}
-			cols := []*column{{table: "u", name: "v"}, {table: "w", name: "v", real: true}, {table: "w", name: "b"}}
+			cols := []*handColumn{{table: "u", name: "v"}, {table: "w", name: "v", real: true}, {table: "w", name: "b"}}
 			for _, c := range cols {
 				c.value, c.m, c.s = c.read(t, hand, c.table), map[int64][]float64{}, map[int64][]float64{}
 			}

@@ -71,7 +71,7 @@ func numbersOf(t *testing.T, rows [][]any) (out []float64) {
 
 // relationNumbers flattens a relation, ordered by its first column.
 func relationNumbers(r *catalog.Relation) (out []float64) {
-	order := make([]int, r.Cols[0].N)
+	order := make([]int, r.Cols[0].Len())
 	for i := range order {
 		order[i] = i
 	}

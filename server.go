@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/engine"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/pgbridge/conn"
 	"github.com/relgrad/relgrad/pgbridge/session"
 	"github.com/relgrad/relgrad/pgbridge/wire"
-	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/train"
 	"github.com/relgrad/relgrad/train/run"
@@ -168,7 +168,7 @@ func (b *backend) call(ctx context.Context, r *conn.Request) (a *conn.Answer, er
 		return b.gradient(ctx, v, r.Settings["param_table"])
 	case "backward":
 		x, err := b.core.Backward(ctx, v.Text("loss"), v.List("params"), v.Step(), v.Int("seed", 0))
-		return one("backward", &ra.Vector{Type: numberType, N: 1, F64: []float64{x}}), engine.Plain(err)
+		return one("backward", column.Of(numberType, []float64{x})), engine.Plain(err)
 	case "check_gradient":
 		param, err := engine.OneParam(v.List("param"))
 		if err != nil {
@@ -185,7 +185,7 @@ func (b *backend) call(ctx context.Context, r *conn.Request) (a *conn.Answer, er
 		if err != nil {
 			return nil, engine.Plain(err)
 		}
-		return one("explain_gradient", &ra.Vector{Type: textType, N: 1, Texts: []string{s}}), nil
+		return one("explain_gradient", column.Of(textType, []string{s})), nil
 	case "train":
 		if r.Settings["read_only"] == "t" {
 			return nil, sqlerr.New("25006", "cannot execute train() in a read-only transaction").
@@ -227,6 +227,6 @@ var (
 )
 
 // one makes an answer of one column.
-func one(name string, x *ra.Vector) *conn.Answer {
-	return &conn.Answer{Rows: wire.BlockOf([]string{name}, []*ra.Vector{x})}
+func one(name string, x *column.Column) *conn.Answer {
+	return &conn.Answer{Rows: wire.BlockOf([]string{name}, []*column.Column{x})}
 }

@@ -77,18 +77,18 @@ func compareRelations(t *testing.T, got, want *catalog.Relation, tolerance float
 	}
 	for i, v := range want.Cols {
 		g := got.Cols[i]
-		if g.N != v.N || fmt.Sprint(g.Ints, g.Texts, g.Valid) != fmt.Sprint(v.Ints, v.Texts, v.Valid) ||
-			len(g.F64) != len(v.F64) || len(g.F32) != len(v.F32) {
+		if g.Len() != v.Len() || fmt.Sprint(g.I64(), g.Texts(), g.Valid()) != fmt.Sprint(v.I64(), v.Texts(), v.Valid()) ||
+			len(g.F64()) != len(v.F64()) || len(g.F32()) != len(v.F32()) {
 			t.Fatalf("column %s: %+v, not %+v", want.Names[i], g, v)
 		}
-		for j, x := range v.F64 {
-			if math.Abs(g.F64[j]-x) > tolerance*math.Max(1, math.Abs(x)) {
-				t.Fatalf("column %s: %g, not %g", want.Names[i], g.F64[j], x)
+		for j, x := range v.F64() {
+			if math.Abs(g.F64()[j]-x) > tolerance*math.Max(1, math.Abs(x)) {
+				t.Fatalf("column %s: %g, not %g", want.Names[i], g.F64()[j], x)
 			}
 		}
-		for j, x := range v.F32 {
-			if math.Abs(float64(g.F32[j]-x)) > max(tolerance, 1e-6)*math.Max(1, math.Abs(float64(x))) {
-				t.Fatalf("column %s: %g, not %g", want.Names[i], g.F32[j], x)
+		for j, x := range v.F32() {
+			if math.Abs(float64(g.F32()[j]-x)) > max(tolerance, 1e-6)*math.Max(1, math.Abs(float64(x))) {
+				t.Fatalf("column %s: %g, not %g", want.Names[i], g.F32()[j], x)
 			}
 		}
 	}
@@ -275,11 +275,11 @@ func TestServerChanges(t *testing.T) {
 			t.Fatalf("%s: %v", c.sql, err)
 		}
 		v := got.Cols[1]
-		if v.N != len(c.want) {
-			t.Fatalf("%s: %d rows, not %d", c.sql, v.N, len(c.want))
+		if v.Len() != len(c.want) {
+			t.Fatalf("%s: %d rows, not %d", c.sql, v.Len(), len(c.want))
 		}
 		for i, x := range c.want {
-			if v.IsNull(i) || v.F64[i] != x {
+			if v.IsNull(i) || v.F64()[i] != x {
 				t.Errorf("%s: row %d is %v", c.sql, i, v.Value(i))
 			}
 		}
@@ -393,7 +393,7 @@ func TestServerTransaction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x := got.Cols[0].F64; len(x) != 1 || x[0] != 4 {
+	if x := got.Cols[0].F64(); len(x) != 1 || x[0] != 4 {
 		t.Errorf("the gradient is %v", x)
 	}
 	if err := s.Rollback(); err != nil {

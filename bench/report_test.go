@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/pgbridge/conn"
 	"github.com/relgrad/relgrad/pgbridge/session"
 	"github.com/relgrad/relgrad/pgbridge/wire"
-	"github.com/relgrad/relgrad/ra"
 )
 
 // report is the text of POSTGRES.md.
@@ -70,9 +70,9 @@ func readTable(ctx context.Context, c *conn.Child, r *conn.Request) (*conn.Answe
 		return nil, err
 	}
 	took := time.Since(begin).Seconds()
-	one := func(name string, v *ra.Vector) wire.Column { return wire.Column{Name: name, Data: v} }
-	rows := &ra.Vector{Type: kernels.Type{Kind: kernels.Int}, N: 1, Ints: []int64{int64(data[0].N)}}
-	seconds := &ra.Vector{Type: kernels.Type{Kind: kernels.Float64}, N: 1, F64: []float64{took}}
+	one := func(name string, v *column.Column) wire.Column { return wire.Column{Name: name, Data: v} }
+	rows := column.Of(kernels.Type{Kind: kernels.Int}, []int64{int64(data[0].Len())})
+	seconds := column.Of(kernels.Type{Kind: kernels.Float64}, []float64{took})
 	return &conn.Answer{Rows: &wire.Block{Rows: 1,
 		Cols: []wire.Column{one("rows", rows), one("seconds", seconds)}}}, nil
 }

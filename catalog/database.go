@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/ast"
@@ -56,10 +57,10 @@ type Settings interface {
 // Rows reads and writes columns of tables, and reports changes.
 type Rows interface {
 	// Read reads columns of a table. ra.RowID is the position for Write. The order depends on keys only.
-	Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vector, error)
+	Read(ctx context.Context, t *ra.Table, cols []int) ([]*column.Column, error)
 	// Write replaces the values of a column in all rows. rows and keys are the ids and identities that Read has
 	// returned.
-	Write(ctx context.Context, t *ra.Table, col int, rows []int64, keys []*ra.Vector, data *ra.Vector) error
+	Write(ctx context.Context, t *ra.Table, col int, rows []int64, keys []*column.Column, data *column.Column) error
 	// Fill fills the temporary table of a gradient. It returns false where another relation has its name.
 	Fill(ctx context.Context, name string, r *Relation, key []string) (bool, error)
 	// Version changes with a table's content, ExternalVersion whenever other sessions may have changed anything.
@@ -76,7 +77,7 @@ type Rows interface {
 // Statements runs SQL.
 type Statements interface {
 	// Query runs a SELECT. Native prints it for use in generated SQL, whose dialect is Dialect.
-	Query(ctx context.Context, sel *ast.Select, text *ast.Text) ([]ResultCol, []*ra.Vector, error)
+	Query(ctx context.Context, sel *ast.Select, text *ast.Text) ([]ResultCol, []*column.Column, error)
 	Native(ctx context.Context, sel *ast.Select, text *ast.Text) (string, error)
 	Dialect() sqlgen.Dialect
 	// Reach is that of bind.Catalog.

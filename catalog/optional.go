@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -24,21 +25,21 @@ type Pusher interface {
 	HasChanged(query string) string
 	PlannedRows(query string, cols []ra.Column) string
 	// Rows runs a query and returns its columns. Estimate is the cost that the database expects, in its own units.
-	Rows(ctx context.Context, query string) (names []string, data []*ra.Vector, err error)
+	Rows(ctx context.Context, query string) (names []string, data []*column.Column, err error)
 	Estimate(ctx context.Context, query string) (string, error)
 }
 
 // Filler is a Pusher that keeps rows in temporary tables between the steps of a run.
 type Filler interface {
-	FillTemp(ctx context.Context, name string, cols []*ra.Vector, create bool) error
+	FillTemp(ctx context.Context, name string, cols []*column.Column, create bool) error
 	// OfferRows makes rows readable by one query: from stands for them in its FROM clause.
-	OfferRows(ctx context.Context, names []string, cols []*ra.Vector) (from string, err error)
+	OfferRows(ctx context.Context, names []string, cols []*column.Column) (from string, err error)
 }
 
 // Appender inserts columns of rows, faster than the text of an INSERT.
 type Appender interface {
 	// Append adds rows to a table; texts are cast to the types of its columns.
-	Append(ctx context.Context, schema, table string, names []string, cols []*ra.Vector) error
+	Append(ctx context.Context, schema, table string, names []string, cols []*column.Column) error
 }
 
 // Permitter is a database in which users have limited rights.

@@ -1,8 +1,8 @@
 package catalog
 
 import (
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
 )
 
 // Result is the result of a statement. Values are nil, int64, float64, bool, string, *tensor.Tensor (chunks) and []any
@@ -23,7 +23,7 @@ type ResultCol struct{ Name, Type string }
 type Relation struct {
 	Names []string
 	Types []string // Postgres type names: "integer", "real[]", …
-	Cols  []*ra.Vector
+	Cols  []*column.Column
 }
 
 // Version changes with a table's content: Keys when rows, keys or attributes (anything but floats) may have
@@ -31,21 +31,21 @@ type Relation struct {
 type Version struct{ Keys, Values uint64 }
 
 // Value is row i of a column as Result.Rows holds it.
-func Value(v *ra.Vector, i int) any {
+func Value(v *column.Column, i int) any {
 	switch {
 	case v.IsNull(i):
 		return nil
-	case v.Type.IsChunk():
+	case v.Type().IsChunk():
 		return v.Tensor(i)
-	case v.Type.IsFloat():
-		if v.F32 != nil {
-			return float64(v.F32[i])
+	case v.Type().IsFloat():
+		if v.Kind() == column.F32 {
+			return float64(v.F32()[i])
 		}
-		return v.F64[i]
-	case v.Type.Kind == kernels.Bool:
-		return v.Ints[i] != 0
-	case v.Type.Kind == kernels.Int:
-		return v.Ints[i]
+		return v.F64()[i]
+	case v.Type().Kind == kernels.Bool:
+		return v.I64()[i] != 0
+	case v.Type().Kind == kernels.Int:
+		return v.I64()[i]
 	}
-	return v.Texts[i]
+	return v.Texts()[i]
 }

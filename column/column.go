@@ -92,10 +92,19 @@ func Allocate(k Kind, n, size int, nullable bool) (*Column, error) {
 	if err != nil {
 		return nil, OutOfMemory(err)
 	}
-	c := Place(buf, 0, k, n, size, nullable)
-	c.buf = buf
+	c := Over(buf, k, n, size, nullable)
 	return &c, nil
 }
+
+// Over lays a column over a buffer that it owns from now on.
+func Over(buf *tensor.Buffer, k Kind, n, size int, nullable bool) Column {
+	c := Place(buf, 0, k, n, size, nullable)
+	c.buf = buf
+	return c
+}
+
+// Planned is a column that has no memory yet.
+func Planned(k Kind, n, size int) *Column { return &Column{typ: k.plain(), kind: k, n: n, size: size} }
 
 // OutOfMemory is the error of memory that does not suffice.
 func OutOfMemory(err error) error {
@@ -133,8 +142,11 @@ func (c *Column) F32() []float32  { return c.f32 }
 func (c *Column) I64() []int64    { return c.i64 }
 func (c *Column) Texts() []string { return c.texts }
 
+// Float is an element of a chunk.
+type Float interface{ float32 | float64 }
+
 // Numbers are the elements of a column whose kind is T's.
-func Numbers[T float32 | float64](c *Column) []T {
+func Numbers[T Float](c *Column) []T {
 	var t T
 	if unsafe.Sizeof(t) == 4 {
 		return *(*[]T)(unsafe.Pointer(&c.f32))
@@ -175,20 +187,15 @@ func (c *Column) IsNull(i int) bool { return c.valid != nil && c.valid[i] == 0 }
 // SetNull makes row i NULL.
 func (c *Column) SetNull(i int) {
 	if c.valid == nil {
-		c.MakeNullable()
+		c.SetValid(ones(c.n))
 	}
 	c.valid[i] = 0
 }
 
-// MakeNullable gives the column a byte for each row, none of which is NULL yet.
-func (c *Column) MakeNullable() { c.valid = bytes.Repeat([]byte{1}, c.n) }
+// SetValid says which rows are NULL: nil, none is.
+func (c *Column) SetValid(valid []byte) { c.valid, c.typ.Nullable = valid, valid != nil }
 
-// WithValid is the same memory with other NULLs.
-func (c *Column) WithValid(valid []byte) *Column {
-	v := *c
-	v.valid, v.buf = valid, nil
-	return &v
-}
+func ones(n int) []byte { return bytes.Repeat([]byte{1}, n) }
 
 // Rows returns the rows [lo, hi) as a view.
 func (c *Column) Rows(lo, hi int) Column {
@@ -232,8 +239,14 @@ func (c *Column) Clone() *Column {
 	return &v
 }
 
-// SameMemory reports whether o's numbers are the first of this column's.
-func (c *Column) SameMemory(o *Column) bool {
+// SameMemory reports whether o's numbers are the first of c's.
+func SameMemory(c, o *Column) bool {
 	a, b := c.Bytes(), o.Bytes()
 	return len(b) > 0 && len(a) >= len(b) && unsafe.SliceData(a) == unsafe.SliceData(b)
+}
+
+// Equal reports whether two columns have the same elements and the same NULLs.
+func Equal(a, b *Column) bool {
+	return a.n == b.n && slices.Equal(a.i64, b.i64) && slices.Equal(a.texts, b.texts) && slices.Equal(a.f64, b.f64) &&
+		slices.Equal(a.f32, b.f32) && slices.Equal(a.valid, b.valid)
 }

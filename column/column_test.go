@@ -81,7 +81,7 @@ func TestRowsAreViews(t *testing.T) {
 	if x := d.Value(1).F; d.Len() != 3 || v.Len() != 2 || x[0] != 7 || x[1] != 4 {
 		t.Errorf("row 1 of %d is %v after its view, of %d rows, was written", d.Len(), x, v.Len())
 	}
-	if w := d.Shaped(2, 3); w.Value(1).Null || !d.SameMemory(&w) || d.Clone().SameMemory(d) {
+	if w := d.Shaped(2, 3); w.Value(1).Null || !SameMemory(d, &w) || SameMemory(d.Clone(), d) {
 		t.Error("a view does not have the column's memory, or a clone has")
 	}
 }
@@ -99,7 +99,10 @@ func TestBuilding(t *testing.T) {
 	o.SetNull(0)
 	e.Append(o)
 	e.Append(d)
-	if e.Len() != 3 || !room.SameMemory(e) || string(e.Valid()) != "\x01\x00\x01" || e.F32()[5] != 3 {
+	if g := Gather(e, []int32{2, 1}); g.Len() != 2 || string(g.Valid()) != "\x01\x00" || g.F32()[5] != 3 {
+		t.Errorf("rows 2 and 1 are %v, validity %v", g.F32(), g.Valid())
+	}
+	if e.Len() != 3 || !SameMemory(&room, e) || string(e.Valid()) != "\x01\x00\x01" || e.F32()[5] != 3 {
 		t.Errorf("%d rows %v, validity %v", e.Len(), e.F32(), e.Valid())
 	}
 }

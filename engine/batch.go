@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/bind"
 	"github.com/relgrad/relgrad/train"
@@ -25,12 +25,12 @@ type Batch struct {
 	*bind.Batch
 	db     *compiler
 	config *train.Config
-	N      int          // number of rows
-	keys   []*ra.Vector // identities
-	reads  []Object     // tables from which they are read
-	order  []int32      // order in which a step takes rows: rows that share a matrix follow each other
-	place  []int32      // by row: its position in order
-	epoch  int64        // of perm; 0: none
+	N      int              // number of rows
+	keys   []*column.Column // identities
+	reads  []Object         // tables from which they are read
+	order  []int32          // order in which a step takes rows: rows that share a matrix follow each other
+	place  []int32          // by row: its position in order
+	epoch  int64            // of perm; 0: none
 	perm   []int32
 }
 
@@ -56,7 +56,7 @@ func (db *compiler) OpenBatch(ctx context.Context, config *train.Config, names [
 	if b.keys, err = b.read(ctx, b.Key); err != nil {
 		return nil, About(err, "batch", 0)
 	}
-	if b.N = b.keys[0].N; b.N == 0 {
+	if b.N = b.keys[0].Len(); b.N == 0 {
 		return nil, About(sqlerr.New(sqlerr.InvalidParameter, "batch %q has no rows", name), "batch", 0)
 	}
 	b.Size = min(config.BatchSize, int64(b.N))
@@ -68,7 +68,7 @@ func (db *compiler) OpenBatch(ctx context.Context, config *train.Config, names [
 }
 
 // read reads columns of the batch, sorted by value.
-func (b *Batch) read(ctx context.Context, names []string) ([]*ra.Vector, error) {
+func (b *Batch) read(ctx context.Context, names []string) ([]*column.Column, error) {
 	at := ast.Node{At: -1}
 	sel := &ast.Select{Node: at, From: []ast.FromItem{&ast.TableRef{Node: at, Schema: b.Schema, Name: b.Name}}, End: -1}
 	for _, k := range names {
@@ -92,7 +92,7 @@ func (b *Batch) read(ctx context.Context, names []string) ([]*ra.Vector, error) 
 	}
 	order := sorted(cols)
 	for i, v := range cols {
-		cols[i] = pick(v, order)
+		cols[i] = column.Gather(v, order)
 	}
 	return cols, nil
 }
@@ -101,7 +101,7 @@ func (b *Batch) read(ctx context.Context, names []string) ([]*ra.Vector, error) 
 func (b *Batch) findOrder(ctx context.Context) error {
 	reads := b.reads
 	cols, err := b.read(ctx, append(slices.Clone(b.Key), b.Near))
-	if b.reads = reads; err != nil || cols[0].N != b.N { // before_step has changed the rows, which Unchanged reports
+	if b.reads = reads; err != nil || cols[0].Len() != b.N { // before_step has changed the rows, which Unchanged reports
 		return err
 	}
 	b.order, b.place = sorted(cols[len(b.Key):]), make([]int32, b.N)
@@ -112,8 +112,8 @@ func (b *Batch) findOrder(ctx context.Context) error {
 }
 
 // sorted lists the rows sorted by value, the first column first; the order of equal rows is kept.
-func sorted(cols []*ra.Vector) []int32 {
-	order := make([]int32, cols[0].N)
+func sorted(cols []*column.Column) []int32 {
+	order := make([]int32, cols[0].Len())
 	for i := range order {
 		order[i] = int32(i)
 	}
@@ -132,7 +132,7 @@ func sorted(cols []*ra.Vector) []int32 {
 }
 
 // compareKeys compares two rows of an identity's column, NULL first.
-func compareKeys(v *ra.Vector, a, b int) int {
+func compareKeys(v *column.Column, a, b int) int {
 	switch x, y := v.IsNull(a), v.IsNull(b); {
 	case x && y:
 		return 0
@@ -140,39 +140,19 @@ func compareKeys(v *ra.Vector, a, b int) int {
 		return -1
 	case y:
 		return 1
-	case v.Ints != nil:
-		return cmp.Compare(v.Ints[a], v.Ints[b])
-	case v.Texts != nil:
-		return strings.Compare(v.Texts[a], v.Texts[b])
-	case v.F64 != nil:
-		return cmp.Compare(v.F64[a], v.F64[b])
+	case v.Kind() == column.I64:
+		return cmp.Compare(v.I64()[a], v.I64()[b])
+	case v.Kind() == column.Str:
+		return strings.Compare(v.Texts()[a], v.Texts()[b])
+	case v.Kind() == column.F64:
+		return cmp.Compare(v.F64()[a], v.F64()[b])
 	}
-	return cmp.Compare(v.F32[a], v.F32[b])
-}
-
-// pick copies rows of a column of scalars.
-func pick(v *ra.Vector, rows []int32) *ra.Vector {
-	out := ra.NewVector(v.Type, len(rows))
-	for i, r := range rows {
-		switch {
-		case v.IsNull(int(r)):
-			out.SetNull(i)
-		case v.Ints != nil:
-			out.Ints[i] = v.Ints[r]
-		case v.Texts != nil:
-			out.Texts[i] = v.Texts[r]
-		case v.F64 != nil:
-			out.F64[i] = v.F64[r]
-		default:
-			out.F32[i] = v.F32[r]
-		}
-	}
-	return out
+	return cmp.Compare(v.F32()[a], v.F32()[b])
 }
 
 // ofStep returns the identities of a step's rows, in their own order or in that of Near. The draw decides which rows
 // they are, not in which order they are summed.
-func (b *Batch) ofStep(env *kernels.Env) ([]*ra.Vector, error) {
+func (b *Batch) ofStep(env *kernels.Env) ([]*column.Column, error) {
 	if env.Step < 1 {
 		return nil, sqlerr.New(sqlerr.Internal, "internal error: step %d has no batch", env.Step)
 	}
@@ -192,17 +172,24 @@ func (b *Batch) ofStep(env *kernels.Env) ([]*ra.Vector, error) {
 			rows[i] = b.order[at]
 		}
 	}
-	out := lists.Map(b.keys, func(k *ra.Vector) *ra.Vector { return pick(k, rows) })
-	return out, nil
+	return lists.Map(b.keys, func(k *column.Column) *column.Column { return column.Gather(k, rows) }), nil
 }
 
 // Hash identifies the rows: a run can only be resumed with the same ones.
 func (b *Batch) Hash() string {
 	h := fnv.New64a()
 	for _, v := range b.keys {
-		fmt.Fprint(h, v.Ints, v.F64, v.F32, Apart(v.Texts), v.Valid)
+		fmt.Fprint(h, v.I64(), v.F64(), v.F32(), Apart(v.Texts()), truths(v.Valid()))
 	}
 	return fmt.Sprintf("batch %s.%s %d %x", b.Schema, b.Name, b.N, h.Sum64())
+}
+
+// truths are bytes as truth values, as which a run's hash has them.
+func truths(b []byte) (out []bool) {
+	for _, x := range b {
+		out = append(out, x != 0)
+	}
+	return out
 }
 
 // Unchanged refuses a run whose rows differ from those at its beginning because before_step has changed a table.
@@ -215,7 +202,7 @@ func (b *Batch) Unchanged(ctx context.Context, t Object) error {
 	if now.keys, err = now.read(ctx, now.Key); err != nil {
 		return err
 	}
-	if now.N = now.keys[0].N; now.Hash() != b.Hash() {
+	if now.N = now.keys[0].Len(); now.Hash() != b.Hash() {
 		return sqlerr.New(sqlerr.ObjectNotPrereqState, "before_step has changed the rows of the batch %q", b.Name).
 			WithHint("Its rows are drawn from those that are there when the run begins. A table that before_step fills needs " +
 				"no batch.")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/relgrad/relgrad/autodiff"
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
@@ -25,9 +26,9 @@ type Catalogue struct {
 	settings map[string]string // settings read through Setting
 	Env      kernels.Env       // for current_step() and current_seed() in sub-queries that the store runs
 	views    map[*catalog.ViewDef]*bind.View
-	names    map[Lookup]Object                  // names looked up, and their meaning
-	answers  map[*bind.OpaqueQuery][]*ra.Vector // rows from Describe, kept until the executor reads them
-	reads    map[*bind.OpaqueQuery][]Object     // tables that a sub-query has read
+	names    map[Lookup]Object                      // names looked up, and their meaning
+	answers  map[*bind.OpaqueQuery][]*column.Column // rows from Describe, kept until the executor reads them
+	reads    map[*bind.OpaqueQuery][]Object         // tables that a sub-query has read
 	// perStep are tables whose rows may change at every step; set while a query is compiled.
 	perStep map[Object]bool
 	// tables are the tables described while a query is planned, because describing counts rows; nil: no planning now.
@@ -39,7 +40,7 @@ type Catalogue struct {
 
 func newCatalogue(db catalog.Database) *Catalogue {
 	return &Catalogue{db: db, settings: map[string]string{}, names: map[Lookup]Object{},
-		views: map[*catalog.ViewDef]*bind.View{}, answers: map[*bind.OpaqueQuery][]*ra.Vector{},
+		views: map[*catalog.ViewDef]*bind.View{}, answers: map[*bind.OpaqueQuery][]*column.Column{},
 		reads: map[*bind.OpaqueQuery][]Object{}}
 }
 
@@ -233,12 +234,12 @@ func (c *Catalogue) Describe(ctx context.Context, q *bind.OpaqueQuery) ([]ra.Col
 	}
 	var cols []ra.Column
 	for i, v := range data {
-		if strings.HasSuffix(types[i], "[]") && v.Type.IsFloat() && v.Type.Shape == nil {
+		if strings.HasSuffix(types[i], "[]") && v.Type().IsFloat() && v.Type().Shape == nil {
 			return nil, sqlerr.New(sqlerr.InvalidParameter,
 				"column %q of the sub-query holds no chunk, so its shape is not known", names[i]).
-				WithDetail("The sub-query gives %d rows.", v.N)
+				WithDetail("The sub-query gives %d rows.", v.Len())
 		}
-		col := ra.Column{Name: names[i], Type: v.Type}
+		col := ra.Column{Name: names[i], Type: v.Type()}
 		col.Type.Nullable = col.Type.Nullable || c.unsettled(q)
 		cols = append(cols, col)
 	}
@@ -248,7 +249,7 @@ func (c *Catalogue) Describe(ctx context.Context, q *bind.OpaqueQuery) ([]ra.Col
 }
 
 // Structure implements bind.Catalog.
-func (c *Catalogue) Structure(ctx context.Context, b *ra.Builder, n *ra.Node) ([]*ra.Vector, error) {
+func (c *Catalogue) Structure(ctx context.Context, b *ra.Builder, n *ra.Node) ([]*column.Column, error) {
 	n, err := autodiff.Expand(ctx, b, n)
 	if err != nil {
 		return nil, err
@@ -285,7 +286,7 @@ func (c *Catalogue) Watch(f func(schema, name string) error) (back func()) {
 }
 
 // run runs a sub-query that reads no parameter.
-func (c *Catalogue) run(ctx context.Context, q *bind.OpaqueQuery) (names, types []string, data []*ra.Vector,
+func (c *Catalogue) run(ctx context.Context, q *bind.OpaqueQuery) (names, types []string, data []*column.Column,
 	err error) {
 	c.reads[q] = nil
 	defer c.Watch(func(schema, name string) error {
@@ -308,12 +309,11 @@ func (c *Catalogue) run(ctx context.Context, q *bind.OpaqueQuery) (names, types 
 	if len(data) != 1 {
 		return nil, nil, nil, sqlerr.New(sqlerr.Syntax, "subquery must return only one column")
 	}
-	switch data[0].N {
+	switch data[0].Len() {
 	case 0:
-		t := data[0].Type
-		data[0] = ra.NewVector(t, 1)
+		t := data[0].Type()
+		data[0] = column.New(t, 1)
 		data[0].SetNull(0)
-		data[0].Type.Nullable = true
 	case 1:
 	default:
 		return nil, nil, nil, sqlerr.New(sqlerr.Cardinality, "more than one row returned by a subquery used as an expression")
@@ -328,7 +328,7 @@ func (c *Catalogue) timeRead() func() {
 }
 
 // Opaque implements ra.Source.
-func (c *Catalogue) Opaque(ctx context.Context, n *ra.Node, env *kernels.Env) ([]*ra.Vector, error) {
+func (c *Catalogue) Opaque(ctx context.Context, n *ra.Node, env *kernels.Env) ([]*column.Column, error) {
 	defer c.timeRead()()
 	q := n.Query.(*bind.OpaqueQuery)
 	if data, ok, err := bind.Rows(n, env); ok {
@@ -346,14 +346,14 @@ func (c *Catalogue) Opaque(ctx context.Context, n *ra.Node, env *kernels.Env) ([
 	}
 	for i, v := range data {
 		want := n.Cols[i].Type
-		if v.N == 0 {
-			data[i] = ra.NewVector(want, 0)
-		} else if !v.Type.Is(want) || v.Type.Nullable && !want.Nullable {
+		if v.Len() == 0 {
+			data[i] = column.New(want, 0)
+		} else if !v.Type().Is(want) || v.Type().Nullable && !want.Nullable {
 			return nil, sqlerr.New(sqlerr.ArraySubscript,
-				"column %q of the sub-query is %v at step %d, it was %v when the loss was compiled", n.Cols[i].Name, v.Type,
+				"column %q of the sub-query is %v at step %d, it was %v when the loss was compiled", n.Cols[i].Name, v.Type(),
 				env.Step, want)
 		}
-		if of, now := want.Of, v.Type.Of; of != nil && of.Asked != nil && *of.Asked && now != nil && now.Equal != "" {
+		if of, now := want.Of, v.Type().Of; of != nil && of.Asked != nil && *of.Asked && now != nil && now.Equal != "" {
 			return nil, sqlerr.New(sqlerr.SerializationFailure,
 				"column %q of the sub-query: %s, and there were none when the loss was compiled",
 				n.Cols[i].Name, now.Equal).WithHint("Run the statement again: it is planned for what is there now.")
@@ -363,13 +363,13 @@ func (c *Catalogue) Opaque(ctx context.Context, n *ra.Node, env *kernels.Env) ([
 }
 
 // Read implements ra.Source.
-func (c *Catalogue) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vector, error) {
+func (c *Catalogue) Read(ctx context.Context, t *ra.Table, cols []int) ([]*column.Column, error) {
 	defer c.timeRead()()
 	return c.db.Read(ctx, t, cols)
 }
 
 // ReadInto implements ra.Roomy. If the database cannot read into given memory, it calls Read.
-func (c *Catalogue) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Room) ([]*ra.Vector, error) {
+func (c *Catalogue) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Room) ([]*column.Column, error) {
 	db, ok := c.db.(ra.Roomy)
 	if !ok {
 		return c.Read(ctx, t, cols)

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/bind"
 	"github.com/relgrad/relgrad/tensor"
 	"github.com/relgrad/relgrad/train"
@@ -285,28 +285,34 @@ func judge(rows []sample, loss, largest float64) []CheckRow {
 	return out
 }
 
+// kind is that of a Go type.
+func kind[T int64 | float64 | string | bool]() kernels.Kind {
+	switch any(*new(T)).(type) {
+	case int64:
+		return kernels.Int
+	case float64:
+		return kernels.Float64
+	case string:
+		return kernels.Text
+	}
+	return kernels.Bool
+}
+
 // Vector makes a column of scalars.
-func Vector[T int64 | float64 | string | bool](rows []CheckRow, f func(r CheckRow) T) *ra.Vector {
-	v := &ra.Vector{N: len(rows)}
+func Vector[T int64 | float64 | string | bool](rows []CheckRow, f func(r CheckRow) T) *column.Column {
+	v := column.New(kernels.Type{Kind: kind[T]()}, 0)
 	for _, r := range rows {
 		switch x := any(f(r)).(type) {
 		case int64:
-			v.Type.Kind = kernels.Int
-			v.Ints = append(v.Ints, x)
+			v.AddI64(x)
 		case float64:
-			v.Type.Kind = kernels.Float64
-			v.F64 = append(v.F64, x)
+			v.AddF64(x)
 		case string:
-			v.Type.Kind = kernels.Text
-			v.Texts = append(v.Texts, x)
+			v.AddText(x)
 		case bool:
-			v.Type.Kind = kernels.Bool
-			i := int64(0)
-			if x {
-				i = 1
-			}
-			v.Ints = append(v.Ints, i)
+			v.AddI64(kernels.BoolValue(x).I)
 		}
 	}
+	v.SetLen(len(rows))
 	return v
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
@@ -39,7 +40,7 @@ func (db *finder) finite(ctx context.Context, c *Compiled, x float64, env kernel
 func (db *finder) finiteGradient(ctx context.Context, c *Compiled, i int, r *catalog.Relation, env kernels.Env) error {
 	t := c.Tables[i]
 	for k, v := range r.Cols {
-		if !v.Type.IsFloat() || !slices.ContainsFunc(c.Cols[i],
+		if !v.Type().IsFloat() || !slices.ContainsFunc(c.Cols[i],
 			func(col int) bool { return t.Cols[col].Name == r.Names[k] }) {
 			continue
 		}
@@ -75,11 +76,11 @@ func keyText(key []string) string {
 }
 
 // firstBadRow is the first row with an element that is not finite, -1 where there is none.
-func firstBadRow(v *ra.Vector) int {
-	if v.F64 != nil && cpu.Finite(v.F64) || v.F32 != nil && cpu.Finite(v.F32) {
+func firstBadRow(v *column.Column) int {
+	if v.Kind() == column.F64 && cpu.Finite(v.F64()) || v.Kind() == column.F32 && cpu.Finite(v.F32()) {
 		return -1
 	}
-	for row := range v.N {
+	for row := range v.Len() {
 		if v.IsNull(row) {
 			continue
 		}
@@ -124,7 +125,7 @@ func (db *finder) FirstNotFinite(ctx context.Context, c *Compiled, of *ra.Plan, 
 // computed runs a plan by itself; nil where that fails, perhaps because it is larger than the loss. The message then
 // does without.
 func (db *finder) computed(ctx context.Context, c *Compiled, plan *ra.Plan, env kernels.Env,
-	fill func(*executor.Program)) [][]*ra.Vector {
+	fill func(*executor.Program)) [][]*column.Column {
 	o := db.options(c.Prog)
 	o.Env, o.Spills = env, nil
 	p, err := executor.Compile(ctx, plan, db.Catalogue, o)
@@ -136,7 +137,7 @@ func (db *finder) computed(ctx context.Context, c *Compiled, plan *ra.Plan, env 
 	if p.Run(ctx, env) != nil {
 		return nil
 	}
-	var out [][]*ra.Vector
+	var out [][]*column.Column
 	for i := range plan.Roots {
 		cols, err := p.Result(i)
 		if err != nil {
@@ -174,7 +175,7 @@ func (db *finder) madeBy(ctx context.Context, c *Compiled, bad *notFinite, env k
 		return false
 	})
 	results := db.computed(ctx, c, &ra.Plan{Roots: []ra.Root{root}}, env, fill)
-	if results == nil || len(results[0]) < len(root.Cols) || bad.row >= results[0][column[n.Out[at]]].N {
+	if results == nil || len(results[0]) < len(root.Cols) || bad.row >= results[0][column[n.Out[at]]].Len() {
 		return ""
 	}
 	e := n.Out[at]
@@ -203,10 +204,10 @@ type notFinite struct {
 }
 
 // firstBad finds the first value of a relation that is not finite; nil where all are.
-func firstBad(root ra.Root, cols []*ra.Vector) *notFinite {
+func firstBad(root ra.Root, cols []*column.Column) *notFinite {
 	n, keys := root.Node, len(root.Node.Key)
 	for i, v := range cols[keys:] {
-		for row := range v.N {
+		for row := range v.Len() {
 			if v.IsNull(row) {
 				continue
 			}
@@ -244,13 +245,13 @@ var called = map[ra.Op]string{ra.Select: "query", ra.Join: "join", ra.Aggregate:
 	ra.AntiJoin: "query", ra.Add: "sum", ra.Opaque: "sub-query"}
 
 // badElement returns the first element of a row that is not finite.
-func badElement(v *ra.Vector, row int) (x float64, finite bool) {
-	size := v.Type.Size()
+func badElement(v *column.Column, row int) (x float64, finite bool) {
+	size := v.Size()
 	for i := row * size; i < (row+1)*size; i++ {
-		if v.F32 != nil {
-			x = float64(v.F32[i])
+		if v.Kind() == column.F32 {
+			x = float64(v.F32()[i])
 		} else {
-			x = v.F64[i]
+			x = v.F64()[i]
 		}
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			return x, false

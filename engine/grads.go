@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
@@ -64,10 +65,10 @@ func ResultOf(r *catalog.Relation) *catalog.Result {
 	n := 0
 	for i, name := range r.Names {
 		out.Cols = append(out.Cols, catalog.ResultCol{Name: name, Type: r.Types[i]})
-		n = r.Cols[i].N
+		n = r.Cols[i].Len()
 	}
 	for row := range n {
-		values := lists.Map(r.Cols, func(v *ra.Vector) any { return catalog.Value(v, row) })
+		values := lists.Map(r.Cols, func(v *column.Column) any { return catalog.Value(v, row) })
 		out.Rows = append(out.Rows, values)
 	}
 	return out

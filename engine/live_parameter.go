@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"strings"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -40,9 +41,9 @@ type Live struct {
 	Table *ra.Table
 	Col   int
 	Param *executor.Param
-	Rows  []int64      // hidden row ids in the order of the buffer
-	Keys  []*ra.Vector // identity columns
-	Sum   uint64       // hash of the stored content
+	Rows  []int64          // hidden row ids in the order of the buffer
+	Keys  []*column.Column // identity columns
+	Sum   uint64           // hash of the stored content
 }
 
 func (c *Catalogue) Live(ctx context.Context, t *ra.Table, col int, p *executor.Param) (*Live, error) {
@@ -50,10 +51,10 @@ func (c *Catalogue) Live(ctx context.Context, t *ra.Table, col int, p *executor.
 	if err != nil {
 		return nil, err
 	}
-	if data[0].N != p.Rows {
+	if data[0].Len() != p.Rows {
 		return nil, errors.New("relgrad: the parameter's rows changed while it was compiled")
 	}
-	return &Live{Table: t, Col: col, Param: p, Rows: data[0].Ints, Keys: data[1:]}, nil
+	return &Live{Table: t, Col: col, Param: p, Rows: data[0].I64(), Keys: data[1:]}, nil
 }
 
 func (l *Live) Object() Object { return Object{Schema: l.Table.Schema, Table: l.Table.Name} }
@@ -69,12 +70,6 @@ func (l *Live) Key(row int) string {
 
 // Write stores the live buffer.
 func (c *Catalogue) Write(ctx context.Context, l *Live) error {
-	v := &ra.Vector{Type: l.Table.Cols[l.Col].Type, N: l.Param.Rows, F32: l.Param.F32, F64: l.Param.F64}
-	if l.Param.Valid != nil {
-		v.Valid = make([]bool, v.N)
-		for i, b := range l.Param.Valid {
-			v.Valid[i] = b != 0
-		}
-	}
+	v := l.Param.Column().As(l.Table.Cols[l.Col].Type)
 	return c.db.Write(ctx, l.Table, l.Col, l.Rows, l.Keys, v)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
@@ -117,11 +118,11 @@ func (db *pusher) RowsText(ctx context.Context, n *ra.Node, env *kernels.Env) (s
 		}
 		return db.Subquery(ctx, n)
 	}
-	if data[0].N == 0 {
-		none := lists.Map(data, func(v *ra.Vector) string { return "NULL::" + v.Type.Kind.String() })
+	if data[0].Len() == 0 {
+		none := lists.Map(data, func(v *column.Column) string { return "NULL::" + v.Type().Kind.String() })
 		return "SELECT " + strings.Join(none, ", ") + " WHERE FALSE", nil
 	}
-	rows := make([]string, data[0].N)
+	rows := make([]string, data[0].Len())
 	for i := range rows {
 		var cells []string
 		for _, v := range data {
@@ -129,7 +130,7 @@ func (db *pusher) RowsText(ctx context.Context, n *ra.Node, env *kernels.Env) (s
 			if err != nil {
 				return "", err
 			}
-			cells = append(cells, db.Dialect().Literal(v.Type, s))
+			cells = append(cells, db.Dialect().Literal(v.Type(), s))
 		}
 		rows[i] = "(" + strings.Join(cells, ", ") + ")"
 	}
@@ -234,8 +235,8 @@ func (db *pusher) pushedRelation(ctx context.Context, c *Compiled, env kernels.E
 				continue
 			}
 			out.Types = append(out.Types, col.PGType)
-			if out.Cols[i].N == 0 { // a column without rows has no shape
-				out.Cols[i] = ra.NewVector(col.Type, 0)
+			if out.Cols[i].Len() == 0 { // a column without rows has no shape
+				out.Cols[i] = column.New(col.Type, 0)
 			}
 		}
 	}

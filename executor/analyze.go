@@ -8,8 +8,8 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
-	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/kernels/blas"
 	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/tensor"
@@ -51,7 +51,7 @@ func measureLimits(ctx context.Context, workers int) (out limits, err error) {
 	const bytes = 64 << 20 // per worker: more than the caches hold
 	buf, err := tensor.NewBuffer(bytes * workers)
 	if err != nil {
-		return out, values.OutOfMemory(err)
+		return out, column.OutOfMemory(err)
 	}
 	defer buf.Free()
 	words := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(buf.Bytes()))), bytes*workers/8)

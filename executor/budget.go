@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"unsafe"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/executor/values"
@@ -105,11 +106,11 @@ func (m *holdings) arrays() int64 {
 }
 
 // lastingData allocates a column of the structure, on Go's heap or in a file.
-func (m *holdings) lastingData(d *values.Column, nullable bool) error {
-	bytes := values.Bytes(d.Kind, d.N, d.Size, nullable)
-	m.ledger.made = append(m.ledger.made, spillable(d.Kind, bytes))
-	if d.Kind == values.Str || !m.InFile(int64(bytes)) {
-		*d = values.OnHeap(d.Kind, d.N, d.Size, nullable)
+func (m *holdings) lastingData(d *column.Column, nullable bool) error {
+	bytes := column.Bytes(d.Kind(), d.Len(), d.Size(), nullable)
+	m.ledger.made = append(m.ledger.made, spillable(d.Kind(), bytes))
+	if d.Kind() == column.Str || !m.InFile(int64(bytes)) {
+		*d = column.OnHeap(d.Kind(), d.Len(), d.Size(), nullable)
 		m.ledger.arrays += int64(bytes)
 		return nil
 	}
@@ -118,13 +119,13 @@ func (m *holdings) lastingData(d *values.Column, nullable bool) error {
 		return err
 	}
 	m.ledger.filed = append(m.ledger.filed, b)
-	*d = values.Place(b, 0, d.Kind, d.N, d.Size, nullable)
+	*d = column.Place(b, 0, d.Kind(), d.Len(), d.Size(), nullable)
 	return nil
 }
 
 // spillable is a size as an entry of ledger.made: negative where the column cannot lie in a file.
-func spillable(k values.Kind, bytes int) int64 {
-	if k == values.Str {
+func spillable(k column.Kind, bytes int) int64 {
+	if k == column.Str {
 		return int64(-bytes)
 	}
 	return int64(bytes)
@@ -175,7 +176,7 @@ func (m *holdings) columnsByBytes() []stored {
 			if c != ra.RowID {
 				typ = t.t.Cols[c].Type
 			}
-			if b := t.t.Rows * int64(typ.Size()*values.KindOf(typ).Bytes()); b > 0 {
+			if b := t.t.Rows * int64(typ.Size()*column.KindOf(typ).Bytes()); b > 0 {
 				out = append(out, stored{t, i, b})
 			}
 		}
@@ -226,9 +227,9 @@ func (m *holdings) chooseColumns() {
 }
 
 // read reads a table. Marked columns go to files.
-func (m *holdings) read(st *stage, t *tableData) ([]*ra.Vector, error) {
+func (m *holdings) read(st *stage, t *tableData) ([]*column.Column, error) {
 	var failed error
-	room := func(i int, typ kernels.Type, rows int) *ra.Vector {
+	room := func(i int, typ kernels.Type, rows int) *column.Column {
 		if failed != nil || !t.spill[i] && !m.own(t, i) {
 			return nil
 		}
@@ -238,7 +239,7 @@ func (m *holdings) read(st *stage, t *tableData) ([]*ra.Vector, error) {
 		}
 		return v
 	}
-	var cols []*ra.Vector
+	var cols []*column.Column
 	var err error
 	if src, ok := m.src.(ra.Roomy); ok {
 		cols, err = src.ReadInto(st.Ctx, t.t, t.cols, room)
@@ -253,11 +254,12 @@ func (m *holdings) read(st *stage, t *tableData) ([]*ra.Vector, error) {
 	}
 	cols = slices.Clone(cols) // the list may be the source's own
 	for i, v := range cols {
-		if d := t.own[t.cols[i]]; d != nil && !d.Over(v) { // the source did not use this memory, or it was too small
+		// the source did not use this memory, or it was too small
+		if d := t.own[t.cols[i]]; d != nil && !column.SameMemory(d, v) {
 			d.Free()
 			delete(t.own, t.cols[i])
 		}
-		if b := values.NumbersOf(v); t.spill[i] && len(b) > 0 {
+		if b := v.Bytes(); t.spill[i] && len(b) > 0 {
 			if cols[i], err = m.moveOut(v); err != nil {
 				return nil, err
 			}
@@ -281,57 +283,51 @@ func (m *holdings) own(t *tableData, i int) bool {
 }
 
 // roomFor makes an empty vector with capacity for so many rows of a column, in a file or in a parameter's memory.
-func (m *holdings) roomFor(t *tableData, i int, typ kernels.Type, rows int) (*ra.Vector, error) {
+func (m *holdings) roomFor(t *tableData, i int, typ kernels.Type, rows int) (*column.Column, error) {
 	if t.spill[i] {
 		return m.roomOn(typ, rows)
 	}
-	d, err := values.NewColumn(values.KindOf(typ), rows, typ.Size(), t.t.Cols[t.cols[i]].Type.Nullable)
+	d, err := column.Allocate(column.KindOf(typ), rows, typ.Size(), t.t.Cols[t.cols[i]].Type.Nullable)
 	if err != nil {
 		return nil, err
 	}
 	t.own[t.cols[i]].Free()
 	t.own[t.cols[i]] = d
-	return &ra.Vector{Type: typ, F64: d.F64[:0:len(d.F64)], F32: d.F32[:0:len(d.F32)]}, nil
+	return d.Room(typ), nil
 }
 
 // roomOn makes an empty vector with capacity for so many rows, in a file.
-func (m *holdings) roomOn(t kernels.Type, rows int) (*ra.Vector, error) {
-	k, n := values.KindOf(t), rows*t.Size()
+func (m *holdings) roomOn(t kernels.Type, rows int) (*column.Column, error) {
+	k, n := column.KindOf(t), rows*t.Size()
 	b, err := m.Spill(n * k.Bytes())
 	if err != nil {
 		return nil, err
 	}
 	m.ledger.disk = append(m.ledger.disk, b)
-	d := values.Place(b, 0, k, rows, t.Size(), false)
-	return &ra.Vector{Type: t, F64: d.F64[:0:len(d.F64)], F32: d.F32[:0:len(d.F32)], Ints: d.I64[:0:len(d.I64)]}, nil
+	d := column.Place(b, 0, k, rows, t.Size(), false)
+	return d.Room(t), nil
 }
 
 // moveOut copies a column to a file.
-func (m *holdings) moveOut(v *ra.Vector) (*ra.Vector, error) {
-	if m.bufferOf(unsafe.Pointer(unsafe.SliceData(values.NumbersOf(v)))) != nil {
+func (m *holdings) moveOut(v *column.Column) (*column.Column, error) {
+	if m.bufferOf(unsafe.Pointer(unsafe.SliceData(v.Bytes()))) != nil {
 		return v, nil
 	}
-	to, err := m.roomOn(v.Type, v.N)
+	to, err := m.roomOn(v.Type(), v.Len())
 	if err != nil {
 		return nil, err
 	}
-	to.N, to.Valid = v.N, v.Valid
-	to.F64, to.F32, to.Ints = copyOut(to.F64, v.F64), copyOut(to.F32, v.F32), copyOut(to.Ints, v.Ints)
+	for lo := 0; lo < v.Len(); lo += 1 << 16 {
+		piece := v.Rows(lo, min(lo+1<<16, v.Len()))
+		to.Append(&piece)
+		tensor.Trim()
+	}
 	return to, nil
 }
 
-// copyOut appends from to a slice that lies in a file, a piece at a time.
-func copyOut[T any](to, from []T) []T {
-	for piece := range slices.Chunk(from, 1<<16) {
-		to = append(to, piece...)
-		tensor.Trim()
-	}
-	return to
-}
-
-func vectorBytes(v *ra.Vector) int64 {
-	n := len(values.NumbersOf(v)) + len(v.Valid)
-	for _, s := range v.Texts {
+func vectorBytes(v *column.Column) int64 {
+	n := len(v.Bytes()) + len(v.Valid())
+	for _, s := range v.Texts() {
 		n += len(s) + int(unsafe.Sizeof(s))
 	}
 	return int64(n)
@@ -342,12 +338,12 @@ func vectorBytes(v *ra.Vector) int64 {
 func (m *holdings) held() int64 {
 	n := m.opt.Taken + m.ledger.columns + m.structureBytes()
 	for _, v := range m.owned {
-		if !v.Structural && v.Data != nil && v.Data.Buf != nil && !v.Data.Buf.Spilled() {
-			n += int64(len(v.Data.Buf.Bytes()))
+		if !v.Structural && v.Data != nil && v.Data.Buffer() != nil && !v.Data.Buffer().Spilled() {
+			n += int64(len(v.Data.Buffer().Bytes()))
 		}
 	}
 	for _, q := range m.params {
-		n += int64(len(q.data.Buf.Bytes())) * int64(1+m.opt.Beside)
+		n += int64(len(q.data.Buffer().Bytes())) * int64(1+m.opt.Beside)
 	}
 	return n
 }
@@ -466,12 +462,12 @@ func (m *holdings) limitHeap() {
 		limit -= int64(len(b.Bytes()))
 	}
 	for _, v := range m.owned {
-		if v.Data != nil && !v.Data.Buf.Spilled() {
-			limit -= int64(len(v.Data.Buf.Bytes()))
+		if v.Data != nil && !v.Data.Buffer().Spilled() {
+			limit -= int64(len(v.Data.Buffer().Bytes()))
 		}
 	}
 	for _, q := range m.params {
-		limit -= int64(len(q.data.Buf.Bytes()))
+		limit -= int64(len(q.data.Buffer().Bytes()))
 	}
 	setHeapLimit(&m.ledger, max(limit, m.opt.Memory/windowShare))
 	if m.ledger.released == nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/kernels"
@@ -45,7 +46,7 @@ func (st *stage) makeCol(g *values.Graph, n *ra.Node, r *structure.Relation, i i
 	case ra.Scan:
 		return st.scanCol(g, n, r, i)
 	case ra.Opaque:
-		return g.Leaf(n.Cols[i].Name, n.Cols[i].Type, r.Space, values.FromVector(r.Data[i]), false), nil
+		return g.Leaf(n.Cols[i].Name, n.Cols[i].Type, r.Space, r.Data[i], false), nil
 	case ra.Select, ra.Join:
 		return st.expr(g, n, n.Out[i], r.Indexes)
 	case ra.SemiJoin, ra.AntiJoin:
@@ -80,36 +81,35 @@ func (st *stage) scanCol(g *values.Graph, n *ra.Node, r *structure.Relation, i i
 		return p.leaf, nil
 	}
 	key := scanKey{g.Wide, t, n.TableCols[i]}
-	if st.leaves[key] == nil && !g.Wide && v.Type.Kind == kernels.Int {
+	if st.leaves[key] == nil && !g.Wide && v.Type().Kind == kernels.Int {
 		st.leaves[key] = st.keyLeaf(n.Table.Name+"."+n.Cols[i].Name, r.Space, v)
 	}
 	// training must not change the stored values that this leaf reads: it gets a copy
 	if st.leaves[key] == nil && st.p.becomes(t, n.TableCols[i], v) {
-		c := *v
-		c.F32, c.F64 = slices.Clone(v.F32), slices.Clone(v.F64)
-		v, r.Data[t.at[n.TableCols[i]]] = &c, &c
+		v = v.Clone()
+		r.Data[t.at[n.TableCols[i]]] = v
 		if t.own[n.TableCols[i]] == nil { // else it was counted as it was read
-			st.p.ledger.columns += int64(len(values.NumbersOf(v)))
+			st.p.ledger.columns += int64(len(v.Bytes()))
 		}
 	}
 	if st.leaves[key] == nil {
-		st.leaves[key] = g.Leaf(n.Table.Name+"."+n.Cols[i].Name, n.Cols[i].Type, r.Space, values.FromVector(v), false)
+		st.leaves[key] = g.Leaf(n.Table.Name+"."+n.Cols[i].Name, n.Cols[i].Type, r.Space, v, false)
 	}
 	return st.leaves[key], nil
 }
 
 // keyLeaf is the leaf of a column of integers in the main graph. Equal columns share one leaf, so that what depends on
 // equal keys is computed once.
-func (st *stage) keyLeaf(name string, sp *structure.Space, v *ra.Vector) *values.Val {
-	key := fmt.Sprintf("%x %d", structure.SampleHash(v.Ints), sp.ID)
+func (st *stage) keyLeaf(name string, sp *structure.Space, v *column.Column) *values.Val {
+	key := fmt.Sprintf("%x %d", structure.SampleHash(v.I64()), sp.ID)
 	for s := st; s != nil; s = s.parent {
 		for _, l := range s.keys[key] {
-			if structure.EqualInts(l.Data.I64, v.Ints) && slices.Equal(l.Data.Valid, values.FromVector(v).Valid) {
+			if structure.EqualInts(l.Data.I64(), v.I64()) && slices.Equal(l.Data.Valid(), v.Valid()) {
 				return l
 			}
 		}
 	}
-	l := st.main.Leaf(name, v.Type, sp, values.FromVector(v), false)
+	l := st.main.Leaf(name, v.Type(), sp, v, false)
 	st.keys[key] = append(st.keys[key], l)
 	return l
 }
@@ -184,16 +184,16 @@ func (st *stage) aggregateCol(g *values.Graph, n *ra.Node, r *structure.Relation
 	return g.Sum(a.Fn, v, t, r.Groups)
 }
 
-func countRows(x *structure.Groups) *values.Column {
-	d := &values.Column{Kind: values.I64, Size: 1, N: x.Out.N, I64: make([]int64, x.Out.N)}
-	for g := range d.I64 {
+func countRows(x *structure.Groups) *column.Column {
+	rows := make([]int64, x.Out.N)
+	for g := range rows {
 		if x.Projection != nil {
-			d.I64[g] = int64(x.In.N / x.Out.N)
+			rows[g] = int64(x.In.N / x.Out.N)
 			continue
 		}
-		d.I64[g] = int64(x.Start[g+1] - x.Start[g])
+		rows[g] = int64(x.Start[g+1] - x.Start[g])
 	}
-	return d
+	return column.Of(kernels.Type{Kind: kernels.Int}, rows)
 }
 
 // single is an aggregate whose groups have one row each: the value of that row.
@@ -289,11 +289,11 @@ func (st *stage) addKey(g *values.Graph, n *ra.Node, r *structure.Relation, i in
 	if err != nil {
 		return nil, err
 	}
-	return g.Leaf(n.Cols[i].Name, v.Type, r.Space, values.FromVector(v), false), nil
+	return g.Leaf(n.Cols[i].Name, v.Type(), r.Space, v, false), nil
 }
 
 // Vector computes a column that the structure reads, in double precision.
-func (st *stage) Vector(n *ra.Node, i int) (*ra.Vector, error) {
+func (st *stage) Vector(n *ra.Node, i int) (*column.Column, error) {
 	r, err := st.Relation(n)
 	if err != nil {
 		return nil, err
@@ -312,7 +312,7 @@ func (st *stage) Vector(n *ra.Node, i int) (*ra.Vector, error) {
 	return v, nil
 }
 
-func (st *stage) makeVec(n *ra.Node, r *structure.Relation, i int, step bool) (*ra.Vector, error) {
+func (st *stage) makeVec(n *ra.Node, r *structure.Relation, i int, step bool) (*column.Column, error) {
 	if r.Pruned {
 		return nil, internal("column %d of %v is asked for when its structure has gone", i, n.Op)
 	}
@@ -323,19 +323,19 @@ func (st *stage) makeVec(n *ra.Node, r *structure.Relation, i int, step bool) (*
 	if err != nil {
 		return nil, err
 	}
-	if v.Op == values.OpLeaf && v.Space == r.Space && v.Data.Buf == nil {
-		return v.Data.Shared(n.Cols[i].Type), nil
+	if v.Op == values.OpLeaf && v.Space == r.Space && v.Data.Buffer() == nil {
+		return v.Data.As(n.Cols[i].Type), nil
 	}
 	d, err := st.p.compute(st, v, r.Space, step)
 	if err != nil {
 		return nil, err
 	}
-	return d.Shared(v.Type), nil
+	return d.As(v.Type), nil
 }
 
 // addKeyVec reads key column i of an Add from the inputs.
-func (st *stage) addKeyVec(n *ra.Node, r *structure.Relation, i int) (*ra.Vector, error) {
-	parts, from, base := make([]*ra.Vector, len(n.Inputs)), make([]int32, r.Space.N), int32(0)
+func (st *stage) addKeyVec(n *ra.Node, r *structure.Relation, i int) (*column.Column, error) {
+	parts, from, base := make([]*column.Column, len(n.Inputs)), make([]int32, r.Space.N), int32(0)
 	structure.Fill(from, -1)
 	for b, in := range n.Inputs {
 		v, err := st.Vector(in, i)
@@ -363,7 +363,7 @@ func (st *stage) addKeyVec(n *ra.Node, r *structure.Relation, i int) (*ra.Vector
 				from[o] = base + at
 			}
 		}
-		base += int32(v.N)
+		base += int32(v.Len())
 	}
-	return structure.GatherVector(structure.ConcatVectors(parts, st.Arrays.Scratch()), from), nil
+	return column.Gather(structure.ConcatVectors(parts, st.Arrays.Scratch()), from), nil
 }

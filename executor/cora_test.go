@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/memdb"
@@ -37,16 +38,16 @@ func cora(t testing.TB) *memdb.DB {
 		var out []memdb.Column
 		for i, c := range strings.Fields(cols) {
 			kind := map[byte]kernels.Kind{'i': kernels.Int, 't': kernels.Text, 'r': kernels.Float32}[c[0]]
-			v := ra.NewVector(kernels.Type{Kind: kind}, len(rows))
+			v := column.New(kernels.Type{Kind: kind}, len(rows))
 			for r, row := range rows {
 				switch kind {
 				case kernels.Int:
-					v.Ints[r], _ = strconv.ParseInt(row[i], 10, 64)
+					v.I64()[r], _ = strconv.ParseInt(row[i], 10, 64)
 				case kernels.Text:
-					v.Texts[r] = row[i]
+					v.Texts()[r] = row[i]
 				default:
 					x, _ := strconv.ParseFloat(row[i], 32)
-					v.F32[r] = float32(x)
+					v.F32()[r] = float32(x)
 				}
 			}
 			out = append(out, memdb.Column{Name: c[2:], Data: v})
@@ -58,13 +59,13 @@ func cora(t testing.TB) *memdb.DB {
 	load("feature", "features.csv.gz", 2, "i:node i:feature r:value")
 	normalize(db.Data["feature"])
 	glorot := func(name string, rows, in, out int, shape ...int) {
-		id := ra.NewVector(kernels.Type{Kind: kernels.Int}, rows)
-		v := ra.NewVector(kernels.Type{Kind: kernels.Float32, Shape: shape}, rows)
-		for i := range v.F32 {
-			v.F32[i] = float32((2*tensor.Uniform(1, tensor.HashKey(int64(in)), i) - 1) * 0.06)
+		id := column.New(kernels.Type{Kind: kernels.Int}, rows)
+		v := column.New(kernels.Type{Kind: kernels.Float32, Shape: shape}, rows)
+		for i := range v.F32() {
+			v.F32()[i] = float32((2*tensor.Uniform(1, tensor.HashKey(int64(in)), i) - 1) * 0.06)
 		}
-		for i := range id.Ints {
-			id.Ints[i] = int64(i)
+		for i := range id.I64() {
+			id.I64()[i] = int64(i)
 		}
 		db.Create(
 			name,
@@ -83,13 +84,13 @@ func cora(t testing.TB) *memdb.DB {
 	return db
 }
 
-func normalize(feature []*ra.Vector) {
+func normalize(feature []*column.Column) {
 	sum := map[int64]float32{}
-	for i, n := range feature[0].Ints {
-		sum[n] += feature[2].F32[i]
+	for i, n := range feature[0].I64() {
+		sum[n] += feature[2].F32()[i]
 	}
-	for i, n := range feature[0].Ints {
-		feature[2].F32[i] /= sum[n]
+	for i, n := range feature[0].I64() {
+		feature[2].F32()[i] /= sum[n]
 	}
 }
 

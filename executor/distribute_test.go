@@ -10,12 +10,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
 )
 
 // fit is a matrix beside a product: down × across tiles of p × q numbers, of rank k.
@@ -90,29 +90,29 @@ func (f *fit) create(db *memdb.DB, rng *rand.Rand, name string, x []float64, wid
 	if turned {
 		shape = []int{q, p}
 	}
-	v := ra.NewVector(kernels.Type{Kind: f.kind, Shape: shape}, len(order))
-	i, j, weight := ra.NewVector(
+	v := column.New(kernels.Type{Kind: f.kind, Shape: shape}, len(order))
+	i, j, weight := column.New(
 		kernels.Type{Kind: kernels.Int},
 		len(order),
-	), ra.NewVector(
+	), column.New(
 		kernels.Type{Kind: kernels.Int},
 		len(order),
-	), ra.NewVector(
+	), column.New(
 		kernels.Type{Kind: kernels.Float64},
 		len(order),
 	)
 	for r, at := range order {
-		i.Ints[r], j.Ints[r], weight.F64[r] = int64(at/across), int64(at%across), 1+float64(r)
+		i.I64()[r], j.I64()[r], weight.F64()[r] = int64(at/across), int64(at%across), 1+float64(r)
 		for e := range p * q {
 			to := r*p*q + e
 			if turned {
 				to = r*p*q + e%q*p + e/q
 			}
 			y := x[(at/across*p+e/q)*wide+at%across*q+e%q]
-			if v.F32 != nil {
-				v.F32[to] = float32(y)
+			if v.Kind() == column.F32 {
+				v.F32()[to] = float32(y)
 			} else {
-				v.F64[to] = y
+				v.F64()[to] = y
 			}
 		}
 	}
@@ -413,7 +413,7 @@ func TestFactorsThatCancel(t *testing.T) {
 		f := &fit{down: 3, across: 3, p: 16, q: 16, k: 4, noise: 1, kind: kernels.Float64}
 		rng := rand.New(rand.NewSource(1))
 		db := f.db(t, rng, "sum(sqnorm(a.v - matmul(w.v, h.v)))")
-		w, h := NumbersOf(t, db, "w", 1).F64, NumbersOf(t, db, "h", 1).F64
+		w, h := NumbersOf(t, db, "w", 1).F64(), NumbersOf(t, db, "h", 1).F64()
 		for i := 0; i < len(w); i += 2 {
 			w[i] *= big
 			w[i+1] = w[i] + rng.NormFloat64()
@@ -440,17 +440,17 @@ func TestFactorsThatCancel(t *testing.T) {
 // squaresOf is the sum of squares of a.
 func squaresOf(t *testing.T, db *memdb.DB) float64 {
 	v, sum := NumbersOf(t, db, "a", 2), 0.0
-	for _, x := range v.F32 {
+	for _, x := range v.F32() {
 		sum += float64(x) * float64(x)
 	}
-	for _, x := range v.F64 {
+	for _, x := range v.F64() {
 		sum += x * x
 	}
 	return sum
 }
 
 // NumbersOf is a column of a table, as it is stored.
-func NumbersOf(t *testing.T, db *memdb.DB, table string, col int) *ra.Vector {
+func NumbersOf(t *testing.T, db *memdb.DB, table string, col int) *column.Column {
 	rows, err := db.Table(context.Background(), nil, "", table)
 	if err != nil {
 		t.Fatal(err)

@@ -42,8 +42,8 @@ func (p *Program) Explain() string {
 	if p.sched != nil {
 		kept := 0
 		for _, v := range p.owned {
-			if !v.Data.Buf.Spilled() {
-				kept += len(v.Data.Buf.Bytes())
+			if !v.Data.Buffer().Spilled() {
+				kept += len(v.Data.Buffer().Bytes())
 			}
 		}
 		fmt.Fprintf(&b, "memory: %s per step, %s kept, %s scratch per worker\n", values.Size(float64(p.sched.Bytes)),
@@ -175,7 +175,7 @@ func (p *Program) Work() (w Work) {
 			if x.Idx != nil {
 				d := x.V.Data
 				w.Gathers = append(w.Gathers,
-					Gather{Rows: in.Rows, Groups: in.Grp.Out.N, Table: d.N, Width: d.Size * d.Kind.Bytes()})
+					Gather{Rows: in.Rows, Groups: in.Grp.Out.N, Table: d.Len(), Width: d.Size() * d.Kind().Bytes()})
 			}
 		}
 	}

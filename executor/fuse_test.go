@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -14,12 +15,12 @@ func TestPassOfBothKinds(t *testing.T) {
 	leakCheck(t)
 	const n, size = 1000, 4
 	src, b := &memory{}, ra.NewBuilder()
-	chunk := func(k kernels.Kind) *ra.Vector { return ra.NewVector(kernels.Type{Kind: k, Shape: []int{size}}, n) }
-	key, weight, x, y := ra.NewVector(tInt, n), ra.NewVector(tF64, n), chunk(kernels.Float32), chunk(kernels.Float64)
+	chunk := func(k kernels.Kind) *column.Column { return column.New(kernels.Type{Kind: k, Shape: []int{size}}, n) }
+	key, weight, x, y := column.New(tInt, n), column.New(tF64, n), chunk(kernels.Float32), chunk(kernels.Float64)
 	for i := range n {
-		key.Ints[i], weight.F64[i] = int64(i), float64(i%7)
+		key.I64()[i], weight.F64()[i] = int64(i), float64(i%7)
 		for j := range size {
-			x.F32[i*size+j], y.F64[i*size+j] = float32(i%(2+j)), float64(i%(5+j))
+			x.F32()[i*size+j], y.F64()[i*size+j] = float32(i%(2+j)), float64(i%(5+j))
 		}
 	}
 	param := func(c int) bool { return c == 1 }
@@ -62,11 +63,11 @@ func TestMaskDrawnAgain(t *testing.T) {
 	leakCheck(t)
 	const n = 1000
 	src, b := &memory{}, ra.NewBuilder()
-	key, x := ra.NewVector(tInt, n), ra.NewVector(tVec, n)
+	key, x := column.New(tInt, n), column.New(tVec, n)
 	for i := range n {
-		key.Ints[i] = int64(i)
+		key.I64()[i] = int64(i)
 		for j := range 3 {
-			x.F32[3*i+j] = float32(i % (3 + j))
+			x.F32()[3*i+j] = float32(i % (3 + j))
 		}
 	}
 	s := b.Scan(src.add("t", 1, key, x), func(int) bool { return true })

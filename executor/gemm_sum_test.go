@@ -388,8 +388,8 @@ func TestLongSumOfOuterProducts(t *testing.T) {
 	grad := make([]float64, 16*n) // the first rows
 	for r := range rows {
 		y := make([]float64, n)
-		for i, a := range x.F32[r*n : (r+1)*n] {
-			for j, b := range w.F32[i*n : (i+1)*n] {
+		for i, a := range x.F32()[r*n : (r+1)*n] {
+			for j, b := range w.F32()[i*n : (i+1)*n] {
 				y[j] += float64(a) * float64(b)
 			}
 		}
@@ -397,7 +397,7 @@ func TestLongSumOfOuterProducts(t *testing.T) {
 			h := math.Tanh(z)
 			y[j] = 2 * h * (1 - h*h)
 		}
-		for i, a := range x.F32[r*n : r*n+16] {
+		for i, a := range x.F32()[r*n : r*n+16] {
 			for j, b := range y {
 				grad[i*n+j] += float64(a) * b
 			}
@@ -421,9 +421,9 @@ func TestLongSumOfOuterProducts(t *testing.T) {
 		for i, want := range grad {
 			g, tol := 0.0, 1e-4
 			if wide {
-				g, tol = got.F64[i], 1e-11
+				g, tol = got.F64()[i], 1e-11
 			} else {
-				g = float64(got.F32[i])
+				g = float64(got.F32()[i])
 			}
 			if !(math.Abs(g-want) <= tol*math.Max(1, math.Abs(want))) {
 				t.Fatalf("%v: element %d of the gradient is %v, not %v", wide, i, g, want)

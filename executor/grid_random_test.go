@@ -82,8 +82,8 @@ func (m *matrixModel) table(name string, n int) {
 		shape = nil
 	}
 	v := reals(m.rng, len(at), shape...)
-	for i := range v.F32 {
-		v.F32[i] *= 5
+	for i := range v.F32() {
+		v.F32()[i] *= 5
 	}
 	m.db.Create(
 		name,

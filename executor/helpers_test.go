@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/relgrad/relgrad/executor/structure"
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -19,17 +19,17 @@ import (
 
 // memory is a Source of tables in memory; perm, if set, is the order in which the rows are handed out.
 type memory struct {
-	tables map[string][]*ra.Vector
+	tables map[string][]*column.Column
 	perm   map[string][]int32
-	opaque func(n *ra.Node, env *kernels.Env) []*ra.Vector
+	opaque func(n *ra.Node, env *kernels.Env) []*column.Column
 }
 
-func (m *memory) Read(_ context.Context, t *ra.Table, cols []int) ([]*ra.Vector, error) {
-	var out []*ra.Vector
+func (m *memory) Read(_ context.Context, t *ra.Table, cols []int) ([]*column.Column, error) {
+	var out []*column.Column
 	for _, c := range cols {
 		v := m.tables[t.Name][c]
 		if p := m.perm[t.Name]; p != nil {
-			v = structure.GatherVector(v, p)
+			v = column.Gather(v, p)
 		}
 		out = append(out, v)
 	}
@@ -37,22 +37,21 @@ func (m *memory) Read(_ context.Context, t *ra.Table, cols []int) ([]*ra.Vector,
 }
 
 // ReadInto implements ra.Roomy, as the store does.
-func (m *memory) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Room) ([]*ra.Vector, error) {
+func (m *memory) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Room) ([]*column.Column, error) {
 	out, err := m.Read(ctx, t, cols)
 	for i, v := range out {
-		if v.Type.Kind == kernels.Text {
+		if v.Type().Kind == kernels.Text {
 			continue
 		}
-		if x := room(i, v.Type, v.N); x != nil {
-			c := *v
-			c.F64, c.F32, c.Ints = append(x.F64, v.F64...), append(x.F32, v.F32...), append(x.Ints, v.Ints...)
-			out[i] = &c
+		if x := room(i, v.Type(), v.Len()); x != nil {
+			x.Append(v)
+			out[i] = x
 		}
 	}
 	return out, err
 }
 
-func (m *memory) Opaque(_ context.Context, n *ra.Node, env *kernels.Env) ([]*ra.Vector, error) {
+func (m *memory) Opaque(_ context.Context, n *ra.Node, env *kernels.Env) ([]*column.Column, error) {
 	return m.opaque(n, env), nil
 }
 
@@ -65,8 +64,8 @@ func (m *memory) shuffled(rng *rand.Rand) *memory {
 	sort.Strings(names)
 	for _, name := range names {
 		cols := m.tables[name]
-		p := make([]int32, cols[0].N)
-		for i, r := range rng.Perm(cols[0].N) {
+		p := make([]int32, cols[0].Len())
+		for i, r := range rng.Perm(cols[0].Len()) {
 			p[i] = int32(r)
 		}
 		out.perm[name] = p
@@ -74,25 +73,25 @@ func (m *memory) shuffled(rng *rand.Rand) *memory {
 	return out
 }
 
-func (m *memory) add(name string, key int, cols ...*ra.Vector) *ra.Table {
-	t := &ra.Table{Name: name, Declared: true, Rows: int64(cols[0].N)}
+func (m *memory) add(name string, key int, cols ...*column.Column) *ra.Table {
+	t := &ra.Table{Name: name, Declared: true, Rows: int64(cols[0].Len())}
 	for i, v := range cols {
-		ty := v.Type
-		ty.Nullable = v.Valid != nil
+		ty := v.Type()
+		ty.Nullable = v.Valid() != nil
 		t.Cols = append(t.Cols, ra.TableColumn{Name: fmt.Sprintf("c%d", i), Type: ty})
 		if i < key {
 			t.Key = append(t.Key, i)
 		}
 	}
 	if m.tables == nil {
-		m.tables = map[string][]*ra.Vector{}
+		m.tables = map[string][]*column.Column{}
 	}
 	m.tables[name] = cols
 	return t
 }
 
-func ints(x ...int64) *ra.Vector {
-	return &ra.Vector{Type: kernels.Type{Kind: kernels.Int}, N: len(x), Ints: x}
+func ints(x ...int64) *column.Column {
+	return column.Of(kernels.Type{Kind: kernels.Int}, x)
 }
 
 var debugRows = false
@@ -107,7 +106,7 @@ func leakCheck(t testing.TB) {
 	})
 }
 
-func runPlan(t testing.TB, plan *ra.Plan, src ra.Source, opt Options, env kernels.Env) ([][]*ra.Vector, error) {
+func runPlan(t testing.TB, plan *ra.Plan, src ra.Source, opt Options, env kernels.Env) ([][]*column.Column, error) {
 	t.Helper()
 	opt.Env = env
 	p, err := CompileOn(context.Background(), plan, src, opt)
@@ -115,7 +114,7 @@ func runPlan(t testing.TB, plan *ra.Plan, src ra.Source, opt Options, env kernel
 		return nil, err
 	}
 	defer p.Close()
-	var out [][]*ra.Vector
+	var out [][]*column.Column
 	for range 2 { // the second run must not depend on the first
 		if err := p.Run(context.Background(), env); err != nil {
 			return nil, err
@@ -151,8 +150,8 @@ func oracle(plan *ra.Plan, src ra.Source, env kernels.Env) ([][]interp.Row, erro
 	return out, nil
 }
 
-func vectorRows(cols []*ra.Vector) []interp.Row {
-	rows := make([]interp.Row, cols[0].N)
+func vectorRows(cols []*column.Column) []interp.Row {
+	rows := make([]interp.Row, cols[0].Len())
 	for i := range rows {
 		for _, c := range cols {
 			rows[i] = append(rows[i], c.Value(i))
@@ -270,7 +269,7 @@ func agree(
 	want [][]interp.Row,
 	tol float64,
 ) error {
-	var first [][]*ra.Vector
+	var first [][]*column.Column
 	for _, workers := range []int{1, 2, 7} {
 		got, err := runPlan(t, plan, src, Options{Tuning: tune, Workers: workers, Many: workers > 1}, env)
 		if err != nil {
@@ -304,16 +303,16 @@ func agree(
 	return nil
 }
 
-func bitEqual(a, b []*ra.Vector) error {
+func bitEqual(a, b []*column.Column) error {
 	for c := range a {
-		for i := range a[c].F32 {
-			if math.Float32bits(a[c].F32[i]) != math.Float32bits(b[c].F32[i]) {
-				return fmt.Errorf("column %d element %d: %v and %v", c, i, a[c].F32[i], b[c].F32[i])
+		for i := range a[c].F32() {
+			if math.Float32bits(a[c].F32()[i]) != math.Float32bits(b[c].F32()[i]) {
+				return fmt.Errorf("column %d element %d: %v and %v", c, i, a[c].F32()[i], b[c].F32()[i])
 			}
 		}
-		for i := range a[c].F64 {
-			if math.Float64bits(a[c].F64[i]) != math.Float64bits(b[c].F64[i]) {
-				return fmt.Errorf("column %d element %d: %v and %v", c, i, a[c].F64[i], b[c].F64[i])
+		for i := range a[c].F64() {
+			if math.Float64bits(a[c].F64()[i]) != math.Float64bits(b[c].F64()[i]) {
+				return fmt.Errorf("column %d element %d: %v and %v", c, i, a[c].F64()[i], b[c].F64()[i])
 			}
 		}
 	}

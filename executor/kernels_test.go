@@ -4,28 +4,29 @@ import (
 	"math/rand"
 	"testing"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
 
 // argument makes a column of n rows for a sample's argument.
-func argument(rng *rand.Rand, d *kernels.Def, t kernels.Type, n int, i int64, nulls bool) *ra.Vector {
-	v := ra.NewVector(t, n)
+func argument(rng *rand.Rand, d *kernels.Def, t kernels.Type, n int, i int64, nulls bool) *column.Column {
+	v := column.New(t, n)
 	lo, hi := d.Lo, d.Hi
 	if lo == 0 && hi == 0 {
 		lo, hi = -2, 2
 	}
-	for r := range v.Ints {
-		v.Ints[r] = i
+	for r := range v.I64() {
+		v.I64()[r] = i
 	}
-	for r := range v.F64 {
-		v.F64[r] = lo + (hi-lo)*rng.Float64()
+	for r := range v.F64() {
+		v.F64()[r] = lo + (hi-lo)*rng.Float64()
 	}
-	for r := range v.F32 {
-		v.F32[r] = float32(lo + (hi-lo)*rng.Float64())
+	for r := range v.F32() {
+		v.F32()[r] = float32(lo + (hi-lo)*rng.Float64())
 	}
-	for r := range v.Texts {
-		v.Texts[r] = []string{"1", "2", "10"}[rng.Intn(3)]
+	for r := range v.Texts() {
+		v.Texts()[r] = []string{"1", "2", "10"}[rng.Intn(3)]
 	}
 	for r := 0; nulls && r < n; r++ {
 		if rng.Intn(4) == 0 {
@@ -56,11 +57,11 @@ func testKernel(t *testing.T, rng *rand.Rand, d *kernels.Def, s kernels.Sample, 
 	t.Helper()
 	const n = 40
 	src, b := &memory{}, ra.NewBuilder()
-	key := ra.NewVector(tInt, n)
-	for i := range key.Ints {
-		key.Ints[i] = int64(i)
+	key := column.New(tInt, n)
+	for i := range key.I64() {
+		key.I64()[i] = int64(i)
 	}
-	cols := [2][]*ra.Vector{{key}, {ints(1)}}
+	cols := [2][]*column.Column{{key}, {ints(1)}}
 	type place struct{ slot, col int }
 	where, given := make([]place, len(s.Types)), s.Ints
 	for i, ty := range s.Types {

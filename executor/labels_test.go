@@ -16,9 +16,10 @@ import (
 func classified(t testing.TB, n int, most int64, loss string) *memdb.DB {
 	rng := rand.New(rand.NewSource(9))
 	label := ints(n, func(int) int64 { return rng.Int63n(most + 1) })
-	label.Type.Nullable, label.Valid = true, make([]bool, n)
-	for i := range label.Valid {
-		label.Valid[i] = rng.Intn(9) > 0
+	for i := range n {
+		if rng.Intn(9) == 0 {
+			label.SetNull(i)
+		}
 	}
 	db := memdb.New()
 	db.Create(

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/internal/lists"
@@ -20,41 +21,44 @@ type Param struct {
 	Valid      []byte // 0: the row is NULL; nil: no row is
 	table      *tableData
 	col        int
-	data       *values.Column
+	data       *column.Column
 	leaf       *values.Val
 }
 
+// Column is the buffer as a column: the same memory.
+func (q *Param) Column() *column.Column { return q.data }
+
 // param returns the buffer of a table's column. The first call makes it from v.
-func (m *holdings) param(t *tableData, col int, v *ra.Vector) (*Param, error) {
+func (m *holdings) param(t *tableData, col int, v *column.Column) (*Param, error) {
 	for _, q := range m.params {
 		if q.table == t && q.col == col {
 			return q, nil
 		}
 	}
-	k := values.KindOf(v.Type)
+	k := column.KindOf(v.Type())
 	if m.opt.Force64 {
-		k = values.F64
+		k = column.F64
 	}
 	d := t.own[col]
-	if d != nil && d.N == v.N {
+	if d != nil && d.Len() == v.Len() {
 		delete(t.own, col)
-		if d.Over(v) { // a copy may have taken the column's place
-			m.ledger.columns -= int64(len(values.NumbersOf(v)))
+		if column.SameMemory(d, v) { // a copy may have taken the column's place
+			m.ledger.columns -= int64(len(v.Bytes()))
 		}
 		switch { // whether there are NULLs is decided by the rows, not by the type
-		case v.Valid == nil:
-			d.Valid = nil
-		case d.Valid == nil:
-			d.Valid = make([]byte, v.N)
+		case v.Valid() == nil:
+			d.SetValid(nil)
+		case d.Valid() == nil:
+			d.SetValid(make([]byte, v.Len()))
 		}
 	} else { // v was not read into d
 		var err error
-		if d, err = values.NewColumn(k, v.N, v.Type.Size(), v.Valid != nil); err != nil {
+		if d, err = column.Allocate(k, v.Len(), v.Size(), v.Valid() != nil); err != nil {
 			return nil, err
 		}
 		d.Fill(v)
 	}
-	q := &Param{Rows: v.N, Size: d.Size, F32: d.F32, F64: d.F64, Valid: d.Valid, table: t, col: col, data: d}
+	q := &Param{Rows: v.Len(), Size: d.Size(), F32: d.F32(), F64: d.F64(), Valid: d.Valid(), table: t, col: col, data: d}
 	q.validate(v)
 	m.params = append(m.params, q)
 	return q, nil
@@ -62,12 +66,12 @@ func (m *holdings) param(t *tableData, col int, v *ra.Vector) (*Param, error) {
 
 // becomes reports whether v, a column that has been read, lies in the memory of a parameter, so that training changes
 // it.
-func (m *holdings) becomes(t *tableData, col int, v *ra.Vector) bool {
-	return t.own[col] != nil && t.own[col].Over(v) ||
-		slices.ContainsFunc(m.params, func(q *Param) bool { return q.table == t && q.col == col && q.data.Over(v) })
+func (m *holdings) becomes(t *tableData, col int, v *column.Column) bool {
+	return t.own[col] != nil && column.SameMemory(t.own[col], v) || slices.ContainsFunc(m.params,
+		func(q *Param) bool { return q.table == t && q.col == col && column.SameMemory(q.data, v) })
 }
 
-func (q *Param) validate(v *ra.Vector) {
+func (q *Param) validate(v *column.Column) {
 	for i := range q.Valid {
 		q.Valid[i] = 1
 		if v.IsNull(i) {
@@ -94,10 +98,10 @@ func (p *Program) Grad(i, col int) *Param {
 	}
 	r := p.roots[i][col]
 	d := r.V.Data
-	if d.Kind != values.F32 && d.Kind != values.F64 {
+	if d.Kind() != column.F32 && d.Kind() != column.F64 {
 		return nil
 	}
-	return &Param{Rows: d.N, Size: d.Size, F32: d.F32, F64: d.F64, Valid: d.Valid, data: d}
+	return &Param{Rows: d.Len(), Size: d.Size(), F32: d.F32(), F64: d.F64(), Valid: d.Valid(), data: d}
 }
 
 // Match returns, for each row of root i, its row in t's Param buffers, -1 where t has no such row. key holds, for each
@@ -124,7 +128,7 @@ func (p *Program) Match(i int, t *ra.Table, key []int) (rows []int32, err error)
 	if err != nil {
 		return nil, err
 	}
-	cols, probe := make([]structure.Probe, len(ids)), make([]*ra.Vector, len(ids))
+	cols, probe := make([]structure.Probe, len(ids)), make([]*column.Column, len(ids))
 	for k, id := range ids {
 		if cols[k], err = st.Probe(n, n.Index(id)); err != nil {
 			return nil, err
@@ -172,22 +176,23 @@ func (p *Program) Reload(ctx context.Context, t *ra.Table, col int) (err error) 
 	changed := sqlerr.New(sqlerr.ObjectNotPrereqState, "the keys of %s have changed during the run", t.Name)
 	r := st.tables[q.table]
 	switch {
-	case r == nil || v.N != q.Rows:
+	case r == nil || v.Len() != q.Rows:
 		return changed
-	case v.Type.Size() != q.Size:
+	case v.Size() != q.Size:
 		return sqlerr.New(sqlerr.ObjectNotPrereqState, "the shape of %s.%s has changed during the run", t.Name,
 			t.Cols[col].Name)
-	case (v.Valid != nil) != (q.Valid != nil):
+	case (v.Valid() != nil) != (q.Valid != nil):
 		return sqlerr.New(sqlerr.ObjectNotPrereqState, "%s.%s has other NULLs than when the run began", t.Name,
 			t.Cols[col].Name)
 	}
-	old, safe := make([]*ra.Vector, len(t.Key)), make([]bool, len(t.Key))
+	old, safe := make([]*column.Column, len(t.Key)), make([]bool, len(t.Key))
 	for k, c := range t.Key {
 		safe[k] = true
 		old[k] = r.Data[q.table.at[c]]
 	}
-	code, at, count := structure.Encode(structure.AllRows(cols[:len(t.Key)], v.N), structure.AllRows(old, v.N), safe)
-	if len(t.Key) > 0 && count != v.N {
+	now, before := structure.AllRows(cols[:len(t.Key)], v.Len()), structure.AllRows(old, v.Len())
+	code, at, count := structure.Encode(now, before, safe)
+	if len(t.Key) > 0 && count != v.Len() {
 		return changed
 	}
 	row := make([]int32, count)
@@ -200,7 +205,7 @@ func (p *Program) Reload(ctx context.Context, t *ra.Table, col int) (err error) 
 		}
 		at[i] = row[c]
 	}
-	v = structure.GatherVector(v, at)
+	v = column.Gather(v, at)
 	q.data.Fill(v)
 	q.validate(v)
 	return nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -19,10 +20,10 @@ func TestParametersInPlace(t *testing.T) {
 		{said: true, nullable: true, other: true},
 	} {
 		src, b := &memory{}, ra.NewBuilder()
-		v := ra.NewVector(kernels.Type{Kind: kernels.Float32, Shape: []int{2}}, n)
+		v := column.New(kernels.Type{Kind: kernels.Float32, Shape: []int{2}}, n)
 		keys := make([]int64, n)
 		for i := range keys {
-			keys[i], v.F32[2*i], v.F32[2*i+1] = int64(i), 1, 2
+			keys[i], v.F32()[2*i], v.F32()[2*i+1] = int64(i), 1, 2
 		}
 		there := float32(n)
 		if c.nullable {
@@ -60,7 +61,7 @@ func TestParametersInPlace(t *testing.T) {
 		}
 		defer p.Close()
 		w, at := p.Param(tab, 1), p.table(tab).at[1]
-		if over := w.data.Over(p.scans[p.table(tab)].Data[at]); over == c.other {
+		if over := column.SameMemory(w.data, p.scans[p.table(tab)].Data[at]); over == c.other {
 			t.Fatalf("%+v: the parameter is the column that was read: %v", c, over)
 		}
 		columns := int64(8 * n)
@@ -89,8 +90,8 @@ func TestParametersInPlace(t *testing.T) {
 				if r.Name == "trained" {
 					x *= 10
 				}
-				if out[0].Ints[0] != int64(there) || !slices.Equal(out[1].F32, []float32{x, 2 * x}) {
-					t.Errorf("%+v, seed %d, %s: %v and %v, not %v and %v", c, seed, r.Name, out[0].Ints, out[1].F32, there, x)
+				if out[0].I64()[0] != int64(there) || !slices.Equal(out[1].F32(), []float32{x, 2 * x}) {
+					t.Errorf("%+v, seed %d, %s: %v and %v, not %v and %v", c, seed, r.Name, out[0].I64(), out[1].F32(), there, x)
 				}
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/forms"
 	"github.com/relgrad/relgrad/executor/values"
@@ -55,7 +56,7 @@ func onceScratch(s *forms.Schedule) int {
 func itemsOf(s *forms.Schedule, roots []forms.Root) (out []*item, stored []*values.Val) {
 	at := map[*values.Val]*item{}
 	add := func(v *values.Val, own bool) {
-		x := &item{v: v, own: own, Extent: device.Extent{Bytes: values.Bytes(v.Data.Kind, v.Data.N, v.Data.Size,
+		x := &item{v: v, own: own, Extent: device.Extent{Bytes: column.Bytes(v.Data.Kind(), v.Data.Len(), v.Data.Size(),
 			v.Type.Nullable), From: len(s.Steps), To: -1}}
 		if own {
 			x.From, x.To = 0, len(s.Steps)
@@ -139,9 +140,9 @@ func (m *holdings) choose(items []*item, stored []*values.Val, steps int, tmp in
 	if structural {
 		for _, x := range items {
 			if x.own {
-				m.ledger.made = append(m.ledger.made, spillable(x.v.Data.Kind, x.Bytes))
+				m.ledger.made = append(m.ledger.made, spillable(x.v.Data.Kind(), x.Bytes))
 			}
-			if x.spilled = x.own && x.v.Data.Kind != values.Str && m.InFile(int64(x.Bytes)); x.own && !x.spilled {
+			if x.spilled = x.own && x.v.Data.Kind() != column.Str && m.InFile(int64(x.Bytes)); x.own && !x.spilled {
 				m.ledger.arrays += int64(x.Bytes)
 			}
 		}
@@ -185,7 +186,7 @@ func (m *holdings) gathered(items []*item, stored []*values.Val) (most int64) {
 	}
 	for _, v := range stored {
 		d := v.Data
-		if b := d.Bytes(); len(b) > 0 && (d.Buf.Spilled() || m.bufferOf(unsafe.Pointer(unsafe.SliceData(b))) != nil) {
+		if b := d.Bytes(); len(b) > 0 && (d.Buffer().Spilled() || m.bufferOf(unsafe.Pointer(unsafe.SliceData(b))) != nil) {
 			most = max(most, int64(len(b)))
 		}
 	}
@@ -220,7 +221,7 @@ func largestAtPeak(items []*item, steps int, least int64) *item {
 			live[x.From] += x.Bytes
 			live[x.To+1] -= x.Bytes
 		}
-		if int64(x.Bytes) >= least && x.v.Data.Kind != values.Str {
+		if int64(x.Bytes) >= least && x.v.Data.Kind() != column.Str {
 			open = append(open, x)
 		}
 	}
@@ -254,7 +255,7 @@ func largestAtPeak(items []*item, steps int, least int64) *item {
 func (m *holdings) keep(x *item) error {
 	d := x.v.Data
 	if !x.spilled {
-		own, err := values.NewColumn(d.Kind, d.N, d.Size, x.v.Type.Nullable)
+		own, err := column.Allocate(d.Kind(), d.Len(), d.Size(), x.v.Type.Nullable)
 		if err == nil {
 			*d = *own
 		}
@@ -264,8 +265,7 @@ func (m *holdings) keep(x *item) error {
 	if err != nil {
 		return err
 	}
-	*d = values.Place(b, 0, d.Kind, d.N, d.Size, x.v.Type.Nullable)
-	d.Buf = b
+	*d = column.Over(b, d.Kind(), d.Len(), d.Size(), x.v.Type.Nullable)
 	return nil
 }
 
@@ -277,7 +277,7 @@ func (a *arena) grow(m *holdings, mem, disk int) error {
 		a.mem = nil
 		b, err := tensor.NewBuffer(tensor.WholePages(mem))
 		if err != nil {
-			return values.OutOfMemory(err)
+			return column.OutOfMemory(err)
 		}
 		a.mem = b
 	}
@@ -320,8 +320,8 @@ func (m *holdings) Spilled() Spilled {
 		s.Bytes += int64(len(b.Bytes()))
 	}
 	for _, v := range m.owned {
-		if v.Data != nil && v.Data.Buf.Spilled() {
-			s.Bytes += int64(len(v.Data.Buf.Bytes()))
+		if v.Data != nil && v.Data.Buffer().Spilled() {
+			s.Bytes += int64(len(v.Data.Buffer().Bytes()))
 		}
 	}
 	for _, a := range []arena{m.arena, m.spare} {

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/forms"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/values"
@@ -22,7 +23,7 @@ func (st *stage) Filter(n *ra.Node, inputs []*structure.Relation, p *kernels.Exp
 			return
 		}
 		in := n.Inputs[c.Input]
-		var v *ra.Vector
+		var v *column.Column
 		if v, err = st.Vector(in, in.Index(c.ID)); err != nil {
 			return
 		}
@@ -31,7 +32,7 @@ func (st *stage) Filter(n *ra.Node, inputs []*structure.Relation, p *kernels.Exp
 		if idx[c.Input] == nil {
 			idx[c.Input] = &structure.Index{ID: g.NewID(), Dst: candidates, Src: src}
 		}
-		leaf := g.Leaf("", v.Type, idx[c.Input].Src, values.FromVector(v), false)
+		leaf := g.Leaf("", v.Type(), idx[c.Input].Src, v, false)
 		leaves[c] = &values.Val{ID: g.NewID(), Op: values.OpGather, Space: candidates, Type: leaf.Type,
 			Args: []*values.Val{leaf}, Index: idx[c.Input]}
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/device/cpu"
 	"github.com/relgrad/relgrad/executor/forms"
@@ -86,7 +87,7 @@ type tableData struct {
 
 	spill map[int]bool           // positions of the columns that are read into files
 	dep   map[int]bool           // the columns that become parameters
-	own   map[int]*values.Column // memory of future parameters, which columns have been read into
+	own   map[int]*column.Column // memory of future parameters, which columns have been read into
 }
 
 // Compile builds the structure of the run and the value program. src is read until Close.
@@ -170,7 +171,7 @@ func (p *Program) table(t *ra.Table) *tableData { return p.tables[tableKey(t)] }
 func (p *Program) addTable(n *ra.Node) {
 	t := p.table(n.Table)
 	if t == nil {
-		t = &tableData{t: n.Table, at: map[int]int{}, dep: map[int]bool{}, own: map[int]*values.Column{}}
+		t = &tableData{t: n.Table, at: map[int]int{}, dep: map[int]bool{}, own: map[int]*column.Column{}}
 		p.tables[tableKey(n.Table)] = t
 	}
 	for i, c := range n.TableCols {
@@ -336,7 +337,7 @@ func (p *Program) Close() {
 }
 
 // compute evaluates a structural val over a space: for this step only if step is set, else for the run.
-func (p *Program) compute(st *stage, v *values.Val, sp *structure.Space, step bool) (*values.Column, error) {
+func (p *Program) compute(st *stage, v *values.Val, sp *structure.Space, step bool) (*column.Column, error) {
 	g := st.wide
 	r := &values.Val{ID: g.NewID(), Op: values.OpConcat, Space: sp, Type: v.Type, Args: []*values.Val{v},
 		From: []*structure.Space{sp}, Vary: true}
@@ -344,11 +345,11 @@ func (p *Program) compute(st *stage, v *values.Val, sp *structure.Space, step bo
 	if err != nil {
 		return nil, err
 	}
-	if step && r.Data.Kind == values.I64 && !v.Type.Nullable { // the array outlives the schedule's memory
-		*r.Data = values.Column{Kind: values.I64, N: r.Data.N, Size: r.Data.Size,
-			I64: p.stages.Steps.Longs(r.Data.N * r.Data.Size)}
+	if step && r.Data.Kind() == column.I64 && !v.Type.Nullable { // the array outlives the schedule's memory
+		n, size := r.Data.Len(), r.Data.Size()
+		*r.Data = column.Of(kernels.Type{Kind: kernels.Int}, p.stages.Steps.Longs(n*size)).Shaped(n, size)
 	} else if step {
-		*r.Data = values.OnHeap(r.Data.Kind, r.Data.N, r.Data.Size, v.Type.Nullable)
+		*r.Data = column.OnHeap(r.Data.Kind(), r.Data.Len(), r.Data.Size(), v.Type.Nullable)
 	} else if err := p.lastingData(r.Data, v.Type.Nullable); err != nil {
 		s.Drop()
 		return nil, err
@@ -366,33 +367,34 @@ func (p *Program) compute(st *stage, v *values.Val, sp *structure.Space, step bo
 }
 
 // Result copies the columns of root i. Under Force64 columns of real are returned in double precision.
-func (p *Program) Result(i int) (out []*ra.Vector, err error) {
-	return p.columns(i, (*values.Column).Vector)
+func (p *Program) Result(i int) (out []*column.Column, err error) {
+	return p.columns(i, func(c *column.Column, t kernels.Type) *column.Column { return c.As(t).Clone() })
 }
 
 // View is Result without copying: the columns are valid until the next Run or Close and must not be changed.
-func (p *Program) View(i int) (out []*ra.Vector, err error) {
-	return p.columns(i, (*values.Column).AsVector)
+func (p *Program) View(i int) (out []*column.Column, err error) {
+	return p.columns(i, (*column.Column).As)
 }
 
-func (p *Program) columns(i int, vector func(*values.Column, kernels.Type) *ra.Vector) (out []*ra.Vector, err error) {
+func (p *Program) columns(i int, as func(*column.Column, kernels.Type) *column.Column) (out []*column.Column,
+	err error) {
 	defer guard(&err)
 	if !p.ran {
 		return nil, internal("Result before a successful Run")
 	}
 	for c, r := range p.roots[i] {
 		d := r.V.Data
-		if r.Sp.N != d.N {
-			return nil, internal("root %d has %d rows, its column %d has %d", i, r.Sp.N, c, d.N)
+		if r.Sp.N != d.Len() {
+			return nil, internal("root %d has %d rows, its column %d has %d", i, r.Sp.N, c, d.Len())
 		}
 		t := r.V.Type
-		if d.Kind == values.F32 {
+		if d.Kind() == column.F32 {
 			t.Kind = kernels.Float32
 		}
-		if d.Kind == values.I64 && p.plan.Roots[i].Node.Col(p.plan.Roots[i].Cols[c]).Type.Kind == kernels.Bool {
+		if d.Kind() == column.I64 && p.plan.Roots[i].Node.Col(p.plan.Roots[i].Cols[c]).Type.Kind == kernels.Bool {
 			t.Kind = kernels.Bool
 		}
-		out = append(out, vector(d, t))
+		out = append(out, as(d, t))
 	}
 	return out, nil
 }
@@ -408,11 +410,11 @@ func (p *Program) Scalar(i int) (x float64, null bool, err error) {
 			p.roots[i][0].Sp.N).WithHint("It yields one row with one number: an aggregate without GROUP BY, such as sum(…).")
 	}
 	d := p.roots[i][0].V.Data
-	if d.Valid != nil && d.Valid[0] == 0 {
+	if d.Valid() != nil && d.Valid()[0] == 0 {
 		return 0, true, nil
 	}
-	if d.Kind == values.I64 {
-		return float64(d.I64[0]), false, nil
+	if d.Kind() == column.I64 {
+		return float64(d.I64()[0]), false, nil
 	}
 	return d.Float(0), false, nil
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand"
 	"testing"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
@@ -35,19 +36,19 @@ type generator struct {
 	nodes []*ra.Node
 }
 
-func (g *generator) vector(t kernels.Type, n int, nulls bool) *ra.Vector {
-	v := ra.NewVector(t, n)
-	for i := range v.Ints {
-		v.Ints[i] = g.ints[0] + g.ints[1]*int64(g.rng.Intn(6))
+func (g *generator) vector(t kernels.Type, n int, nulls bool) *column.Column {
+	v := column.New(t, n)
+	for i := range v.I64() {
+		v.I64()[i] = g.ints[0] + g.ints[1]*int64(g.rng.Intn(6))
 	}
-	for i := range v.F64 {
-		v.F64[i] = float64(g.rng.Intn(33)-16) / 8
+	for i := range v.F64() {
+		v.F64()[i] = float64(g.rng.Intn(33)-16) / 8
 	}
-	for i := range v.F32 {
-		v.F32[i] = float32(g.rng.Intn(33)-16) / 8
+	for i := range v.F32() {
+		v.F32()[i] = float32(g.rng.Intn(33)-16) / 8
 	}
-	for i := range v.Texts {
-		v.Texts[i] = string(rune('a' + g.rng.Intn(4)))
+	for i := range v.Texts() {
+		v.Texts()[i] = string(rune('a' + g.rng.Intn(4)))
 	}
 	for i := 0; nulls && i < n; i++ {
 		if g.rng.Intn(5) == 0 {
@@ -59,14 +60,14 @@ func (g *generator) vector(t kernels.Type, n int, nulls bool) *ra.Vector {
 
 func (g *generator) table(name string) {
 	n := []int{0, 1, 5, 12, 30}[g.rng.Intn(5)]
-	key, gap := ra.NewVector(tInt, n), g.rng.Intn(3) == 0
+	key, gap := column.New(tInt, n), g.rng.Intn(3) == 0
 	for i, r := range g.rng.Perm(n) {
-		key.Ints[i] = g.ints[0] + g.ints[1]*int64(r)
+		key.I64()[i] = g.ints[0] + g.ints[1]*int64(r)
 		if gap && r > n/2 {
-			key.Ints[i] += g.ints[1]
+			key.I64()[i] += g.ints[1]
 		}
 	}
-	cols := []*ra.Vector{key}
+	cols := []*column.Column{key}
 	for _, t := range []kernels.Type{tInt, tInt, tText, tF64, tF32, tVec, tMat} {
 		cols = append(cols, g.vector(t, n, g.rng.Intn(3) == 0))
 	}

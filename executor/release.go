@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/values"
@@ -59,7 +60,7 @@ func (p *Program) releaseStructure() error {
 	for n, r := range st.Rels {
 		kept := &structure.Relation{Space: r.Space, Data: r.Data, Vectors: r.Vectors}
 		if !named[n] && !(n.Op == ra.Scan && p.trained(p.table(n.Table))) {
-			kept.Vectors = map[int]*ra.Vector{}
+			kept.Vectors = map[int]*column.Column{}
 		}
 		kept.Pruned = n.Op != ra.Scan || !p.trained(p.table(n.Table))
 		st.Rels[n] = kept
@@ -126,14 +127,14 @@ func (p *Program) releaseColumns() (bytes int64) {
 	for t, r := range p.scans {
 		for i, v := range r.Data {
 			keys := []scanKey{{false, t, t.cols[i]}, {true, t, t.cols[i]}}
-			chunk := v != nil && v.Type.IsFloat() && v.Type.Size() > 1
+			chunk := v != nil && v.Type().IsFloat() && v.Size() > 1
 			if v == nil || p.becomes(t, t.cols[i], v) || p.trained(t) && !chunk || used[st.leaves[keys[0]]] ||
 				used[st.leaves[keys[1]]] {
 				continue
 			}
 			for _, k := range keys {
 				if l := st.leaves[k]; l != nil && chunk { // vals that are not read may still point to it
-					l.Data.F32, l.Data.F64 = nil, nil
+					l.Data = column.Planned(l.Data.Kind(), l.Data.Len(), l.Data.Size())
 				}
 				delete(st.leaves, k)
 			}

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/optimizer"
-	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -66,7 +66,7 @@ func TestRowsFromFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		run := func(budget int64) ([]*ra.Vector, error) {
+		run := func(budget int64) ([]*column.Column, error) {
 			got, _, err := stepped(
 				t,
 				res.Plan,

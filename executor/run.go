@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/forms"
 	"github.com/relgrad/relgrad/executor/values"
@@ -90,13 +91,13 @@ func (p *Program) place(s *forms.Schedule, roots []forms.Root, a *arena, structu
 	}
 	for _, x := range items {
 		if d := x.v.Data; !x.own && x.spilled {
-			*d = values.Place(a.disk, x.Off, d.Kind, d.N, d.Size, x.v.Type.Nullable)
+			*d = column.Place(a.disk, x.Off, d.Kind(), d.Len(), d.Size(), x.v.Type.Nullable)
 		} else if !x.own {
-			*d = values.Place(a.mem, x.Off, d.Kind, d.N, d.Size, x.v.Type.Nullable)
+			*d = column.Place(a.mem, x.Off, d.Kind(), d.Len(), d.Size(), x.v.Type.Nullable)
 		}
 	}
 	for _, v := range s.Views {
-		*v.Data = values.Viewed(v.Base().Data, v.Data.N, v.Data.Size)
+		*v.Data = v.Base().Data.Shaped(v.Data.Len(), v.Data.Size())
 	}
 	s.Placed = true
 	if p.onceTmp = max(p.onceTmp, onceScratch(s)); !structural {

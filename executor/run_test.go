@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -20,8 +21,8 @@ func all(n *ra.Node, name string) ra.Root {
 	return r
 }
 
-func floats(x ...float64) *ra.Vector {
-	return &ra.Vector{Type: kernels.Type{Kind: kernels.Float64}, N: len(x), F64: x}
+func floats(x ...float64) *column.Column {
+	return column.Of(kernels.Type{Kind: kernels.Float64}, x)
 }
 
 // weighted is Σ over the rows of data of x · w[k], and the gradient relation (k, Σ x) of w, as autodiff makes it.
@@ -112,8 +113,8 @@ func TestTraining(t *testing.T) {
 
 func TestForce64KeepsDouble(t *testing.T) {
 	src, b := &memory{}, ra.NewBuilder()
-	v := ra.NewVector(kernels.Type{Kind: kernels.Float32}, 2)
-	v.F32[0], v.F32[1] = 1, 1e-9
+	v := column.New(kernels.Type{Kind: kernels.Float32}, 2)
+	v.F32()[0], v.F32()[1] = 1, 1e-9
 	n := b.Scan(src.add("w", 1, ints(0, 1), v), func(int) bool { return true })
 	s, err := b.Aggregate(n, nil, []ra.AggCol{{Name: "s", Agg: ra.Agg{Fn: ra.Sum, Arg: n.Cols[1].ID}}})
 	if err != nil {
@@ -123,7 +124,7 @@ func TestForce64KeepsDouble(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x := out[0][0].F64[0]; x <= 1 {
+	if x := out[0][0].F64()[0]; x <= 1 {
 		t.Fatalf("sum %v was rounded to real", x)
 	}
 }
@@ -136,8 +137,8 @@ func TestPerStep(t *testing.T) {
 		src.add("w", 1, ints(0, 1, 2, 3, 4, 5, 6, 7), floats(1, 2, 3, 4, 5, 6, 7, 8)),
 		func(int) bool { return true },
 	)
-	src.opaque = func(_ *ra.Node, env *kernels.Env) []*ra.Vector {
-		return []*ra.Vector{ints(env.Step, env.Step+1, env.Step+2)}
+	src.opaque = func(_ *ra.Node, env *kernels.Env) []*column.Column {
+		return []*column.Column{ints(env.Step, env.Step+1, env.Step+2)}
 	}
 	op := b.Opaque(nil, "batch", []ra.Column{{Name: "id", Type: tInt}})
 	op.PerStep = true
@@ -236,9 +237,9 @@ func TestTooLarge(t *testing.T) {
 	leakCheck(t)
 	src, b := &memory{}, ra.NewBuilder()
 	const n = 70000
-	key, x := ra.NewVector(tInt, n), ra.NewVector(tF64, n)
-	for i := range key.Ints {
-		key.Ints[i] = int64(i)
+	key, x := column.New(tInt, n), column.New(tF64, n)
+	for i := range key.I64() {
+		key.I64()[i] = int64(i)
 	}
 	s := b.Scan(src.add("t", 1, key, x), func(int) bool { return true })
 	cross := b.Join(
@@ -274,14 +275,14 @@ func TestTooLarge(t *testing.T) {
 // broken is a source that fails or panics.
 type broken struct{ err error }
 
-func (b broken) Read(context.Context, *ra.Table, []int) ([]*ra.Vector, error) {
+func (b broken) Read(context.Context, *ra.Table, []int) ([]*column.Column, error) {
 	if b.err == nil {
 		panic("broken source")
 	}
 	return nil, b.err
 }
 
-func (b broken) Opaque(context.Context, *ra.Node, *kernels.Env) ([]*ra.Vector, error) {
+func (b broken) Opaque(context.Context, *ra.Node, *kernels.Env) ([]*column.Column, error) {
 	return nil, b.err
 }
 

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
 )
 
 // spaces is TransR over n triples of the step, some of them twice, some without a relation, and wrong tails of each,
@@ -27,9 +27,10 @@ func spacesOf(b testing.TB, n, first, apart int) *memdb.DB {
 	rng := rand.New(rand.NewSource(int64(n)))
 	all := 9 * n
 	relation := ints(all, func(int) int64 { return 2 * rng.Int63n(relations) })
-	relation.Type.Nullable, relation.Valid = true, make([]bool, all)
-	for i := range relation.Valid {
-		relation.Valid[i] = rng.Intn(8) > 0
+	for i := range all {
+		if rng.Intn(8) == 0 {
+			relation.SetNull(i)
+		}
 	}
 	db := memdb.New()
 	entity := func(int) int64 { return int64(first) + int64(apart)*rng.Int63n(entities) }
@@ -151,11 +152,11 @@ func TestRowsAddedInPlace(t *testing.T) {
 }
 
 func testRuns(t *testing.T, tune *tuning.Sizes, db *memdb.DB, params []string, check func(plan string)) {
-	var first [][]*ra.Vector
+	var first [][]*column.Column
 	for _, opt := range []executor.Options{{Tuning: tune, Workers: 1}, {Tuning: tune, Workers: 3},
 		{Tuning: tune, Workers: 2, Force64: true}} {
 		plan, p := compile(t, db, params, opt)
-		var got [][]*ra.Vector
+		var got [][]*column.Column
 		for step := range int64(3) {
 			env := kernels.Env{Seed: 1, Step: step + 1}
 			if err := p.Run(context.Background(), env); err != nil {
@@ -258,10 +259,10 @@ func testOutOfOrder(
 	n, all := len(groups), int(slices.Max(groups))+3
 	weight := reals(rng, n)
 	if strings.Contains(of, "gg.v") { // NULL among them
-		weight.Type.Nullable, weight.Valid = true, make([]bool, n)
-		for i := range weight.Valid {
-			if weight.Valid[i] = rng.Intn(3) > 0; !weight.Valid[i] {
-				weight.F32[i] = 0
+		for i := range n {
+			if rng.Intn(3) == 0 {
+				weight.SetNull(i)
+				weight.ZeroRow(i)
 			}
 		}
 	}

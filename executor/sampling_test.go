@@ -7,11 +7,11 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
 )
 
 // negatives is TransE over n triples of the step and 200 corruptions of each, drawn with random_int.
@@ -149,7 +149,7 @@ func neighbours(b testing.TB, n int) *memdb.DB {
 	db := memdb.New()
 	degree := ints(n, func(int) int64 { return 1 + rng.Int63n(29) })
 	var src, k, dst []int64
-	for i, d := range degree.Ints {
+	for i, d := range degree.I64() {
 		for j := range d {
 			src, k, dst = append(src, int64(i)), append(k, j), append(dst, rng.Int63n(int64(n)))
 		}
@@ -327,7 +327,7 @@ func BenchmarkStructure(b *testing.B) {
 func TestSamplingWorkers(t *testing.T) {
 	for name, size := range map[string]int{"negatives": 1000, "triples": 300, "neighbours": 20000} {
 		m := samplings[name]
-		var want [][]*ra.Vector
+		var want [][]*column.Column
 		for _, workers := range []int{1, 2, 5} {
 			plan, p := compile(t, m.make(t, size), m.params, executor.Options{Workers: workers})
 			for step := range int64(2) {
@@ -335,7 +335,7 @@ func TestSamplingWorkers(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			var got [][]*ra.Vector
+			var got [][]*column.Column
 			for i := range plan.Roots {
 				cols, err := p.Result(i)
 				if err != nil {

@@ -6,6 +6,7 @@ import (
 	"math/rand"
 	"testing"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/memdb"
@@ -14,21 +15,21 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-func ints(n int, f func(i int) int64) *ra.Vector {
-	v := ra.NewVector(kernels.Type{Kind: kernels.Int}, n)
-	for i := range v.Ints {
-		v.Ints[i] = f(i)
+func ints(n int, f func(i int) int64) *column.Column {
+	v := column.New(kernels.Type{Kind: kernels.Int}, n)
+	for i := range v.I64() {
+		v.I64()[i] = f(i)
 	}
 	return v
 }
 
-func reals(rng *rand.Rand, n int, shape ...int) *ra.Vector {
+func reals(rng *rand.Rand, n int, shape ...int) *column.Column {
 	if len(shape) == 0 {
 		shape = nil
 	}
-	v := ra.NewVector(kernels.Type{Kind: kernels.Float32, Shape: shape}, n)
-	for i := range v.F32 {
-		v.F32[i] = float32(rng.NormFloat64()) * 0.1
+	v := column.New(kernels.Type{Kind: kernels.Float32, Shape: shape}, n)
+	for i := range v.F32() {
+		v.F32()[i] = float32(rng.NormFloat64()) * 0.1
 	}
 	return v
 }

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
 )
 
 // TestWeightsInSingles: a residual that weighs chunks of single precision alone is stored in that; one that a parameter
@@ -23,10 +23,10 @@ func TestWeightsInSingles(t *testing.T) {
 		rng := rand.New(rand.NewSource(8))
 		db := memdb.New()
 		id := func(r int) int64 { return int64(r) }
-		doubles := func(n int) *ra.Vector {
-			v := ra.NewVector(kernels.Type{Kind: kernels.Float64}, n)
-			for k := range v.F64 {
-				v.F64[k] = rng.NormFloat64()
+		doubles := func(n int) *column.Column {
+			v := column.New(kernels.Type{Kind: kernels.Float64}, n)
+			for k := range v.F64() {
+				v.F64()[k] = rng.NormFloat64()
 			}
 			return v
 		}
@@ -79,9 +79,9 @@ func TestWeightsInSingles(t *testing.T) {
 				t.Fatal(err, err2)
 			}
 			for n, v := range got {
-				for r := range v.F64 {
-					if d := v.F64[r] - want[n].F64[r]; v.Type.Shape == nil && (d > 1e-11 || d < -1e-11) {
-						t.Errorf("%s, %s: %v, not %v", name, root.Name, v.F64[r], want[n].F64[r])
+				for r := range v.F64() {
+					if d := v.F64()[r] - want[n].F64()[r]; v.Type().Shape == nil && (d > 1e-11 || d < -1e-11) {
+						t.Errorf("%s, %s: %v, not %v", name, root.Name, v.F64()[r], want[n].F64()[r])
 					}
 				}
 			}

@@ -16,10 +16,7 @@ func scores(t testing.TB, loss string) *memdb.DB {
 	rng := rand.New(rand.NewSource(9))
 	const n = 9
 	scale := ints(n, func(i int) int64 { return int64(1 + i%4) })
-	scale.Type.Nullable, scale.Valid = true, make([]bool, n)
-	for i := range scale.Valid {
-		scale.Valid[i] = i != 3
-	}
+	scale.SetNull(3)
 	id := ints(n, func(i int) int64 { return int64(i) })
 	db := memdb.New()
 	db.Create(

@@ -13,8 +13,8 @@ func (m *holdings) rowFile(v *values.Val) *values.RowFile {
 		return nil
 	}
 	d := v.Data
-	all, row := d.Bytes(), d.Size*d.Kind.Bytes()
-	if row < values.LeastRow || d.Valid != nil || int64(len(all)) <= residentColumns(m.opt.Memory) {
+	all, row := d.Bytes(), d.Size()*d.Kind().Bytes()
+	if row < values.LeastRow || d.Valid() != nil || int64(len(all)) <= residentColumns(m.opt.Memory) {
 		return nil
 	}
 	b := m.bufferOf(unsafe.Pointer(unsafe.SliceData(all)))

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/internal/gradtest"
@@ -35,7 +36,7 @@ func stepped(
 	plan *ra.Plan,
 	db *memdb.DB,
 	opt executor.Options,
-) (out []*ra.Vector, s executor.Spilled, err error) {
+) (out []*column.Column, s executor.Spilled, err error) {
 	t.Helper()
 	told := 0
 	opt.Spills = func(executor.Spilled) { told++ }
@@ -62,12 +63,7 @@ func stepped(
 	return out, s, nil
 }
 
-func sameBits(a, b []*ra.Vector) bool {
-	return slices.EqualFunc(a, b, func(a, b *ra.Vector) bool {
-		return a.N == b.N && slices.Equal(a.F64, b.F64) && slices.Equal(a.F32, b.F32) && slices.Equal(a.Ints, b.Ints) &&
-			slices.Equal(a.Valid, b.Valid)
-	})
-}
+func sameBits(a, b []*column.Column) bool { return slices.EqualFunc(a, b, column.Equal) }
 
 var atLeast = regexp.MustCompile(`at least (\d+)MB`)
 

@@ -35,8 +35,8 @@ func TestSpMMInBlocks(t *testing.T) {
 			memdb.Column{Name: "b", Data: reals(rng, items, 6)},
 		)
 		d := reals(rng, ratings)
-		for k := range d.F32 {
-			d.F32[k] += 2
+		for k := range d.F32() {
+			d.F32()[k] += 2
 		}
 		db.Create("r", 1, memdb.Column{Name: "id", Data: ints(ratings, func(r int) int64 { return int64(r) })},
 			memdb.Column{Name: "usr", Data: ints(ratings, func(int) int64 { return int64(rng.Intn(users - 1)) })},
@@ -78,9 +78,9 @@ func TestSpMMInBlocks(t *testing.T) {
 				t.Fatal(err, err2)
 			}
 			for c := range a {
-				numbers += len(a[c].F32)
-				if !slices.Equal(a[c].F32, b[c].F32) {
-					t.Errorf("%s, %s: %v with one worker, %v with three", name, params[i], a[c].F32, b[c].F32)
+				numbers += len(a[c].F32())
+				if !slices.Equal(a[c].F32(), b[c].F32()) {
+					t.Errorf("%s, %s: %v with one worker, %v with three", name, params[i], a[c].F32(), b[c].F32())
 				}
 			}
 		}

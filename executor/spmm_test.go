@@ -56,12 +56,12 @@ func TestHub(t *testing.T) {
 	h, grad, loss := make([]float64, nodes*width), make([]float64, nodes*width), 0.0
 	for e := range dst {
 		for k := range int64(width) {
-			h[dst[e]*width+k] += float64(weight.F32[e]) * float64(v.F32[src[e]*width+k])
+			h[dst[e]*width+k] += float64(weight.F32()[e]) * float64(v.F32()[src[e]*width+k])
 		}
 	}
 	for e := range dst {
 		for k := range int64(width) {
-			grad[src[e]*width+k] += 2 * float64(weight.F32[e]) * h[dst[e]*width+k]
+			grad[src[e]*width+k] += 2 * float64(weight.F32()[e]) * h[dst[e]*width+k]
 		}
 	}
 	for _, x := range h {
@@ -86,7 +86,7 @@ func TestHub(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := rows[len(rows)-1].F32
+		got := rows[len(rows)-1].F32()
 		for i, x := range got {
 			if math.Abs(float64(x)-grad[i]) > 1e-4 {
 				t.Fatalf("element %d of the gradient is %v, not %v", i, x, grad[i])

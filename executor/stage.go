@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -81,7 +82,7 @@ func (st *stage) scan(n *ra.Node) (*structure.Relation, error) {
 	r := &structure.Relation{Data: cols}
 	rows := int(n.Table.Rows)
 	if len(cols) > 0 {
-		rows = cols[0].N
+		rows = cols[0].Len()
 	}
 	if err := asPlanned(n, t.cols, cols); err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func (st *stage) scan(n *ra.Node) (*structure.Relation, error) {
 
 // asPlanned refuses rows that the plan was not made for: another session may have written the table since the loss was
 // planned.
-func asPlanned(n *ra.Node, at []int, cols []*ra.Vector) error {
+func asPlanned(n *ra.Node, at []int, cols []*column.Column) error {
 	if n.PerStep || len(cols) == 0 {
 		return nil
 	}
@@ -102,14 +103,14 @@ func asPlanned(n *ra.Node, at []int, cols []*ra.Vector) error {
 			WithDetail("Another session has changed it since the loss was planned.").
 			WithHint("Run the statement again: it is planned for what is there now.")
 	}
-	if n.Table.Rows == 1 && cols[0].N != 1 {
+	if n.Table.Rows == 1 && cols[0].Len() != 1 {
 		return changed("table \"%s\" does not have one row, as it had when the loss was planned", n.Table.Name)
 	}
 	for i, v := range cols {
-		if at[i] == ra.RowID || v.Valid == nil || n.Table.Cols[at[i]].Type.Nullable {
+		if at[i] == ra.RowID || v.Valid() == nil || n.Table.Cols[at[i]].Type.Nullable {
 			continue
 		}
-		if slices.Contains(v.Valid[:v.N], false) {
+		if slices.Contains(v.Valid(), 0) {
 			return changed("column \"%s\" of table \"%s\" holds NULL, and held none when the loss was planned",
 				n.Table.Cols[at[i]].Name, n.Table.Name)
 		}
@@ -125,11 +126,11 @@ func (st *stage) opaque(n *ra.Node) (*structure.Relation, error) {
 	if len(cols) != len(n.Cols)-1 || len(cols) == 0 {
 		return nil, internal("the source returned %d columns of %s for %d", len(cols), n.Label, len(n.Cols)-1)
 	}
-	number := ra.NewVector(kernels.Type{Kind: kernels.Int}, cols[0].N)
-	for i := range number.Ints {
-		number.Ints[i] = int64(i)
+	number := column.New(kernels.Type{Kind: kernels.Int}, cols[0].Len())
+	for i := range number.I64() {
+		number.I64()[i] = int64(i)
 	}
-	return &structure.Relation{Space: st.Space(cols[0].N), Data: append(cols[:len(cols):len(cols)], number)}, nil
+	return &structure.Relation{Space: st.Space(cols[0].Len()), Data: append(cols[:len(cols):len(cols)], number)}, nil
 }
 
 // Probe is a structural column that keys are looked up in. Integers that are read through an index are not copied.
@@ -148,8 +149,8 @@ func (st *stage) Probe(n *ra.Node, i int) (structure.Probe, error) {
 			return structure.Probe{}, err
 		}
 		if v.Op == values.OpGather && v.Space == r.Space && (v.Index.At != nil || v.Index.Late != nil) && !v.Index.Missing &&
-			v.Args[0].Op == values.OpLeaf && v.Args[0].Data.I64 != nil {
-			return structure.Probe{Vector: v.Args[0].Data.Shared(n.Cols[i].Type), At: v.Index.At, Index: v.Index}, nil
+			v.Args[0].Op == values.OpLeaf && v.Args[0].Data.Kind() == column.I64 {
+			return structure.Probe{Vector: v.Args[0].Data.As(n.Cols[i].Type), At: v.Index.At, Index: v.Index}, nil
 		}
 	}
 	v, err := st.Vector(n, i)

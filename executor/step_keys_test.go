@@ -8,11 +8,11 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
 )
 
 // stepKeys are keys by number; nil: text.
@@ -28,13 +28,13 @@ var stepKeys = map[string]func(i int64) int64{
 }
 
 // keyed is a column of the keys of numbers.
-func keyed(key func(i int64) int64, n int, number func(i int) int64) *ra.Vector {
+func keyed(key func(i int64) int64, n int, number func(i int) int64) *column.Column {
 	if key != nil {
 		return ints(n, func(i int) int64 { return key(number(i)) })
 	}
-	v := ra.NewVector(kernels.Type{Kind: kernels.Text}, n)
-	for i := range v.Texts {
-		v.Texts[i] = fmt.Sprintf("k%03d", number(i))
+	v := column.New(kernels.Type{Kind: kernels.Text}, n)
+	for i := range v.Texts() {
+		v.Texts()[i] = fmt.Sprintf("k%03d", number(i))
 	}
 	return v
 }
@@ -50,9 +50,10 @@ func TestStepKeys(t *testing.T) {
 			rng := rand.New(rand.NewSource(2))
 			some := func(int) int64 { return rng.Int63n(entities) }
 			lacks := ints(rows, func(int) int64 { return rng.Int63n(3) })
-			lacks.Type.Nullable, lacks.Valid = true, make([]bool, rows)
-			for i := range lacks.Valid {
-				lacks.Valid[i] = rng.Intn(6) > 0
+			for i := range rows {
+				if rng.Intn(6) == 0 {
+					lacks.SetNull(i)
+				}
 			}
 			db := memdb.New()
 			db.Create(

@@ -13,12 +13,12 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/optimizer/rules"
-	"github.com/relgrad/relgrad/ra"
 )
 
 // TestGolden runs the files of testdata. Commands, each followed by its input, ---- and what it prints:
@@ -104,7 +104,7 @@ func pow(a, n int) int {
 	return p
 }
 
-func (g *golden) column(d *datadriven.TestData, f []string, key, side, rows int) *ra.Vector {
+func (g *golden) column(d *datadriven.TestData, f []string, key, side, rows int) *column.Column {
 	typ, shape, _ := strings.Cut(f[1], "[")
 	ty := kernels.Type{Kind: kernels.Int}
 	if typ == "float" {
@@ -117,14 +117,14 @@ func (g *golden) column(d *datadriven.TestData, f []string, key, side, rows int)
 	} else if typ != "int" {
 		d.Fatalf(g.t, "type %s", typ)
 	}
-	v := ra.NewVector(ty, rows)
-	for i := range v.F64 {
-		v.F64[i] = g.draw.NormFloat64()
+	v := column.New(ty, rows)
+	for i := range v.F64() {
+		v.F64()[i] = g.draw.NormFloat64()
 	}
-	for i := range v.Ints {
-		v.Ints[i] = int64(g.draw.Intn(5))
+	for i := range v.I64() {
+		v.I64()[i] = int64(g.draw.Intn(5))
 		if key >= 0 {
-			v.Ints[i] = int64(i / pow(side, key) % side)
+			v.I64()[i] = int64(i / pow(side, key) % side)
 		}
 	}
 	if slices.Contains(f, "null") {

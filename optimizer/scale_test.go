@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
@@ -103,12 +104,12 @@ func must(err error) {
 	}
 }
 
-func ints(v ...int64) *ra.Vector {
-	return &ra.Vector{Type: kernels.Type{Kind: kernels.Int}, N: len(v), Ints: v}
+func ints(v ...int64) *column.Column {
+	return column.Of(kernels.Type{Kind: kernels.Int}, v)
 }
 
-func floats(v ...float64) *ra.Vector {
-	return &ra.Vector{Type: kernels.Type{Kind: kernels.Float64}, N: len(v), F64: v}
+func floats(v ...float64) *column.Column {
+	return column.Of(kernels.Type{Kind: kernels.Float64}, v)
 }
 
 // large plans a loss of one of the shapes.

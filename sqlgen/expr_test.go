@@ -7,6 +7,7 @@ import (
 	"math/rand"
 	"testing"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -15,9 +16,9 @@ import (
 
 var scalars = []float64{0.5, -1.5, 0, 2, 1, -1, 0.25, math.Inf(1), 1e-300, 3}
 
-// column draws a column of a type; a nullable one begins with NULL at a place of its own.
-func column(t kernels.Type, at, n int, ints []int64, rng *rand.Rand, d *kernels.Def) *ra.Vector {
-	v := ra.NewVector(t, n)
+// drawColumn draws a column of a type; a nullable one begins with NULL at a place of its own.
+func drawColumn(t kernels.Type, at, n int, ints []int64, rng *rand.Rand, d *kernels.Def) *column.Column {
+	v := column.New(t, n)
 	for i := range n {
 		x := kernels.Value{Type: t}
 		switch {
@@ -52,11 +53,11 @@ func column(t kernels.Type, at, n int, ints []int64, rng *rand.Rand, d *kernels.
 }
 
 // table makes a table with a column for each argument, the key k first, and the expressions that read them.
-func table(db *memdb.DB, d *kernels.Def, s kernels.Sample, rng *rand.Rand) (*ra.Table, []*ra.Vector) {
+func table(db *memdb.DB, d *kernels.Def, s kernels.Sample, rng *rand.Rand) (*ra.Table, []*column.Column) {
 	const n = 12
-	ids := ra.NewVector(kernels.Type{Kind: kernels.Int}, n)
-	for i := range ids.Ints {
-		ids.Ints[i] = int64(i)
+	ids := column.New(kernels.Type{Kind: kernels.Int}, n)
+	for i := range ids.I64() {
+		ids.I64()[i] = int64(i)
 	}
 	cols, ints := []memdb.Column{{Name: "k", Data: ids}}, s.Ints
 	for i, t := range s.Types {
@@ -68,7 +69,7 @@ func table(db *memdb.DB, d *kernels.Def, s kernels.Sample, rng *rand.Rand) (*ra.
 		if t.Shape != nil && t.Kind == kernels.Int {
 			t = kernels.Type{Kind: kernels.Int} // a constant array in the call
 		}
-		cols = append(cols, memdb.Column{Name: fmt.Sprintf("a%d", i), Data: column(t, i, n, mine, rng, d)})
+		cols = append(cols, memdb.Column{Name: fmt.Sprintf("a%d", i), Data: drawColumn(t, i, n, mine, rng, d)})
 	}
 	name := "t_" + d.Name
 	return db.Create(name, 1, cols...), db.Data[name]
@@ -160,7 +161,7 @@ func runKernels(t *testing.T, e *target) {
 				}
 			}
 			compared := 0
-			for row := range int64(data[0].N) {
+			for row := range int64(data[0].Len()) {
 				if sameValues(t, e, db, rowwise(b, scan, row, out), fmt.Sprintf("%s %v %v row %d", d.Name, s.Types, s.Attr, row)) {
 					compared++
 				}
@@ -168,8 +169,8 @@ func runKernels(t *testing.T, e *target) {
 			if t.Failed() {
 				return
 			}
-			if compared < data[0].N/3 {
-				t.Errorf("%s %v %v: only %d of %d rows compared", d.Name, s.Types, s.Attr, compared, data[0].N)
+			if compared < data[0].Len()/3 {
+				t.Errorf("%s %v %v: only %d of %d rows compared", d.Name, s.Types, s.Attr, compared, data[0].Len())
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -17,30 +18,30 @@ import (
 	"github.com/relgrad/relgrad/sqlgen"
 )
 
-func texts(xs ...string) *ra.Vector {
-	return &ra.Vector{Type: kernels.Type{Kind: kernels.Text}, N: len(xs), Texts: xs}
+func texts(xs ...string) *column.Column {
+	return column.Of(kernels.Type{Kind: kernels.Text}, xs)
 }
 
-func ints(xs ...int64) *ra.Vector {
-	return &ra.Vector{Type: kernels.Type{Kind: kernels.Int}, N: len(xs), Ints: xs}
+func ints(xs ...int64) *column.Column {
+	return column.Of(kernels.Type{Kind: kernels.Int}, xs)
 }
 
-func bools(xs ...int64) *ra.Vector {
-	return &ra.Vector{Type: kernels.Type{Kind: kernels.Bool}, N: len(xs), Ints: xs}
+func bools(xs ...int64) *column.Column {
+	return column.Of(kernels.Type{Kind: kernels.Bool}, xs)
 }
 
-func floats(r *rand.Rand, kind kernels.Kind, n int, shape ...int) *ra.Vector {
-	v := ra.NewVector(kernels.Type{Kind: kind, Shape: shape}, n)
-	for i := range v.F64 {
-		v.F64[i] = r.NormFloat64()
+func floats(r *rand.Rand, kind kernels.Kind, n int, shape ...int) *column.Column {
+	v := column.New(kernels.Type{Kind: kind, Shape: shape}, n)
+	for i := range v.F64() {
+		v.F64()[i] = r.NormFloat64()
 	}
-	for i := range v.F32 {
-		v.F32[i] = float32(r.NormFloat64())
+	for i := range v.F32() {
+		v.F32()[i] = float32(r.NormFloat64())
 	}
 	return v
 }
 
-func null(v *ra.Vector, rows ...int) *ra.Vector {
+func null(v *column.Column, rows ...int) *column.Column {
 	for _, i := range rows {
 		v.SetNull(i)
 	}

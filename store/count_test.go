@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/store/definitions"
 )
 
@@ -96,10 +96,10 @@ func writeX(t *testing.T, db *DB, r *rand.Rand) {
 			ids = append(ids, row[0].(int64))
 		}
 	}
-	data := ra.NewVector(kernels.Type{Kind: kernels.Float64}, len(ids))
+	data := column.New(kernels.Type{Kind: kernels.Float64}, len(ids))
 	if r.IntN(2) == 0 && len(ids) > 0 {
-		data.Valid = make([]bool, len(ids))
-		data.Valid[0] = r.IntN(2) == 0
+		data.SetValid(make([]byte, len(ids)))
+		data.Valid()[0] = byte(1 - r.IntN(2))
 	}
 	if err := db.WriteColumn(context.Background(), "", "w", "x", ids, data); err != nil {
 		t.Fatal(err)
@@ -154,13 +154,13 @@ func TestCountsAreKept(t *testing.T) {
 func TestCountsOfFilled(t *testing.T) {
 	db := openFile(t, "")
 	for _, n := range []int{3, 0, 2} {
-		v := ra.NewVector(kernels.Type{Kind: kernels.Int}, n)
-		for i := range v.Ints {
-			v.Ints[i] = int64(i)
+		v := column.New(kernels.Type{Kind: kernels.Int}, n)
+		for i := range v.I64() {
+			v.I64()[i] = int64(i)
 		}
 		if _, err := db.Fill(context.Background(), "g",
 			&catalog.Relation{Names: []string{"k"}, Types: []string{"bigint"},
-				Cols: []*ra.Vector{v}}, []string{"k"}); err != nil {
+				Cols: []*column.Column{v}}, []string{"k"}); err != nil {
 			t.Fatal(err)
 		}
 		tab, err := db.Table("", "g")

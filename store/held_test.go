@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/store/columns"
 	"github.com/relgrad/relgrad/store/definitions"
 	"github.com/relgrad/relgrad/tensor"
@@ -17,17 +17,13 @@ import (
 func TestHeld(t *testing.T) {
 	db := openFile(t, "")
 	result := func(rows, size int) *catalog.Relation {
-		v := &ra.Vector{Type: kernels.Type{Kind: kernels.Float32, Shape: tensor.Shape{size}}, N: rows,
-			F32: make([]float32, rows*size)}
-		for i := range v.F32 {
-			v.F32[i] = float32(i)
+		v := column.Of(kernels.Type{Kind: kernels.Float32, Shape: tensor.Shape{size}}, make([]float32, rows*size))
+		for i := range v.F32() {
+			v.F32()[i] = float32(i)
 		}
-		v.Valid = make([]bool, rows)
-		for k := range v.Valid {
-			v.Valid[k] = k > 0
-		}
+		v.SetNull(0)
 		return &catalog.Relation{Names: []string{"k", "v"}, Types: []string{"integer", "real[]"},
-			Cols: []*ra.Vector{{Type: kernels.Type{Kind: kernels.Int}, N: rows, Ints: make([]int64, rows)}, v}}
+			Cols: []*column.Column{column.New(kernels.Type{Kind: kernels.Int}, rows), v}}
 	}
 	buffers, _ := tensor.LiveBuffers()
 	for _, tc := range []struct {

@@ -171,7 +171,7 @@ func refill(ctx context.Context, db *DB, t *catalog.TableDef, r *catalog.Relatio
 		for i := range r.Cols {
 			b.AddSlot(t, &t.Cols[i])
 		}
-		for k := range r.Cols[0].N {
+		for k := range r.Cols[0].Len() {
 			for i, v := range r.Cols {
 				var sl *columns.Slot
 				if t.Cols[i].Type.IsChunk() {
@@ -186,7 +186,7 @@ func refill(ctx context.Context, db *DB, t *catalog.TableDef, r *catalog.Relatio
 			}
 		}
 		db.bump(definitions.KeyOf(t), true)
-		return checkSlots(b, t, int64(r.Cols[0].N))
+		return checkSlots(b, t, int64(r.Cols[0].Len()))
 	})
 }
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/store/columns"
 	"github.com/relgrad/relgrad/store/definitions"
 	"github.com/relgrad/relgrad/tensor"
@@ -51,7 +51,7 @@ func putResult(db *DB, r *catalog.Relation) (_ *catalog.TableDef, err error) {
 	defer s.Close()
 	rows := 0
 	if len(r.Cols) > 0 {
-		rows = r.Cols[0].N
+		rows = r.Cols[0].Len()
 	}
 	for k := range rows {
 		for i, v := range r.Cols {
@@ -135,12 +135,12 @@ type held struct {
 func newHeld(db *DB, r *catalog.Relation, cols []catalog.Column) *held {
 	h, bytes := &held{cols: make([]bool, len(cols))}, 0
 	for i, v := range r.Cols {
-		if !cols[i].Type.IsChunk() || v.Type.Shape == nil {
+		if !cols[i].Type.IsChunk() || v.Type().Shape == nil {
 			continue
 		}
-		if n := columns.ChunkBytes(v, cols[i].Type); n >= heldFrom && v.N <= heldMost/n {
+		if n := columns.ChunkBytes(v, cols[i].Type); n >= heldFrom && v.Len() <= heldMost/n {
 			h.cols[i] = true
-			bytes += v.N * ((n + 63) &^ 63)
+			bytes += v.Len() * ((n + 63) &^ 63)
 		}
 	}
 	if bytes == 0 || bytes > heldMost {
@@ -158,7 +158,7 @@ func newHeld(db *DB, r *catalog.Relation, cols []catalog.Column) *held {
 }
 
 // hold stores row k of a column and returns its number.
-func (h *held) hold(db *DB, v *ra.Vector, k int, t catalog.Type) (int, error) {
+func (h *held) hold(db *DB, v *column.Column, k int, t catalog.Type) (int, error) {
 	n := columns.ChunkBytes(v, t)
 	b := h.buf.Bytes()[h.at : h.at+n : h.at+n]
 	h.at += (n + 63) &^ 63

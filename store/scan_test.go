@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/column"
 )
 
 // cacheKB is the size of SQLite's caches, of the store and of temporary tables.
@@ -54,7 +54,7 @@ func TestScanCache(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var cols []*ra.Vector
+			var cols []*column.Column
 			cols, err = db.Read(ctx, tab, []int{0, 1})
 			if err != nil {
 				return err
@@ -62,15 +62,15 @@ func TestScanCache(t *testing.T) {
 			if now := cacheKB(t, db); now != before {
 				t.Errorf("%q, %s: a cache of %d kB, not %d", path, name, now, before)
 			}
-			for r, id := range cols[0].Ints {
-				for _, x := range cols[1].F32[r*width : (r+1)*width] {
+			for r, id := range cols[0].I64() {
+				for _, x := range cols[1].F32()[r*width : (r+1)*width] {
 					if x != float32(id)+add {
 						t.Fatalf("%q, %s: row %d holds %v, not %v", path, name, id, x, float32(id)+add)
 					}
 				}
 			}
-			if len(cols[0].Ints) != rows {
-				t.Fatalf("%d rows", len(cols[0].Ints))
+			if len(cols[0].I64()) != rows {
+				t.Fatalf("%d rows", len(cols[0].I64()))
 			}
 			return nil
 		}

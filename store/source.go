@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/ast"
@@ -80,12 +81,12 @@ func (db *DB) TableOn(path []string, schema, name string) (*ra.Table, error) {
 }
 
 // Read implements ra.Source: columns of a table (ra.RowID is the hidden row id), all in row id order.
-func (db *DB) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vector, error) {
+func (db *DB) Read(ctx context.Context, t *ra.Table, cols []int) ([]*column.Column, error) {
 	return db.ReadInto(ctx, t, cols, nil)
 }
 
 // ReadInto implements ra.Roomy.
-func (db *DB) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Room) ([]*ra.Vector, error) {
+func (db *DB) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Room) ([]*column.Column, error) {
 	def := db.cat.Tables[definitions.Key{Schema: t.Schema, Name: t.Name}]
 	if def == nil {
 		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", t.Name)
@@ -134,8 +135,8 @@ func isLarge(c *catalog.Column) bool {
 }
 
 // Query runs any SELECT and returns its columns; a chunk column must have one shape.
-func (db *DB) Query(ctx context.Context, sel *ast.Select, text *ast.Text) (cols []catalog.ResultCol, data []*ra.Vector,
-	err error) {
+func (db *DB) Query(ctx context.Context, sel *ast.Select, text *ast.Text) (cols []catalog.ResultCol,
+	data []*column.Column, err error) {
 	var r *columns.Reader
 	stop := db.watch(ctx)
 	defer stop()
@@ -163,7 +164,7 @@ func (db *DB) Columns(ctx context.Context, sel *ast.Select, text *ast.Text) (col
 // WriteColumn replaces a value column's data in the rows with these row ids, in any order. It is the fast way to write
 // trained parameters: one transaction (or savepoint) and one prepared statement. Chunks of a new shape must be written
 // to all rows.
-func (db *DB) WriteColumn(ctx context.Context, schema, name, col string, rowids []int64, data *ra.Vector) error {
+func (db *DB) WriteColumn(ctx context.Context, schema, name, col string, rowids []int64, data *column.Column) error {
 	t, _ := db.cat.Relation(db.searchPath(), schema, name)
 	if t == nil {
 		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", name)
@@ -175,8 +176,9 @@ func (db *DB) WriteColumn(ctx context.Context, schema, name, col string, rowids 
 	if i < 0 {
 		return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", col, name)
 	}
-	if len(rowids) != data.N {
-		return sqlerr.New(sqlerr.Internal, "internal error: %d row ids for %d rows of %s.%s", len(rowids), data.N, name, col)
+	if len(rowids) != data.Len() {
+		return sqlerr.New(sqlerr.Internal, "internal error: %d row ids for %d rows of %s.%s", len(rowids), data.Len(),
+			name, col)
 	}
 	stop := db.watch(ctx)
 	defer stop()
@@ -200,9 +202,9 @@ func (db *DB) WriteColumn(ctx context.Context, schema, name, col string, rowids 
 			}
 		}
 		db.bump(definitions.KeyOf(t), definitions.InKey(t, col))
-		if now := db.cat.Tables[definitions.KeyOf(t)]; data.Valid == nil && (now.Count == nil || !now.Count.HasNull(col)) {
+		if now := db.cat.Tables[definitions.KeyOf(t)]; data.Valid() == nil && (now.Count == nil || !now.Count.HasNull(col)) {
 			return checkSlots(b, t, 0) // no row is added, and none becomes NULL
 		}
-		return checkSlots(b, t, int64(data.N))
+		return checkSlots(b, t, int64(data.Len()))
 	})
 }

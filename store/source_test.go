@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -32,18 +33,18 @@ func TestSource(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(cols[0].Ints, cols[1].Ints, cols[2].F32, cols[2].Valid, cols[3].F64, cols[3].Valid, cols[4].Texts,
-		cols[5].F64, cols[6].Ints); got !=
-		"[5 6 7] [5 6 7] [1 2 0 0 3 4] [true false true] [0.5 2 0] [true true false] [p q ] [1.25 3 0] [1 0 0]" {
+	if got := fmt.Sprint(cols[0].I64(), cols[1].I64(), cols[2].F32(), cols[2].Valid(), cols[3].F64(), cols[3].Valid(),
+		cols[4].Texts(), cols[5].F64(), cols[6].I64()); got !=
+		"[5 6 7] [5 6 7] [1 2 0 0 3 4] [1 0 1] [0.5 2 0] [1 1 0] [p q ] [1.25 3 0] [1 0 0]" {
 		t.Error(got)
 	}
-	data := ra.NewVector(kernels.Type{Kind: kernels.Float64, Shape: []int{1, 2}}, 2)
-	copy(data.F64, []float64{9, 8, 7, 6})
+	data := column.New(kernels.Type{Kind: kernels.Float64, Shape: []int{1, 2}}, 2)
+	copy(data.F64(), []float64{9, 8, 7, 6})
 	if err := db.WriteColumn(context.Background(), "", "w", "v", []int64{7, 6}, data); err != nil {
 		t.Fatal(err)
 	}
 	check(t, db, [][2]string{{"SELECT k, v FROM w ORDER BY k", "k|v\n5|{{1,2}}\n6|{{7,6}}\n7|{{9,8}}"}})
-	bad := ra.NewVector(kernels.Type{Kind: kernels.Float64, Shape: []int{2, 2}}, 1)
+	bad := column.New(kernels.Type{Kind: kernels.Float64, Shape: []int{2, 2}}, 1)
 	if err := db.WriteColumn(context.Background(), "", "w", "v", []int64{7},
 		bad); sqlerr.Code(err) != sqlerr.ArraySubscript {
 		t.Error(err)
@@ -55,8 +56,8 @@ func TestSource(t *testing.T) {
 		t.Fatal(err)
 	}
 	names, vs, err := db.Query(context.Background(), sel, text)
-	if err != nil || fmt.Sprint(names, vs[0].Ints, vs[1].F32, vs[1].Type,
-		vs[2].Texts) != "[{d integer} {v real[]} {c text}] [12 14] [7 6 9 8] real[1,2] [x x]" {
+	if err != nil || fmt.Sprint(names, vs[0].I64(), vs[1].F32(), vs[1].Type(),
+		vs[2].Texts()) != "[{d integer} {v real[]} {c text}] [12 14] [7 6 9 8] real[1,2] [x x]" {
 		t.Error(names, vs, err)
 	}
 	mustRun(t, db, "CREATE TABLE plain (x real); CREATE TABLE empty (id int PRIMARY KEY, v real[])")
@@ -151,20 +152,20 @@ func TestLargeChunks(t *testing.T) {
 				t.Fatal(err)
 			}
 			v, ids, r := cols[0], cols[1], cols[2]
-			if fmt.Sprint(ids.Ints, v.Valid, r.N, r.Valid) != "[1 2 3 4 6 7] [false true true false true false] 6 []" {
-				t.Fatal(ids.Ints, v.Valid, r.N, r.Valid)
+			if fmt.Sprint(ids.I64(), v.Valid(), r.Len(), r.Valid()) != "[1 2 3 4 6 7] [0 1 1 0 1 0] 6 []" {
+				t.Fatal(ids.I64(), v.Valid(), r.Len(), r.Valid())
 			}
-			for at, id := range ids.Ints {
+			for at, id := range ids.I64() {
 				for k := range 70000 {
 					x, y := float64(k+1)*float64(id), float64(k+1)+float64(id)
 					if v.IsNull(at) {
 						x, y = 0, 0
 					}
-					if got := v.F64[at*140000+2*k:][:2]; got[0] != x || got[1] != y {
+					if got := v.F64()[at*140000+2*k:][:2]; got[0] != x || got[1] != y {
 						t.Fatalf("%s, id %d, row %d: %v, not %v and %v", table, id, k, got, x, y)
 					}
 				}
-				for k, x := range r.F32[at*300000:][:300000] {
+				for k, x := range r.F32()[at*300000:][:300000] {
 					if x != float32(k+1+int(id)) {
 						t.Fatalf("%s, id %d, element %d: %v", table, id, k, x)
 					}
@@ -189,8 +190,8 @@ func TestLargeChunksWithoutRowID(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for at, id := range cols[0].Ints {
-		if got := cols[1].F32[at*300000]; got != float32(1+id) {
+	for at, id := range cols[0].I64() {
+		if got := cols[1].F32()[at*300000]; got != float32(1+id) {
 			t.Errorf("row %d has the chunk of another: %v", id, got)
 		}
 	}
@@ -209,14 +210,15 @@ func TestRoomForNoRows(t *testing.T) {
 	}
 	tab.Rows = 0
 	asked := 0
-	cols, err := db.ReadInto(context.Background(), tab, []int{0, 1, 2}, func(_ int, typ kernels.Type, _ int) *ra.Vector {
+	room := func(_ int, typ kernels.Type, _ int) *column.Column {
 		asked++
-		return &ra.Vector{Type: typ}
-	})
+		return column.New(typ, 0)
+	}
+	cols, err := db.ReadInto(context.Background(), tab, []int{0, 1, 2}, room)
 	if err != nil || asked != 3 {
 		t.Fatal(asked, err)
 	}
-	if got := fmt.Sprint(cols[0].Ints, cols[1].F64, cols[2].F32); got != "[1 2] [2 5] [3 4 6 7]" {
+	if got := fmt.Sprint(cols[0].I64(), cols[1].F64(), cols[2].F32()); got != "[1 2] [2 5] [3 4 6 7]" {
 		t.Error(got)
 	}
 }

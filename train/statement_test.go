@@ -10,6 +10,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
@@ -20,12 +21,12 @@ import (
 	"github.com/relgrad/relgrad/train"
 )
 
-func ints(x ...int64) *ra.Vector {
-	return &ra.Vector{Type: kernels.Type{Kind: kernels.Int}, N: len(x), Ints: x}
+func ints(x ...int64) *column.Column {
+	return column.Of(kernels.Type{Kind: kernels.Int}, x)
 }
 
-func vector(kind kernels.Kind, n int, shape ...int) *ra.Vector {
-	return ra.NewVector(kernels.Type{Kind: kind, Shape: shape}, n)
+func vector(kind kernels.Kind, n int, shape ...int) *column.Column {
+	return column.New(kernels.Type{Kind: kind, Shape: shape}, n)
 }
 
 // database has tables of values; only their shapes count here.

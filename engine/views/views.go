@@ -6,6 +6,7 @@ import (
 
 	"github.com/relgrad/relgrad/autodiff"
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/engine"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/kernels"
@@ -49,7 +50,7 @@ func (db Views) View(ctx context.Context, v *catalog.ViewDef) (*catalog.Relation
 	}
 	out := &catalog.Relation{Cols: cols}
 	for i, col := range v.Cols {
-		if !fits(cols[i].Type, col.Type) || !finite(cols[i]) {
+		if !fits(cols[i].Type(), col.Type) || !finite(cols[i]) {
 			return nil, false, nil
 		}
 		out.Names, out.Types = append(out.Names, col.Name), append(out.Types, col.Type.String())
@@ -72,11 +73,11 @@ func fits(t kernels.Type, want catalog.Type) bool {
 }
 
 // finite reports whether all scalar floats of a column are finite; for others the store may raise an error.
-func finite(v *ra.Vector) bool {
-	if v.Type.Shape != nil {
+func finite(v *column.Column) bool {
+	if v.Type().Shape != nil {
 		return true
 	}
-	for i := range v.N {
+	for i := range v.Len() {
 		if x := vectorAt(v, i); !v.IsNull(i) && (math.IsNaN(x) || math.IsInf(x, 0)) {
 			return false
 		}
@@ -84,12 +85,12 @@ func finite(v *ra.Vector) bool {
 	return true
 }
 
-func vectorAt(v *ra.Vector, i int) float64 {
+func vectorAt(v *column.Column, i int) float64 {
 	switch {
-	case v.F64 != nil:
-		return v.F64[i]
-	case v.F32 != nil:
-		return float64(v.F32[i])
+	case v.Kind() == column.F64:
+		return v.F64()[i]
+	case v.Kind() == column.F32:
+		return float64(v.F32()[i])
 	}
 	return 0
 }

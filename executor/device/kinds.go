@@ -1,6 +1,7 @@
 package device
 
 import (
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/values"
 )
@@ -30,7 +31,7 @@ type Adding struct {
 // InParts tells that accumulators hold single precision, and double precision only where there are too many rows for
 // it.
 func (a *Adding) InParts(v *values.Val) bool {
-	return a != nil && a.Terms != nil && values.KindOf(v.Type) == values.F32
+	return a != nil && a.Terms != nil && column.KindOf(v.Type) == column.F32
 }
 
 // OuterTerm is xᵀ·y for each row, times scalars; x and y are vectors, or matrices with as many rows.
@@ -109,8 +110,8 @@ func (o *Outers) Tiles() (down, n, width int) {
 // such matrices makes anyway.
 const ProductRows = 1024
 
-func InPartsBytes(k values.Kind, n int) int {
-	return values.Aligned(n*k.Bytes()) + values.Aligned(n*values.F64.Bytes())
+func InPartsBytes(k column.Kind, n int) int {
+	return column.Aligned(n*k.Bytes()) + column.Aligned(n*column.F64.Bytes())
 }
 
 // NarrowProduct lowers products of a wide matrix and a narrow one of which either is transposed, such as the heads'
@@ -205,9 +206,9 @@ type SpMMBlocks struct {
 
 // Scratch is where a block's sums lie in a worker's memory, behind the weights, and where they end.
 func (s *SpMMBlocks) Scratch(in *Instr) (part, end int) {
-	bytes := values.KindOf(in.V.Type).Bytes()
-	part = values.Aligned(in.T.Bytes) + values.Aligned(s.Most*bytes)
-	return part, part + values.Aligned(s.Wide*in.V.Type.Size()*bytes)
+	bytes := column.KindOf(in.V.Type).Bytes()
+	part = column.Aligned(in.T.Bytes) + column.Aligned(s.Most*bytes)
+	return part, part + column.Aligned(s.Wide*in.V.Type.Size()*bytes)
 }
 
 // FiledRows is how SpMM reads rows of columns in files: a piece of them at a time is copied to a worker's memory.

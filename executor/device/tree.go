@@ -3,6 +3,7 @@ package device
 import (
 	"slices"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/executor/values"
@@ -26,7 +27,7 @@ type Tree struct {
 }
 
 type Cell struct {
-	Kind              values.Kind
+	Kind              column.Kind
 	Size              int
 	Uniform, Nullable bool
 	View              bool // points into a column; has no scratch
@@ -38,7 +39,7 @@ type Cell struct {
 // Op is an operation of a tree.
 type Op struct {
 	Code   Opcode
-	Kind   values.Kind // of number that its loop runs over
+	Kind   column.Kind // of number that its loop runs over
 	Name   string      // of the kernel that it is for
 	Strict bool        // it is NULL where an argument is
 	Out    int
@@ -71,7 +72,7 @@ func (t *Tree) Place(rows int) {
 		if cl.Uniform {
 			n = 1
 		}
-		cl.ext = &Extent{Bytes: values.Bytes(cl.Kind, n, cl.Size, cl.Nullable), From: -1, To: len(t.Ops)}
+		cl.ext = &Extent{Bytes: column.Bytes(cl.Kind, n, cl.Size, cl.Nullable), From: -1, To: len(t.Ops)}
 		ext = append(ext, cl.ext)
 	}
 	for i, o := range t.Ops {

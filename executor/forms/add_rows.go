@@ -1,6 +1,7 @@
 package forms
 
 import (
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/values"
 )
@@ -27,7 +28,7 @@ var _ = registerForm(Form{
 // addRowsWork is the operations and bytes: each row is looked up, and few are changed.
 func addRowsWork(a *device.AddRows, v *values.Val) (flops, bytes float64) {
 	looks, n := float64(len(a.From)*v.Space.N), float64(a.Rows*v.Type.Size())
-	return looks + n, 4*looks + 3*n*float64(values.KindOf(v.Type).Bytes())
+	return looks + n, 4*looks + 3*n*float64(column.KindOf(v.Type).Bytes())
 }
 
 // addRowsOf finds what the form needs; nil for other maps.
@@ -49,7 +50,7 @@ func addRowsOf(l *Lowerer, v *values.Val) *device.AddRows {
 	}
 	if base.Op != values.OpAgg || base.Type.Nullable || len(a.From) == 0 || len(l.uses[base]) != 1 || l.isRoot[base] ||
 		!base.Vary || base.Data == nil || base.Space != v.Space || !base.Type.Is(v.Type) ||
-		base.Data.Kind != values.KindOf(v.Type) || l.distributed[base] != nil || l.distributed[v] != nil {
+		base.Data.Kind() != column.KindOf(v.Type) || l.distributed[base] != nil || l.distributed[v] != nil {
 		return nil
 	}
 	a.Base = base
@@ -75,7 +76,7 @@ func fewOf(x, v *values.Val) (s device.Source, n int) {
 		!x.Index.Missing {
 		return s, 0
 	}
-	if y := x.Args[0]; y.Data == nil || y.Data.Kind != values.KindOf(v.Type) {
+	if y := x.Args[0]; y.Data == nil || y.Data.Kind() != column.KindOf(v.Type) {
 		return s, 0
 	}
 	for _, at := range x.Index.At {

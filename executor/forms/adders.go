@@ -1,6 +1,7 @@
 package forms
 
 import (
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/values"
@@ -54,7 +55,7 @@ var _ = registerForm(Form{
 	Cost: func(l *Lowerer, v *values.Val, found any) float64 {
 		if from := len(found.(*device.Adding).Also); from > 0 { // sums a group at a time, as SpMM does
 			n := float64(v.Groups.In.N * v.Type.Size() * from)
-			return rate{0.25, 0.12}.of(n, n*float64(values.KindOf(v.Type).Bytes()))
+			return rate{0.25, 0.12}.of(n, n*float64(column.KindOf(v.Type).Bytes()))
 		}
 		return l.treeCost(v) / 2 // rows are summed as they are made, not stored
 	},
@@ -87,7 +88,7 @@ func emitSum(c *compiler, v *values.Val, a *device.Adding) error {
 		if err != nil {
 			return err
 		}
-		c.t.Result = append(c.t.Result, c.convert(r, values.KindOf(v.Type)))
+		c.t.Result = append(c.t.Result, c.convert(r, column.KindOf(v.Type)))
 	}
 	c.t.Also, c.sums = append(c.t.Also, a.Also...), append(c.sums, a)
 	c.t.Gathers = append(c.t.Gathers, a.Index...)
@@ -137,7 +138,7 @@ func sumInPlace(g *values.Graph, v *values.Val, order *structure.Index, scalars 
 	}
 	a := &device.Adding{How: v.Fn.String() + " in place", Vals: factorVals(scalars), Near: make([]bool, len(from))}
 	for i, x := range from {
-		if x.V.Data.Kind != values.KindOf(v.Type) {
+		if x.V.Data.Kind() != column.KindOf(v.Type) {
 			return nil
 		}
 		from[i] = inOrder(x, g, order)

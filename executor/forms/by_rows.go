@@ -3,6 +3,7 @@ package forms
 import (
 	"slices"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/values"
@@ -87,7 +88,7 @@ func byRowsInstr(l *Lowerer, v *values.Val, b *byRows) (*device.Instr, error) {
 	}
 	in := l.finish(&device.Instr{V: v, How: "map by rows", Rows: b.sp.N, By: b.m, T: t, Besides: besides})
 	for _, u := range besides {
-		in.Bytes += float64(u.Space.N * u.Type.Size() * values.KindOf(u.Type).Bytes())
+		in.Bytes += float64(u.Space.N * u.Type.Size() * column.KindOf(u.Type).Bytes())
 	}
 	return in, nil
 }
@@ -103,7 +104,8 @@ func productsOf(l *Lowerer, v *values.Val) (all []*values.Val) {
 		if p := dims(v, u.Args[1]); p.N > l.Tune.NarrowSide || p.K < 2*p.N {
 			continue
 		}
-		if m, _ := values.Untransposed(u.Args[1]); m.Data != nil && m.Data.Kind == values.KindOf(v.Type) && !m.Type.Nullable {
+		m, _ := values.Untransposed(u.Args[1])
+		if m.Data != nil && m.Data.Kind() == column.KindOf(v.Type) && !m.Type.Nullable {
 			all = append(all, u)
 		}
 	}
@@ -132,7 +134,7 @@ func (b *byRows) rowsOf(v *values.Val) (*values.Val, error) {
 	w.Type.Shape = w.Type.Shape[1:]
 	if b.made[v] = w; v.Data != nil {
 		w.Op, w.Args, w.Layout = values.OpLayout, []*values.Val{v}, &values.Layout{View: true}
-		w.Data = &values.Column{Kind: v.Data.Kind, Size: w.Type.Size(), N: b.sp.N}
+		w.Data = column.Planned(v.Data.Kind(), b.sp.N, w.Type.Size())
 		b.views = append(b.views, w)
 		return w, nil
 	}
@@ -237,7 +239,7 @@ func onlyMapped(l *Lowerer, v *values.Val) bool {
 		return false
 	}
 	if m, _ := values.Untransposed(v.Args[1]); m.Data != nil &&
-		m.Data.Kind != values.KindOf(v.Type) { // it would be converted again for each row
+		m.Data.Kind() != column.KindOf(v.Type) { // it would be converted again for each row
 		return false
 	}
 	if slices.ContainsFunc(

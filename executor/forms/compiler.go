@@ -3,6 +3,7 @@ package forms
 import (
 	"slices"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/values"
@@ -98,7 +99,7 @@ func (c *compiler) make(v *values.Val, mask int) (int, error) {
 
 func (c *compiler) cell(t kernels.Type, uniform bool) int {
 	c.t.Cells = append(c.t.Cells,
-		device.Cell{Kind: values.KindOf(t), Size: t.Size(), Uniform: uniform, Nullable: t.Nullable, Typ: t})
+		device.Cell{Kind: column.KindOf(t), Size: t.Size(), Uniform: uniform, Nullable: t.Nullable, Typ: t})
 	return len(c.t.Cells) - 1
 }
 
@@ -133,7 +134,7 @@ func (c *compiler) load(v *values.Val, idx *structure.Index, uniform bool) (int,
 	}
 	t := v.Type
 	stored := t
-	if v.Data.Kind == values.F32 {
+	if v.Data.Kind() == column.F32 {
 		stored.Kind = kernels.Float32
 	}
 	r := c.cell(stored, uniform)
@@ -145,13 +146,13 @@ func (c *compiler) load(v *values.Val, idx *structure.Index, uniform bool) (int,
 	}
 	c.add(o)
 	if stored.Kind != t.Kind {
-		return c.convert(r, values.KindOf(t)), nil
+		return c.convert(r, column.KindOf(t)), nil
 	}
 	return r, nil
 }
 
 // convert returns a cell with the same numbers in another kind.
-func (c *compiler) convert(r int, k values.Kind) int {
+func (c *compiler) convert(r int, k column.Kind) int {
 	from := c.t.Cells[r]
 	if from.Kind == k {
 		return r
@@ -163,8 +164,8 @@ func (c *compiler) convert(r int, k values.Kind) int {
 	t.Kind = [...]kernels.Kind{kernels.Float64, kernels.Float32, kernels.Int}[k]
 	out := c.cell(t, from.Uniform)
 	c.conv[[2]int{r, int(k)}] = out
-	if from.Kind == values.F32 && k == values.F64 { // converting back gives the same bits
-		c.conv[[2]int{out, int(values.F32)}] = r
+	if from.Kind == column.F32 && k == column.F64 { // converting back gives the same bits
+		c.conv[[2]int{out, int(column.F32)}] = r
 	}
 	return c.add(&device.Op{Code: device.OpConvert, Out: out, Args: []int{r}, Mask: -1})
 }

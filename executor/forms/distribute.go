@@ -3,6 +3,7 @@ package forms
 import (
 	"slices"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/tuning"
@@ -343,7 +344,7 @@ func ready(d *device.Distributed) bool {
 		return false
 	}
 	return !slices.ContainsFunc([]*values.Val{from.V, d.Sides[0].V, d.Sides[1].V}, func(v *values.Val) bool {
-		return v.Data == nil || v.Data.Kind != values.KindOf(d.R.Type) || v.Data.Valid != nil
+		return v.Data == nil || v.Data.Kind() != column.KindOf(d.R.Type) || v.Data.Valid() != nil
 	}) && d.Norm.Data != nil
 }
 
@@ -405,5 +406,5 @@ func partsCosts(d *device.Distributed) (flops, bytes float64) {
 			bytes += d.Size(i) * k
 		}
 	}
-	return flops, bytes * float64(values.KindOf(d.R.Type).Bytes())
+	return flops, bytes * float64(column.KindOf(d.R.Type).Bytes())
 }

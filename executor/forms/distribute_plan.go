@@ -1,9 +1,9 @@
 package forms
 
 import (
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/tuning"
-	"github.com/relgrad/relgrad/executor/values"
 )
 
 func newDistribution(d *device.Distributed, t *tuning.Sizes) *device.Distribution {
@@ -26,7 +26,7 @@ func newDistribution(d *device.Distributed, t *tuning.Sizes) *device.Distributio
 			}
 		}
 	}
-	k, numbers := d.K, func(n int) int { return (n*values.KindOf(d.R.Type).Bytes() + 7) / 8 } // in words
+	k, numbers := d.K, func(n int) int { return (n*column.KindOf(d.R.Type).Bytes() + 7) / 8 } // in words
 	for i, s := range d.Sides {
 		p.Gram[i], p.Part[i] = take(k*k), take(min(device.GramLanes, len(p.Panels[i]))*k*k)
 		if s.Turned {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -84,7 +85,7 @@ var blockwise, panelwise = rate{0.5, 0.2}, rate{0.03, 0.1}
 // treeCost is the time of computing v, or an aggregate's argument, by its tree. Every call takes at least one operation
 // for each of its numbers, and vals in memory are read.
 func (l *Lowerer) treeCost(v *values.Val) float64 {
-	flops, bytes, seen := float64(v.Type.Size()), float64(v.Type.Size()*values.KindOf(v.Type).Bytes()),
+	flops, bytes, seen := float64(v.Type.Size()), float64(v.Type.Size()*column.KindOf(v.Type).Bytes()),
 		map[*values.Val]bool{v: v.Op != values.OpCall}
 	var walk func(x *values.Val)
 	walk = func(x *values.Val) {
@@ -92,7 +93,7 @@ func (l *Lowerer) treeCost(v *values.Val) float64 {
 		case seen[x]:
 			return
 		case x != v && (x.Data != nil || l.mat[x]):
-			bytes += float64(x.Type.Size() * values.KindOf(x.Type).Bytes())
+			bytes += float64(x.Type.Size() * column.KindOf(x.Type).Bytes())
 		case x.Op == values.OpCall:
 			flops += max(x.Flops(), float64(x.Type.Size()))
 		}

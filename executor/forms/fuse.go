@@ -3,6 +3,7 @@ package forms
 import (
 	"slices"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/values"
@@ -18,14 +19,14 @@ const recompute = 8
 
 // fusible reports whether v can share a pass: it is a map, or a sum of all rows in their own order.
 func (l *Lowerer) fusible(v *values.Val) bool {
-	if !v.Vary || l.Structural || values.KindOf(v.Type) == values.Str || values.Iteration(v).N < 2 {
+	if !v.Vary || l.Structural || column.KindOf(v.Type) == column.Str || values.Iteration(v).N < 2 {
 		return false
 	}
 	switch v.Op {
 	case values.OpCall:
 		return !large(l, v) && !l.maps[v]
 	case values.OpAgg:
-		if values.KindOf(v.Args[0].Type) == values.Str || v.Groups.Order != nil && v.Groups.Codes == nil {
+		if column.KindOf(v.Args[0].Type) == column.Str || v.Groups.Order != nil && v.Groups.Codes == nil {
 			return false
 		}
 		if x, _ := largeSumOf(l, v); x != nil || sumsInPlace(l, v) {
@@ -195,7 +196,7 @@ func (l *Lowerer) fused(vs []*values.Val) (*device.Instr, error) {
 			return nil, err
 		}
 		if l.singles(m.V) {
-			r = c.convert(r, values.F32)
+			r = c.convert(r, column.F32)
 		}
 		c.t.Result = append(c.t.Result, r)
 	}
@@ -213,7 +214,7 @@ func (l *Lowerer) fused(vs []*values.Val) (*device.Instr, error) {
 	in.Flops += flops * float64(in.Rows)
 	for _, m := range f.Members[1:] {
 		in.Flops += float64(in.Rows * m.V.Type.Size())
-		in.Bytes += float64(m.V.Space.N * m.V.Type.Size() * max(values.KindOf(m.V.Type).Bytes(), 1))
+		in.Bytes += float64(m.V.Space.N * m.V.Type.Size() * max(column.KindOf(m.V.Type).Bytes(), 1))
 	}
 	most := 64
 	for _, m := range f.Members {
@@ -244,7 +245,7 @@ func wholeGroups(f *device.Fused, rows int) int {
 // singles reports whether v, a number of double precision per row, is stored in single precision: all its readers
 // convert it to that, as weights of chunks do, so they get the same bits from half the memory.
 func (l *Lowerer) singles(v *values.Val) bool {
-	if v.Op != values.OpCall || values.KindOf(v.Type) != values.F64 || v.Type.Size() > 1 || v.Type.Nullable ||
+	if v.Op != values.OpCall || column.KindOf(v.Type) != column.F64 || v.Type.Size() > 1 || v.Type.Nullable ||
 		l.isRoot[v] || v.IsView() {
 		return false
 	}
@@ -267,7 +268,7 @@ func (l *Lowerer) asWeights(v *values.Val) bool {
 
 // asWeight reports whether u multiplies chunks of single precision by v, or divides them.
 func asWeight(u, v *values.Val) bool {
-	if u.Op != values.OpCall || values.KindOf(u.Type) != values.F32 || u.Type.Size() == 1 {
+	if u.Op != values.OpCall || column.KindOf(u.Type) != column.F32 || u.Type.Size() == 1 {
 		return false
 	}
 	switch u.Expr.Def.Name {

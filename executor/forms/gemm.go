@@ -1,6 +1,7 @@
 package forms
 
 import (
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/ra"
@@ -97,7 +98,7 @@ var _ = registerForm(Form{
 
 // gemmBytes is the size of the operands.
 func gemmBytes(g *device.GEMM, v *values.Val) float64 {
-	return float64((g.X.Space.N*g.X.Type.Size() + g.Y.Space.N*g.Y.Type.Size()) * values.KindOf(v.Type).Bytes())
+	return float64((g.X.Space.N*g.X.Type.Size() + g.Y.Space.N*g.Y.Type.Size()) * column.KindOf(v.Type).Bytes())
 }
 
 // gemmOf finds the operands of a large product; nil where one is not in memory in its own order.
@@ -122,7 +123,7 @@ func gemmOf(l *Lowerer, v *values.Val) *device.GEMM {
 		}
 	}
 	for _, x := range []*values.Val{g.X, g.Y} {
-		if x.Data == nil || x.Data.Kind != values.KindOf(v.Type) {
+		if x.Data == nil || x.Data.Kind() != column.KindOf(v.Type) {
 			return nil
 		}
 	}
@@ -145,7 +146,7 @@ func gemmInstr(l *Lowerer, v *values.Val, g *device.GEMM) (*device.Instr, error)
 	if s := narrowed(g, products, l.Tune); s != nil {
 		in.Form, in.How = s, "narrow GEMM"
 		operand, result := s.Scratch()
-		t.Bytes = values.Aligned((operand + result) * values.KindOf(v.Type).Bytes())
+		t.Bytes = column.Aligned((operand + result) * column.KindOf(v.Type).Bytes())
 	}
 	l.finish(in)
 	in.Flops = v.Flops() * float64(v.Space.N)
@@ -157,15 +158,15 @@ var _ = registerForm(Form{
 	Name: "GEMM of outer products",
 	Match: func(l *Lowerer, v *values.Val) (any, error) {
 		x, y := largeSumOf(l, v)
-		if x == nil || x.Data == nil || y.Data == nil || x.Data.Kind != values.KindOf(v.Type) ||
-			y.Data.Kind != values.KindOf(v.Type) {
+		if x == nil || x.Data == nil || y.Data == nil || x.Data.Kind() != column.KindOf(v.Type) ||
+			y.Data.Kind() != column.KindOf(v.Type) {
 			return nil, nil // an operand is not in memory in its own order
 		}
 		return &device.Outers{X: x, Y: y, P: x.Type.Size(), Q: y.Type.Size()}, nil
 	},
 	Cost: func(_ *Lowerer, v *values.Val, found any) float64 {
 		o, rows := found.(*device.Outers), float64(v.Groups.In.N)
-		return panelwise.of(2*rows*float64(v.Type.Size()), rows*float64((o.P+o.Q)*values.KindOf(v.Type).Bytes()))
+		return panelwise.of(2*rows*float64(v.Type.Size()), rows*float64((o.P+o.Q)*column.KindOf(v.Type).Bytes()))
 	},
 	emit: func(l *Lowerer, v *values.Val, found any) ([]*device.Instr, error) {
 		in, err := outersInstr(l, v, found.(*device.Outers))
@@ -183,11 +184,11 @@ func outersInstr(l *Lowerer, v *values.Val, o *device.Outers) (*device.Instr, er
 	t.Also = []*values.Val{x, y}
 	if v.Groups.In.N > device.ProductRows {
 		_, _, width := o.Tiles()
-		t.Bytes = device.InPartsBytes(values.KindOf(v.Type), min(device.OutersTile, o.P)*min(width, o.Q))
+		t.Bytes = device.InPartsBytes(column.KindOf(v.Type), min(device.OutersTile, o.P)*min(width, o.Q))
 	}
 	in := &device.Instr{V: v, How: v.Fn.String() + " GEMM", Rows: v.Groups.In.N, T: t, Form: o}
 	l.finish(in)
 	in.Flops = 2 * float64(in.Rows) * float64(v.Type.Size())
-	in.Bytes += float64(in.Rows * (x.Type.Size() + y.Type.Size()) * values.KindOf(v.Type).Bytes())
+	in.Bytes += float64(in.Rows * (x.Type.Size() + y.Type.Size()) * column.KindOf(v.Type).Bytes())
 	return in, nil
 }

@@ -3,6 +3,7 @@ package forms
 import (
 	"slices"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/ra"
@@ -69,7 +70,7 @@ var _ = registerForm(Form{
 
 // productBytes is the bytes of a row's operands.
 func productBytes(s *device.ProductSum, v *values.Val) float64 {
-	return float64((s.X.V.Type.Size() + s.Y.V.Type.Size()) * values.KindOf(v.Type).Bytes())
+	return float64((s.X.V.Type.Size() + s.Y.V.Type.Size()) * column.KindOf(v.Type).Bytes())
 }
 
 // productSumOf finds the operands of such a sum; nil where one is not in memory in its own order.
@@ -85,7 +86,7 @@ func productSumOf(l *Lowerer, v *values.Val) *device.ProductSum {
 	s.Down = (s.P.M + l.Tune.SumPanel - 1) / l.Tune.SumPanel
 	for i, x := range []*values.Val{a, b} {
 		from, ok := readable(x)
-		if !ok || from.V.Data.Kind != values.KindOf(v.Type) {
+		if !ok || from.V.Data.Kind() != column.KindOf(v.Type) {
 			return nil
 		}
 		*[]*device.Source{&s.X, &s.Y}[i] = inOrder(from, l.g, v.Groups.Order)
@@ -101,7 +102,7 @@ func productSumInstr(l *Lowerer, v *values.Val, s *device.ProductSum) (*device.I
 	}
 	t.Also = []*values.Val{s.X.V, s.Y.V}
 	if v.Groups.Largest() > s.InOwnPrecision() {
-		t.Bytes = device.InPartsBytes(values.KindOf(v.Type), min(l.Tune.SumPanel, s.P.M)*s.P.N)
+		t.Bytes = device.InPartsBytes(column.KindOf(v.Type), min(l.Tune.SumPanel, s.P.M)*s.P.N)
 	}
 	in := &device.Instr{V: v, How: v.Fn.String() + " GEMM", Rows: v.Groups.In.N, T: t, Grp: v.Groups, Form: s}
 	l.finish(in)

@@ -1,6 +1,7 @@
 package forms
 
 import (
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/values"
 )
@@ -54,6 +55,6 @@ func emitMinusLabel(c *compiler, v *values.Val, mask int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.strict(device.OpMinusLabel, values.KindOf(v.Type), v, []int{c.convert(x, values.KindOf(v.Type)), label},
+	return c.strict(device.OpMinusLabel, column.KindOf(v.Type), v, []int{c.convert(x, column.KindOf(v.Type)), label},
 		mask, nil), nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/tuning"
@@ -228,7 +229,7 @@ func (l *Lowerer) emit() error {
 			}
 			for _, v := range vs {
 				if l.inArena(v); l.singles(v) {
-					v.Data.Kind = values.F32
+					v.Data = column.Planned(column.F32, v.Space.N, v.Type.Size())
 				}
 			}
 			in.Unless = parts
@@ -237,7 +238,7 @@ func (l *Lowerer) emit() error {
 		}
 		v := vs[0]
 		if v.IsView() {
-			v.Data = &values.Column{Kind: v.Args[0].Data.Kind, Size: v.Type.Size(), N: v.Space.N}
+			v.Data = column.Planned(v.Args[0].Data.Kind(), v.Space.N, v.Type.Size())
 			l.s.Views = append(l.s.Views, v)
 			continue
 		}
@@ -252,7 +253,7 @@ func (l *Lowerer) emit() error {
 			if v.Over == nil {
 				l.inArena(v)
 			} else {
-				v.Data = &values.Column{Kind: v.Over.Data.Kind, Size: v.Type.Size(), N: v.Space.N}
+				v.Data = column.Planned(v.Over.Data.Kind(), v.Space.N, v.Type.Size())
 				l.s.Views = append(l.s.Views, v)
 			}
 			l.s.Steps = append(l.s.Steps, ins...)
@@ -265,7 +266,7 @@ func (l *Lowerer) emit() error {
 
 // keep makes the instructions compute v once.
 func (l *Lowerer) keep(v *values.Val, ins ...*device.Instr) {
-	v.Data = &values.Column{Kind: values.KindOf(v.Type), Size: v.Type.Size(), N: v.Space.N} // place gives it its memory
+	v.Data = column.Planned(column.KindOf(v.Type), v.Space.N, v.Type.Size()) // place gives it its memory
 	v.Done, v.Structural = false, l.Structural
 	l.s.Kept = append(l.s.Kept, v)
 	l.s.Once = append(l.s.Once, ins...)
@@ -273,7 +274,7 @@ func (l *Lowerer) keep(v *values.Val, ins ...*device.Instr) {
 
 // inArena gives v memory in the arena.
 func (l *Lowerer) inArena(v *values.Val) {
-	v.Data = &values.Column{Kind: values.KindOf(v.Type), Size: v.Type.Size(), N: v.Space.N}
+	v.Data = column.Planned(column.KindOf(v.Type), v.Space.N, v.Type.Size())
 	l.s.Temps = append(l.s.Temps, v)
 }
 
@@ -300,7 +301,7 @@ func (l *Lowerer) finish(in *device.Instr) *device.Instr {
 		}
 	}
 	in.Flops += float64(in.Rows * in.V.Type.Size() / max(in.By, 1))
-	in.Bytes += float64(in.V.Space.N * in.V.Type.Size() * max(values.KindOf(in.V.Type).Bytes(), 1))
+	in.Bytes += float64(in.V.Space.N * in.V.Type.Size() * max(column.KindOf(in.V.Type).Bytes(), 1))
 	in.Cut(l.Tune)
 	l.s.Tmp = max(l.s.Tmp, in.T.Bytes)
 	return in

@@ -3,6 +3,7 @@ package forms
 import (
 	"slices"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/kernels"
@@ -62,7 +63,7 @@ func (c *compiler) emitArgs(v *values.Val, mask int) ([]int, error) {
 func (c *compiler) floatArgs(v *values.Val, mask int) ([]int, error) {
 	args, err := c.emitArgs(v, mask)
 	for i := range args {
-		args[i] = c.convert(args[i], values.KindOf(v.Type))
+		args[i] = c.convert(args[i], column.KindOf(v.Type))
 	}
 	return args, err
 }
@@ -76,7 +77,7 @@ func (c *compiler) everywhere(mask int) bool { return mask < 0 || c.t.Cells[mask
 
 // strict makes the result's cell, and the operation of the given kind that computes it in rows where no argument is
 // NULL.
-func (c *compiler) strict(code device.Opcode, k values.Kind, v *values.Val, args []int, mask int, aux any) int {
+func (c *compiler) strict(code device.Opcode, k column.Kind, v *values.Val, args []int, mask int, aux any) int {
 	out := c.cell(v.Type, c.allUniform(args) && c.everywhere(mask))
 	return c.add(&device.Op{Code: code, Kind: k, Strict: true, Name: v.Expr.Def.Name, Out: out, Args: args, Mask: mask,
 		V: v, Aux: aux})
@@ -103,5 +104,5 @@ func integers(c *compiler, v *values.Val, mask int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.strict(device.OpInts, values.I64, v, args, mask, nil), nil
+	return c.strict(device.OpInts, column.I64, v, args, mask, nil), nil
 }

@@ -1,6 +1,7 @@
 package forms
 
 import (
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/tensor"
@@ -47,11 +48,11 @@ func emitMatmul(c *compiler, v *values.Val, mask int) (int, error) {
 			return 0, err
 		}
 		c.t.Also = append(c.t.Also, t.From.V)
-		args := []int{c.convert(r, values.KindOf(v.Type))}
+		args := []int{c.convert(r, column.KindOf(v.Type))}
 		if _, turn := t.Second(); turn && t.From.V.Type.Size() <= device.SmallMatrix {
 			t.Cell = c.cell(t.From.V.Type, true)
 		}
-		return c.add(&device.Op{Code: device.OpTurned, Kind: values.KindOf(v.Type), Name: v.Expr.Def.Name,
+		return c.add(&device.Op{Code: device.OpTurned, Kind: column.KindOf(v.Type), Name: v.Expr.Def.Name,
 			Out: c.cell(v.Type, false), Args: args, Mask: -1, V: v, Aux: t}), nil
 	}
 	if len(a.Type.Shape) == 2 {
@@ -66,9 +67,9 @@ func emitMatmul(c *compiler, v *values.Val, mask int) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		args[i] = c.convert(r, values.KindOf(v.Type))
+		args[i] = c.convert(r, column.KindOf(v.Type))
 	}
-	return c.strict(device.OpMatmul, values.KindOf(v.Type), v, args, -1, p), nil
+	return c.strict(device.OpMatmul, column.KindOf(v.Type), v, args, -1, p), nil
 }
 
 func emitOuter(c *compiler, v *values.Val, mask int) (int, error) {
@@ -77,7 +78,7 @@ func emitOuter(c *compiler, v *values.Val, mask int) (int, error) {
 		return 0, err
 	}
 	p := device.Product{Batch: 1, M: v.Type.Shape[0], K: 1, N: v.Type.Shape[1]}
-	return c.strict(device.OpOuter, values.KindOf(v.Type), v, args, -1, p), nil
+	return c.strict(device.OpOuter, column.KindOf(v.Type), v, args, -1, p), nil
 }
 
 // emitSumTo compiles the inverse of broadcasting; the sum of all elements is in double precision.
@@ -89,22 +90,22 @@ func emitSumTo(c *compiler, v *values.Val, mask int) (int, error) {
 	in := v.Args[0].Type
 	if v.Type.Shape == nil {
 		k := c.t.Cells[a].Kind
-		if k == values.I64 || k == values.Str {
+		if k == column.I64 || k == column.Str {
 			return reference(c, v, mask)
 		}
 		return c.strict(device.OpSumAll, k, v, []int{a}, -1, in.Size()), nil
 	}
-	a = c.convert(a, values.KindOf(v.Type))
+	a = c.convert(a, column.KindOf(v.Type))
 	if v.Type.Size() == 1 {
-		return c.strict(device.OpReduce, values.KindOf(v.Type), v, []int{a}, -1,
+		return c.strict(device.OpReduce, column.KindOf(v.Type), v, []int{a}, -1,
 			device.Reduction{M: 1, N: in.Size(), To: device.Column}), nil
 	}
 	if m, n, sides, ok := rowsOf(in.Shape, []tensor.Shape{v.Type.Shape}); ok &&
 		(sides[0] == device.Column || sides[0] == device.Line) {
-		return c.strict(device.OpReduce, values.KindOf(v.Type), v, []int{a}, -1,
+		return c.strict(device.OpReduce, column.KindOf(v.Type), v, []int{a}, -1,
 			device.Reduction{M: m, N: n, To: sides[0]}), nil
 	}
-	return c.strict(device.OpSumTo, values.KindOf(v.Type), v, []int{a}, -1,
+	return c.strict(device.OpSumTo, column.KindOf(v.Type), v, []int{a}, -1,
 		values.BroadcastOffsets(v.Type.Shape, in.Shape)), nil
 }
 
@@ -143,8 +144,8 @@ func emitPermute(c *compiler, v *values.Val, mask int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	a = c.convert(a, values.KindOf(v.Type))
-	return c.strict(device.OpPermute, values.KindOf(v.Type), v, []int{a}, -1, at), nil
+	a = c.convert(a, column.KindOf(v.Type))
+	return c.strict(device.OpPermute, column.KindOf(v.Type), v, []int{a}, -1, at), nil
 }
 
 // boxOffsets lists the offsets, in a chunk of shape s, of a box of this size that begins at from.
@@ -191,8 +192,8 @@ func emitCrossEntropySlope(c *compiler, v *values.Val, mask int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	args[0] = c.convert(args[0], values.KindOf(v.Type))
-	return c.strict(device.OpCrossEntropySlope, values.KindOf(v.Type), v, args, mask, nil), nil
+	args[0] = c.convert(args[0], column.KindOf(v.Type))
+	return c.strict(device.OpCrossEntropySlope, column.KindOf(v.Type), v, args, mask, nil), nil
 }
 
 func emitOneHot(c *compiler, v *values.Val, mask int) (int, error) {
@@ -200,5 +201,5 @@ func emitOneHot(c *compiler, v *values.Val, mask int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.strict(device.OpOneHot, values.F64, v, args, mask, nil), nil
+	return c.strict(device.OpOneHot, column.F64, v, args, mask, nil), nil
 }

@@ -1,6 +1,7 @@
 package forms
 
 import (
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/values"
 )
@@ -35,7 +36,7 @@ func drawing(numbers int, code device.Opcode) emitter {
 		if !fallibleCall(v) {
 			mask = -1
 		}
-		return c.strict(code, values.KindOf(v.Type), v, args, mask, nil), nil
+		return c.strict(code, column.KindOf(v.Type), v, args, mask, nil), nil
 	}
 }
 
@@ -45,7 +46,7 @@ func emitIntArray(c *compiler, v *values.Val, mask int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.strict(device.OpIntArray, values.I64, v, args, -1, nil), nil
+	return c.strict(device.OpIntArray, column.I64, v, args, -1, nil), nil
 }
 
 // emitSubscript compiles x[i]… with constant indices; others run by the reference code.
@@ -58,12 +59,12 @@ func emitSubscript(c *compiler, v *values.Val, mask int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	a = c.convert(a, values.KindOf(v.Type))
+	a = c.convert(a, column.KindOf(v.Type))
 	off := 0
 	for d, n := range x.Type.Shape {
 		off = off*n + from[d]
 	}
-	return c.strict(device.OpSubscript, values.KindOf(v.Type), v, []int{a}, -1, off), nil
+	return c.strict(device.OpSubscript, column.KindOf(v.Type), v, []int{a}, -1, off), nil
 }
 
 // emitToInt compiles a cast of a float to bigint: it rounds half to even, and fails out of range.
@@ -72,6 +73,6 @@ func emitToInt(c *compiler, v *values.Val, mask int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	args[0] = c.convert(args[0], values.F64)
-	return c.strict(device.OpToInt, values.I64, v, args, mask, nil), nil
+	args[0] = c.convert(args[0], column.F64)
+	return c.strict(device.OpToInt, column.I64, v, args, mask, nil), nil
 }

@@ -1,6 +1,7 @@
 package forms
 
 import (
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/tensor"
@@ -35,17 +36,17 @@ func elementwise(c *compiler, v *values.Val, mask int) (int, error) {
 		}
 	}
 	if name == "power" && values.IsTwo(v.Args[1]) && v.Args[0].Type.Size() == e.Size {
-		return c.strict(device.OpUnary, values.KindOf(v.Type), v, args[:1], -1, &device.Elem{Loop: "square"}), nil
+		return c.strict(device.OpUnary, column.KindOf(v.Type), v, args[:1], -1, &device.Elem{Loop: "square"}), nil
 	}
 	isUnary, isBinary := device.Unary[name], device.Binary[name]
 	switch {
 	case isUnary && len(args) == 1:
-		return c.strict(device.OpUnary, values.KindOf(v.Type), v, args, -1, &device.Elem{Loop: name}), nil
+		return c.strict(device.OpUnary, column.KindOf(v.Type), v, args, -1, &device.Elem{Loop: name}), nil
 	case isBinary && plain:
 		e.Loop = name
-		return c.strict(device.OpBinary, values.KindOf(v.Type), v, args, -1, e), nil
+		return c.strict(device.OpBinary, column.KindOf(v.Type), v, args, -1, e), nil
 	case name == "select" && plain:
-		return c.strict(device.OpSelect, values.KindOf(v.Type), v, args, -1, e), nil
+		return c.strict(device.OpSelect, column.KindOf(v.Type), v, args, -1, e), nil
 	}
 	if isBinary || name == "select" {
 		shapes := make([]tensor.Shape, len(args))
@@ -55,13 +56,13 @@ func elementwise(c *compiler, v *values.Val, mask int) (int, error) {
 		var ok bool
 		if e.M, e.N, e.Sides, ok = rowsOf(v.Type.Shape, shapes); ok {
 			e.Loop = name
-			return c.strict(device.OpBroadcast, values.KindOf(v.Type), v, args, -1, e), nil
+			return c.strict(device.OpBroadcast, column.KindOf(v.Type), v, args, -1, e), nil
 		}
 	}
 	for i, a := range v.Args {
 		e.At[i] = values.BroadcastOffsets(a.Type.Shape, v.Type.Shape)
 	}
-	return c.strict(device.OpElem, values.KindOf(v.Type), v, args, -1, e), nil
+	return c.strict(device.OpElem, column.KindOf(v.Type), v, args, -1, e), nil
 }
 
 // ratioOrZero finds the scalars x and y if v is x / y, or zero where y is zero. Derivatives of norms and roots have
@@ -76,7 +77,7 @@ func ratioOrZero(v *values.Val) (x, y *values.Val) {
 	}
 	x, y = div.Args[0], div.Args[1]
 	if !values.IsCall(y, "select") || y.Args[0] != zero || y.Args[2] != zero.Args[0] || !values.IsThe(y.Args[1], 1) ||
-		values.KindOf(y.Type) != values.KindOf(v.Type) || values.KindOf(zero.Args[0].Type) != values.KindOf(v.Type) {
+		column.KindOf(y.Type) != column.KindOf(v.Type) || column.KindOf(zero.Args[0].Type) != column.KindOf(v.Type) {
 		return nil, nil
 	}
 	return x, zero.Args[0]
@@ -90,9 +91,9 @@ func emitRatio(c *compiler, v, x, y *values.Val, mask int) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		args[i] = c.convert(r, values.KindOf(v.Type))
+		args[i] = c.convert(r, column.KindOf(v.Type))
 	}
-	return c.strict(device.OpBinary, values.KindOf(v.Type), v, args, -1, e), nil
+	return c.strict(device.OpBinary, column.KindOf(v.Type), v, args, -1, e), nil
 }
 
 // emitDropMask draws a block of masks at once.
@@ -101,13 +102,13 @@ func emitDropMask(c *compiler, v *values.Val, mask int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.strict(device.OpDropMask, values.KindOf(v.Type), v, args, -1, nil), nil
+	return c.strict(device.OpDropMask, column.KindOf(v.Type), v, args, -1, nil), nil
 }
 
 // emitRowKey hashes integer keys; other keys go through the reference code.
 func emitRowKey(c *compiler, v *values.Val, mask int) (int, error) {
 	for _, a := range v.Args {
-		if values.KindOf(a.Type) != values.I64 {
+		if column.KindOf(a.Type) != column.I64 {
 			return reference(c, v, mask)
 		}
 	}
@@ -115,7 +116,7 @@ func emitRowKey(c *compiler, v *values.Val, mask int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.strict(device.OpRowKey, values.I64, v, args, -1, nil), nil
+	return c.strict(device.OpRowKey, column.I64, v, args, -1, nil), nil
 }
 
 // lanes compiles a kernel over the last axis by its reference code, vector by vector.
@@ -124,5 +125,5 @@ func lanes(c *compiler, v *values.Val, mask int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.strict(device.OpLanes, values.KindOf(v.Type), v, args, -1, nil), nil
+	return c.strict(device.OpLanes, column.KindOf(v.Type), v, args, -1, nil), nil
 }

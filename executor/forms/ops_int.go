@@ -1,14 +1,15 @@
 package forms
 
 import (
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/values"
 )
 
 // emitExtreme compiles GREATEST and LEAST of numbers, row by row: NULLs are skipped, NaN is above all numbers.
 func emitExtreme(c *compiler, v *values.Val, mask int) (int, error) {
-	k := values.KindOf(v.Type)
-	if k == values.Str {
+	k := column.KindOf(v.Type)
+	if k == column.Str {
 		return reference(c, v, mask)
 	}
 	args, err := c.emitArgs(v, mask)
@@ -16,7 +17,7 @@ func emitExtreme(c *compiler, v *values.Val, mask int) (int, error) {
 		return 0, err
 	}
 	for i := range args {
-		if k != values.I64 {
+		if k != column.I64 {
 			args[i] = c.convert(args[i], k)
 		}
 	}

@@ -1,6 +1,7 @@
 package forms
 
 import (
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/kernels"
@@ -17,13 +18,13 @@ func emitCompare(c *compiler, v *values.Val, mask int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	k := values.I64
+	k := column.I64
 	switch a, b := c.t.Cells[args[0]].Kind, c.t.Cells[args[1]].Kind; {
-	case a == values.Str:
-		k = values.Str
-	case a != values.I64 || b != values.I64:
-		k = values.F64
-		args = []int{c.convert(args[0], values.F64), c.convert(args[1], values.F64)}
+	case a == column.Str:
+		k = column.Str
+	case a != column.I64 || b != column.I64:
+		k = column.F64
+		args = []int{c.convert(args[0], column.F64), c.convert(args[1], column.F64)}
 	}
 	return c.strict(device.OpCompare, k, v, args, -1, comparisons[v.Expr.Def.Name]), nil
 }
@@ -152,7 +153,7 @@ func emitCase(c *compiler, v *values.Val, mask int) (int, error) {
 // like converts a number to the kind of t.
 func like(c *compiler, r int, t kernels.Type) int {
 	if t.IsFloat() {
-		return c.convert(r, values.KindOf(t))
+		return c.convert(r, column.KindOf(t))
 	}
 	return r
 }
@@ -202,7 +203,7 @@ func emitCast(c *compiler, v *values.Val, mask int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.convert(a, values.KindOf(v.Type)), nil
+	return c.convert(a, column.KindOf(v.Type)), nil
 }
 
 // emitSame compiles kernels that do not change the data.

@@ -1,6 +1,7 @@
 package forms
 
 import (
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/executor/values"
@@ -19,7 +20,7 @@ func emitDot(c *compiler, v *values.Val, mask int) (int, error) {
 			vals, p.Diff = d.Args, true
 		}
 	}
-	k, same := values.KindOf(vals[0].Type), values.KindOf(vals[0].Type) == values.KindOf(vals[1].Type)
+	k, same := column.KindOf(vals[0].Type), column.KindOf(vals[0].Type) == column.KindOf(vals[1].Type)
 	args, place := []int{}, map[*values.Val]int{}
 	for i, x := range vals {
 		if same && indexed(c, x) {
@@ -38,8 +39,8 @@ func emitDot(c *compiler, v *values.Val, mask int) (int, error) {
 			}
 			at, place[x] = len(args), len(args)
 			args = append(args, r)
-			if c.t.Cells[r].Kind != values.F32 {
-				k = values.F64
+			if c.t.Cells[r].Kind != column.F32 {
+				k = column.F64
 			}
 		}
 		p.Cell[i] = at
@@ -56,7 +57,7 @@ func emitDot(c *compiler, v *values.Val, mask int) (int, error) {
 // they have there.
 func indexed(c *compiler, v *values.Val) bool {
 	s, ok := readable(v)
-	return ok && s.Idx != nil && v.Type.Size() >= 8 && s.V.Data.Kind == values.KindOf(v.Type)
+	return ok && s.Idx != nil && v.Type.Size() >= 8 && s.V.Data.Kind() == column.KindOf(v.Type)
 }
 
 // turnedBy finds the vector and the matrix of a product with a transposed matrix; nil for others.

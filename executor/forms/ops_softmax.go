@@ -1,6 +1,7 @@
 package forms
 
 import (
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/values"
 )
@@ -14,13 +15,13 @@ func emitSoftmax(c *compiler, v *values.Val, mask int) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		return c.strict(device.OpSoftmax, values.KindOf(v.Type), v, args, -1, last), nil
+		return c.strict(device.OpSoftmax, column.KindOf(v.Type), v, args, -1, last), nil
 	}
 	args, err := c.floatArgs(v, mask)
 	if err != nil {
 		return 0, err
 	}
-	return c.strict(device.OpLogSoftmax, values.KindOf(v.Type), v, args, -1, last), nil
+	return c.strict(device.OpLogSoftmax, column.KindOf(v.Type), v, args, -1, last), nil
 }
 
 // emitQuotient emits x, an argument of v. If x is a quotient by one number for all rows, it emits the dividend and that
@@ -36,14 +37,14 @@ func emitQuotient(c *compiler, v, x *values.Val, mask int) ([]int, error) {
 		if err != nil {
 			return nil, err
 		}
-		args[i] = c.convert(a, values.KindOf(v.Type))
+		args[i] = c.convert(a, column.KindOf(v.Type))
 	}
 	return args, nil
 }
 
 // oneNumber reports whether v's arguments both have its shape, or the second is one number for all rows.
 func oneNumber(v *values.Val) bool {
-	return values.KindOf(v.Args[0].Type) == values.KindOf(v.Type) && v.Args[0].Type.Shape.Equal(v.Type.Shape) &&
+	return column.KindOf(v.Args[0].Type) == column.KindOf(v.Type) && v.Args[0].Type.Shape.Equal(v.Type.Shape) &&
 		v.Args[1].Type.Shape == nil && v.Args[1].Type.IsFloat() && v.Args[1].Uniform()
 }
 
@@ -56,7 +57,7 @@ func emitLogSoftmaxSlope(c *compiler, v *values.Val, mask int) (int, error) {
 	if c.t.Cells[args[0]].Uniform != c.t.Cells[args[1]].Uniform {
 		return reference(c, v, mask)
 	}
-	return c.strict(device.OpLogSoftmaxSlope, values.KindOf(v.Type), v, args, -1, v.Type.Shape[len(v.Type.Shape)-1]), nil
+	return c.strict(device.OpLogSoftmaxSlope, column.KindOf(v.Type), v, args, -1, v.Type.Shape[len(v.Type.Shape)-1]), nil
 }
 
 // softmaxGrad returns y and g if v is y (g - Σ y g), with sums over the last axis that nothing else in the tree has
@@ -77,7 +78,7 @@ func softmaxGrad(v *values.Val) (y, g *values.Val) {
 			continue
 		}
 		if values.Alike(v, y) && values.Alike(v, g) && values.Alike(v, d) && values.Alike(v, sum.Args[0]) &&
-			values.KindOf(sum.Type) == values.KindOf(v.Type) {
+			column.KindOf(sum.Type) == column.KindOf(v.Type) {
 			return y, g
 		}
 	}
@@ -102,11 +103,11 @@ func emitSoftmaxGrad(c *compiler, v *values.Val, mask int) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		args = append(args, c.convert(a, values.KindOf(v.Type)))
+		args = append(args, c.convert(a, column.KindOf(v.Type)))
 	}
 	last := v.Type.Shape[len(v.Type.Shape)-1]
 	if c.t.Cells[args[0]].Uniform != c.t.Cells[args[1]].Uniform {
-		return c.strict(device.OpSoftmaxGradOfOne, values.KindOf(v.Type), v, args, -1, last), nil
+		return c.strict(device.OpSoftmaxGradOfOne, column.KindOf(v.Type), v, args, -1, last), nil
 	}
-	return c.strict(device.OpSoftmaxGrad, values.KindOf(v.Type), v, args, -1, last), nil
+	return c.strict(device.OpSoftmaxGrad, column.KindOf(v.Type), v, args, -1, last), nil
 }

@@ -3,6 +3,7 @@ package forms
 import (
 	"slices"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/values"
@@ -18,7 +19,7 @@ func weightsTree(l *Lowerer, order *structure.Index, scalars []values.Factor, t 
 		if err != nil {
 			return nil, err
 		}
-		c.t.Result = append(c.t.Result, c.convert(r, values.KindOf(t)))
+		c.t.Result = append(c.t.Result, c.convert(r, column.KindOf(t)))
 	}
 	c.finish()
 	return c.t, nil
@@ -152,7 +153,7 @@ type weightedRows struct {
 // work is the operations and bytes: every row is read where it lies.
 func (w *weightedRows) work(v *values.Val) (flops, bytes float64) {
 	n := float64(v.Groups.In.N * v.Type.Size() * len(w.from))
-	return n, n * float64(values.KindOf(v.Type).Bytes())
+	return n, n * float64(column.KindOf(v.Type).Bytes())
 }
 
 // weightedOf finds what the form needs; nil for other sums.
@@ -171,7 +172,7 @@ func weightedOf(l *Lowerer, v *values.Val) *weightedRows {
 		return nil
 	}
 	for _, x := range from {
-		if x.V.Data.Kind != values.KindOf(v.Type) {
+		if x.V.Data.Kind() != column.KindOf(v.Type) {
 			return nil
 		}
 	}
@@ -210,12 +211,12 @@ func spmmInstr(l *Lowerer, v *values.Val, w *weightedRows) (*device.Instr, error
 	l.finish(in)
 	n := float64(in.Rows * v.Type.Size() * len(s.X))
 	in.Flops += n
-	in.Bytes += n * float64(values.KindOf(v.Type).Bytes())
+	in.Bytes += n * float64(column.KindOf(v.Type).Bytes())
 	s.Cuts = v.Groups.Cut(max(int(l.Tune.LaneWork)/(2*v.Type.Size()), 1))
 	for _, c := range s.Cuts {
 		rows := int(v.Groups.Start[c[1]] - v.Groups.Start[c[0]])
-		s.Buf = append(s.Buf, values.Aligned(rows*values.KindOf(v.Type).Bytes()))
-		l.s.Tmp = max(l.s.Tmp, values.Aligned(in.T.Bytes)+s.Buf[len(s.Buf)-1]+s.Files.Bytes)
+		s.Buf = append(s.Buf, column.Aligned(rows*column.KindOf(v.Type).Bytes()))
+		l.s.Tmp = max(l.s.Tmp, column.Aligned(in.T.Bytes)+s.Buf[len(s.Buf)-1]+s.Files.Bytes)
 	}
 	return in, nil
 }

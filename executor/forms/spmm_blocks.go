@@ -1,6 +1,7 @@
 package forms
 
 import (
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/values"
@@ -18,7 +19,7 @@ var _ = registerForm(Form{
 	},
 	Cost: func(_ *Lowerer, v *values.Val, found any) float64 { // the rows are in the cache
 		n := float64(v.Groups.In.N * v.Type.Size())
-		return rate{0.2, 0.05}.of(n, n*float64(values.KindOf(v.Type).Bytes()))
+		return rate{0.2, 0.05}.of(n, n*float64(column.KindOf(v.Type).Bytes()))
 	},
 	emit: func(l *Lowerer, v *values.Val, found any) ([]*device.Instr, error) {
 		in, err := spmmBlocksInstr(l, v, found.(*device.SpMMBlocks))
@@ -29,7 +30,7 @@ var _ = registerForm(Form{
 // inBlocksOf finds what the form needs, and sorts its rows; nil where they are too few.
 func inBlocksOf(l *Lowerer, v *values.Val, scalars []values.Factor, x device.Source) *device.SpMMBlocks {
 	x.Idx.List()
-	g, bytes := v.Groups, x.V.Type.Size()*x.V.Data.Kind.Bytes()
+	g, bytes := v.Groups, x.V.Type.Size()*x.V.Data.Kind().Bytes()
 	rows, perBlock := x.V.Space.N, max(l.Tune.SourceBlock/max(bytes, 1), 1)
 	blocks := (rows + perBlock - 1) / perBlock
 	if x.Idx == nil || x.Idx.At == nil || x.Idx.Varies() || g.Varies() || l.g.Parent != nil ||
@@ -76,7 +77,7 @@ func spmmBlocksInstr(l *Lowerer, v *values.Val, s *device.SpMMBlocks) (*device.I
 	in.T.Also = append(in.T.Also, s.X.V)
 	l.finish(in)
 	n := float64(in.Rows * v.Type.Size())
-	in.Flops, in.Bytes = in.Flops+n, in.Bytes+n*float64(values.KindOf(v.Type).Bytes())
+	in.Flops, in.Bytes = in.Flops+n, in.Bytes+n*float64(column.KindOf(v.Type).Bytes())
 	_, end := s.Scratch(in)
 	l.s.Tmp = max(l.s.Tmp, end)
 	return in, nil

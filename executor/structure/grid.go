@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cpu"
@@ -27,7 +28,7 @@ type Space struct {
 // Dim is a dimension of a grid: its keys, distinct and ascending.
 type Dim struct {
 	N    int
-	keys *ra.Vector
+	keys *column.Column
 }
 
 // Projection maps each row of a grid to a row of another space, by some of the row's coordinates.
@@ -160,7 +161,7 @@ func (st *Stage) layer(n *ra.Node, s int, in *Relation) (*layer, error) {
 	code, count := make([]int32, in.Space.N), 1
 	for _, id := range l.cols {
 		v, err := st.from.Vector(node, node.Index(id))
-		if err != nil || v.Valid != nil || v.Type.Shape != nil || st.env.Flow.Column[ColumnOf{node, node.Index(id)}] {
+		if err != nil || v.Valid() != nil || v.Type().Shape != nil || st.env.Flow.Column[ColumnOf{node, node.Index(id)}] {
 			return nil, err
 		}
 		c, d, err := st.axis(v)
@@ -215,8 +216,8 @@ func layerColumns(n *ra.Node, s int) (cols []ra.ColumnID) {
 }
 
 // axis numbers the distinct keys of a column in ascending order.
-func (st *Stage) axis(v *ra.Vector) ([]int32, Dim, error) {
-	raw, span, err := st.groupCodes([]Probe{{Vector: v}}, v.N)
+func (st *Stage) axis(v *column.Column) ([]int32, Dim, error) {
+	raw, span, err := st.groupCodes([]Probe{{Vector: v}}, v.Len())
 	if err != nil {
 		return nil, Dim{}, err
 	}
@@ -235,7 +236,7 @@ func (st *Stage) axis(v *ra.Vector) ([]int32, Dim, error) {
 	}
 	code := make([]int32, len(raw))
 	cpu.Through(code, raw, rank)
-	return code, Dim{len(rows), GatherVector(v, rows)}, nil
+	return code, Dim{len(rows), column.Gather(v, rows)}, nil
 }
 
 // layerOfGrid splits an input that is a grid itself.
@@ -334,11 +335,10 @@ func sameKeys(a, b Dim) bool {
 	if a.keys == b.keys {
 		return true
 	}
-	if a.N != b.N || a.keys.Type.Kind != b.keys.Type.Kind {
+	if a.N != b.N || a.keys.Type().Kind != b.keys.Type().Kind {
 		return false
 	}
-	return slices.Equal(a.keys.Ints, b.keys.Ints) && slices.Equal(a.keys.Texts, b.keys.Texts) &&
-		slices.Equal(a.keys.F64, b.keys.F64) && slices.Equal(a.keys.F32, b.keys.F32)
+	return column.Equal(a.keys, b.keys)
 }
 
 // gridGroups groups a grid by some of its dims; nil where the keys are not dims.

@@ -3,8 +3,8 @@ package structure
 import (
 	"slices"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/kernels/cpu"
-	"github.com/relgrad/relgrad/ra"
 )
 
 // groupCodes gives each row a code below span, in the order of the keys. Where many rows read few keys through an
@@ -28,7 +28,7 @@ func (st *Stage) groupCodes(keys []Probe, rows int) (raw []int32, span int, err 
 	if ok || err != nil {
 		return raw, span, err
 	}
-	cols, safe := make([]*ra.Vector, len(keys)), make([]bool, len(keys))
+	cols, safe := make([]*column.Column, len(keys)), make([]bool, len(keys))
 	for i, k := range keys {
 		cols[i], safe[i] = k.vector(), true
 	}
@@ -43,7 +43,7 @@ func ascends(keys []Probe, rows int) bool {
 		return false
 	}
 	k := keys[0]
-	if k.Vector.Ints == nil || k.Vector.Valid != nil || k.Vector.Type.Shape != nil {
+	if k.Vector.Kind() != column.I64 || k.Vector.Valid() != nil || k.Vector.Type().Shape != nil {
 		return false
 	}
 	for i := 1; i < rows; i++ {
@@ -51,7 +51,7 @@ func ascends(keys []Probe, rows int) bool {
 		if k.At != nil {
 			a, b = int(k.At[a]), int(k.At[b])
 		}
-		if k.Vector.Ints[a] >= k.Vector.Ints[b] {
+		if k.Vector.I64()[a] >= k.Vector.I64()[b] {
 			return false
 		}
 	}
@@ -118,15 +118,15 @@ func (st *Stage) rawCodes(keys []Probe, rows int) (code []int32, span int, ok bo
 	least, by, total := make([]int64, len(keys)), make([]uint64, len(keys)), uint64(1)
 	keys = slices.Clone(keys)
 	for c, k := range keys {
-		if k.At != nil && k.Vector.N > rows { // only the rows that are read decide the span
-			k = Probe{Vector: GatherVector(k.Vector, k.At)}
+		if k.At != nil && k.Vector.Len() > rows { // only the rows that are read decide the span
+			k = Probe{Vector: column.Gather(k.Vector, k.At)}
 			keys[c] = k
 		}
 		v := k.Vector
-		if v.Ints == nil || v.Valid != nil || v.N == 0 || rows == 0 || v.Type.Shape != nil {
+		if v.Kind() != column.I64 || v.Valid() != nil || v.Len() == 0 || rows == 0 || v.Type().Shape != nil {
 			return nil, 0, false, nil
 		}
-		r, err := st.extremes(v.Ints)
+		r, err := st.extremes(v.I64())
 		if err != nil {
 			return nil, 0, false, err
 		}
@@ -150,7 +150,7 @@ func (st *Stage) rawCodes(keys []Probe, rows int) (code []int32, span int, ok bo
 // codeInts appends one more key to the codes: it multiplies them by the key's span and adds the key. first starts with
 // this key.
 func codeInts(code []int32, v Probe, lo int, least int64, by int32, first bool) {
-	x := v.Vector.Ints
+	x := v.Vector.I64()
 	switch {
 	case first && v.At == nil:
 		for r, k := range x[lo : lo+len(code)] {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
@@ -110,7 +111,7 @@ func (j *joiner) restrict(s int) error {
 		}
 		j.unused[q] = false
 		keep := make([]int32, 0, j.in[s].Space.N)
-		b, p, _ := Encode(AllRows([]*ra.Vector{l}, l.N), AllRows([]*ra.Vector{r}, r.N), []bool{c.NullSafe})
+		b, p, _ := Encode(AllRows([]*column.Column{l}, l.Len()), AllRows([]*column.Column{r}, r.Len()), []bool{c.NullSafe})
 		for i := range b {
 			if b[i] >= 0 && b[i] == p[i] {
 				keep = append(keep, int32(i))
@@ -165,7 +166,7 @@ func (j *joiner) size(s int) int {
 	return len(j.kept[s])
 }
 
-func (j *joiner) vec(c kernels.Col) (*ra.Vector, error) {
+func (j *joiner) vec(c kernels.Col) (*column.Column, error) {
 	in := j.n.Inputs[c.Input]
 	return j.st.from.Vector(in, in.Index(c.ID))
 }
@@ -330,31 +331,6 @@ func (j *joiner) pick(t int, combo []int32) []int32 {
 	}
 	out := j.st.Arrays.Ints(len(combo))
 	j.st.env.Crew().each(len(combo), func(lo, hi int) { cpu.Through(out[lo:hi], combo[lo:hi], j.at[t]) })
-	return out
-}
-
-// GatherVector copies the rows at of v.
-func GatherVector(v *ra.Vector, at []int32) *ra.Vector {
-	out := ra.NewVector(v.Type, len(at))
-	size := v.Type.Size()
-	for i, r := range at {
-		switch {
-		case v.Ints != nil:
-			out.Ints[i] = v.Ints[r]
-		case v.F64 != nil:
-			copy(out.F64[i*size:(i+1)*size], v.F64[int(r)*size:])
-		case v.F32 != nil:
-			copy(out.F32[i*size:(i+1)*size], v.F32[int(r)*size:])
-		case v.Texts != nil:
-			out.Texts[i] = v.Texts[r]
-		}
-	}
-	if v.Valid != nil {
-		out.Valid = make([]bool, len(at))
-		for i, r := range at {
-			out.Valid[i] = v.Valid[r]
-		}
-	}
 	return out
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -144,7 +145,7 @@ func (j *joiner) declared(s int, conds []ra.Equi) bool {
 
 // distinct reports whether no two rows of slot s are equal in the columns of the conditions.
 func (j *joiner) distinct(s int, conds []ra.Equi) bool {
-	cols, safe := make([]*ra.Vector, len(conds)), make([]bool, len(conds))
+	cols, safe := make([]*column.Column, len(conds)), make([]bool, len(conds))
 	for i, q := range conds {
 		var err error
 		if cols[i], err = j.vec(q.R); err != nil {

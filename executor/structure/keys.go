@@ -5,18 +5,18 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
 )
 
 // keyCols are the columns of a composite key, and the rows that count (nil: all).
 type keyCols struct {
-	cols []*ra.Vector
+	cols []*column.Column
 	rows []int32
 	n    int // number of rows that count
 }
 
-func AllRows(cols []*ra.Vector, n int) keyCols { return keyCols{cols: cols, n: n} }
+func AllRows(cols []*column.Column, n int) keyCols { return keyCols{cols: cols, n: n} }
 
 func (k *keyCols) row(i int) int {
 	if k.rows == nil {
@@ -34,10 +34,10 @@ func Encode(build, probe keyCols, nullSafe []bool) (b, p []int32, count int) {
 }
 
 // Mixed tells which columns are a float on one side and an integer on the other.
-func Mixed(build, probe []*ra.Vector) []bool {
+func Mixed(build, probe []*column.Column) []bool {
 	m := make([]bool, len(build))
 	for c := range m {
-		m[c] = probe != nil && build[c].Type.IsFloat() != probe[c].Type.IsFloat()
+		m[c] = probe != nil && build[c].Type().IsFloat() != probe[c].Type().IsFloat()
 	}
 	return m
 }
@@ -61,7 +61,7 @@ func NewEncoder(build keyCols, nullSafe, asFloat []bool) *encoder {
 	e := &encoder{Code: make([]int32, build.n), Count: 1}
 	for c, v := range build.cols {
 		l := level{asFloat: asFloat[c], nullSafe: nullSafe[c], null: map[int32]int32{}}
-		if v.Type.Kind == kernels.Text || v.Type.Shape != nil {
+		if v.Type().Kind == kernels.Text || v.Type().Shape != nil {
 			l.dict = map[string]uint64{}
 		}
 		e.Count = l.build(e.Code, l.codes(build, v, true), e.Count)
@@ -89,33 +89,33 @@ type coded struct {
 
 // codes encodes a key column. Texts and chunks get codes from the level's dictionary, which grows only while build is
 // encoded.
-func (l *level) codes(k keyCols, v *ra.Vector, grow bool) coded {
+func (l *level) codes(k keyCols, v *column.Column, grow bool) coded {
 	if l.dict != nil {
 		return dictCodes(k, v, l.dict, grow)
 	}
 	return scalarCodes(k, v, l.asFloat)
 }
 
-func scalarCodes(k keyCols, v *ra.Vector, asFloat bool) coded {
+func scalarCodes(k keyCols, v *column.Column, asFloat bool) coded {
 	c := coded{x: make([]uint64, k.n)}
-	if v.Valid != nil {
+	if v.Valid() != nil {
 		c.null = make([]bool, k.n)
 	}
 	for i := range c.x {
 		r := k.row(i)
-		if c.null != nil && !v.Valid[r] {
+		if c.null != nil && v.IsNull(r) {
 			c.null[i] = true
 			continue
 		}
 		switch {
-		case v.F64 != nil:
-			c.x[i] = floatCode(v.F64[r])
-		case v.F32 != nil:
-			c.x[i] = floatCode(float64(v.F32[r]))
+		case v.Kind() == column.F64:
+			c.x[i] = floatCode(v.F64()[r])
+		case v.Kind() == column.F32:
+			c.x[i] = floatCode(float64(v.F32()[r]))
 		case asFloat:
-			c.x[i] = floatCode(float64(v.Ints[r]))
+			c.x[i] = floatCode(float64(v.I64()[r]))
 		default:
-			c.x[i] = uint64(v.Ints[r])
+			c.x[i] = uint64(v.I64()[r])
 		}
 	}
 	return c
@@ -133,12 +133,12 @@ func floatCode(x float64) uint64 {
 }
 
 // dictCodes encodes texts and chunks by a dictionary.
-func dictCodes(k keyCols, v *ra.Vector, dict map[string]uint64, grow bool) coded {
+func dictCodes(k keyCols, v *column.Column, dict map[string]uint64, grow bool) coded {
 	c := coded{x: make([]uint64, k.n)}
-	if v.Valid != nil {
+	if v.Valid() != nil {
 		c.null = make([]bool, k.n)
 	}
-	size := v.Type.Size()
+	size := v.Size()
 	elems := make([]uint64, size)
 	for i := range c.x {
 		r := k.row(i)
@@ -147,14 +147,14 @@ func dictCodes(k keyCols, v *ra.Vector, dict map[string]uint64, grow bool) coded
 			continue
 		}
 		var s string
-		if v.Texts != nil {
-			s = v.Texts[r]
+		if v.Kind() == column.Str {
+			s = v.Texts()[r]
 		} else {
 			for j := range elems {
-				if v.F64 != nil {
-					elems[j] = floatCode(v.F64[r*size+j])
+				if v.Kind() == column.F64 {
+					elems[j] = floatCode(v.F64()[r*size+j])
 				} else {
-					elems[j] = floatCode(float64(v.F32[r*size+j]))
+					elems[j] = floatCode(float64(v.F32()[r*size+j]))
 				}
 			}
 			s = unsafe.String((*byte)(unsafe.Pointer(unsafe.SliceData(elems))), 8*size)

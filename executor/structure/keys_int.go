@@ -3,8 +3,8 @@ package structure
 import (
 	"slices"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/kernels/cpu"
-	"github.com/relgrad/relgrad/ra"
 )
 
 // The structure of a step consists mostly of joins and groups on integers. Their keys are looked up without being
@@ -20,7 +20,7 @@ func (st *Stage) lanes(n int, f func(lo, hi int)) error {
 
 // Probe is a column of keys to look up: row i is row At[i] of Vector, or row i where At is nil.
 type Probe struct {
-	Vector *ra.Vector
+	Vector *column.Column
 	At     []int32
 	Index  *Index // whose At it is; nil: none. At is nil while the index's rows are not listed
 }
@@ -37,11 +37,11 @@ func listed(cols []Probe) []Probe {
 	return out
 }
 
-func (c Probe) vector() *ra.Vector {
+func (c Probe) vector() *column.Column {
 	if c.At == nil {
 		return c.Vector
 	}
-	return GatherVector(c.Vector, c.At)
+	return column.Gather(c.Vector, c.At)
 }
 
 // narrow reduces a look-up of n rows that all read their keys through one index: it returns the index's rows as outer,
@@ -53,10 +53,10 @@ func narrow(cols []Probe, n int) (outer []int32, inner []Probe, rows int) {
 	inner = make([]Probe, len(cols))
 	stored := true
 	for i, c := range cols {
-		stored = stored && len(c.At) > 0 && &c.At[0] == &cols[0].At[0] && 2*c.Vector.N <= n
+		stored = stored && len(c.At) > 0 && &c.At[0] == &cols[0].At[0] && 2*c.Vector.Len() <= n
 		inner[i] = Probe{Vector: c.Vector}
 	}
-	if o := commonIndex(cols); o != nil && 2*o.Src.N <= n && !(stored && cols[0].Vector.N <= o.Src.N) {
+	if o := commonIndex(cols); o != nil && 2*o.Src.N <= n && !(stored && cols[0].Vector.Len() <= o.Src.N) {
 		for i, c := range cols {
 			if c.Index != o {
 				inner[i] = Probe{c.Vector, c.Index.inner.At, c.Index.inner}
@@ -65,7 +65,7 @@ func narrow(cols []Probe, n int) (outer []int32, inner []Probe, rows int) {
 		return o.At, inner, o.Src.N
 	}
 	if stored {
-		return cols[0].At, inner, cols[0].Vector.N
+		return cols[0].At, inner, cols[0].Vector.Len()
 	}
 	return nil, nil, 0
 }
@@ -104,10 +104,10 @@ func (st *Stage) LookUp(t *Lookup, cols []Probe, n int) (p []int32, lost bool, e
 	cols = listed(cols)
 	plain := len(cols) > 0
 	for c, l := range t.Enc.levels {
-		plain = plain && l.dict == nil && !l.asFloat && cols[c].Vector.Ints != nil
+		plain = plain && l.dict == nil && !l.asFloat && cols[c].Vector.Kind() == column.I64
 	}
 	if !plain {
-		v := make([]*ra.Vector, len(cols))
+		v := make([]*column.Column, len(cols))
 		for c := range cols {
 			v[c] = cols[c].vector()
 		}
@@ -118,9 +118,9 @@ func (st *Stage) LookUp(t *Lookup, cols []Probe, n int) (p []int32, lost bool, e
 	missed := make([]bool, (n+st.env.Tune.LaneRows-1)/st.env.Tune.LaneRows)
 	err = st.lanes(n, func(lo, hi int) {
 		miss, first := false, 0
-		if l := &t.Enc.levels[0]; l.direct() && cols[0].Vector.Valid == nil {
+		if l := &t.Enc.levels[0]; l.direct() && cols[0].Vector.Valid() == nil {
 			c := cols[0].rows(lo, hi)
-			miss, first = l.table.runs[0].places(p[lo:hi], c.Vector.Ints, c.At), 1
+			miss, first = l.table.runs[0].places(p[lo:hi], c.Vector.I64(), c.At), 1
 		} else {
 			clear(p[lo:hi])
 		}
@@ -137,18 +137,15 @@ func (c Probe) rows(lo, hi int) Probe {
 	if c.At != nil {
 		return Probe{Vector: c.Vector, At: c.At[lo:hi]}
 	}
-	v := &ra.Vector{Type: c.Vector.Type, N: hi - lo, Ints: c.Vector.Ints[lo:hi]}
-	if c.Vector.Valid != nil {
-		v.Valid = c.Vector.Valid[lo:hi]
-	}
-	return Probe{Vector: v}
+	v := c.Vector.Rows(lo, hi)
+	return Probe{Vector: &v}
 }
 
 // probeInts replaces the numbers p of the keys so far by those with one more column, and reports whether a key is
 // missing.
 func (l *level) probeInts(p []int32, c Probe) bool {
-	x, t := c.Vector.Ints, l.table
-	if c.Vector.Valid == nil && t.runs != nil {
+	x, t := c.Vector.I64(), l.table
+	if c.Vector.Valid() == nil && t.runs != nil {
 		return t.findAll(p, x, c.At)
 	}
 	for i, q := range p {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
@@ -44,7 +45,7 @@ func (m *matches) each(c int, f func(c, r int32)) {
 func (j *joiner) match(s int, conds []ra.Equi) (*matches, error) {
 	build := keyCols{rows: j.kept[s], n: j.size(s)}
 	safe := make([]bool, len(conds))
-	probe, cols := make([]*ra.Vector, len(conds)), make([]Probe, len(conds))
+	probe, cols := make([]*column.Column, len(conds)), make([]Probe, len(conds))
 	id := ""
 	for i, q := range conds {
 		b, err := j.vec(q.R)
@@ -57,7 +58,7 @@ func (j *joiner) match(s int, conds []ra.Equi) (*matches, error) {
 		}
 		build.cols = append(build.cols, b)
 		cols[i], probe[i], safe[i] = p, p.Vector, q.NullSafe
-		id += fmt.Sprintf("%d %v %v,", j.n.Inputs[s].Index(q.R.ID), q.NullSafe, p.Vector.Type.IsFloat())
+		id += fmt.Sprintf("%d %v %v,", j.n.Inputs[s].Index(q.R.ID), q.NullSafe, p.Vector.Type().IsFloat())
 	}
 	t := j.lookup(s, id, build, safe, Mixed(build.cols, probe))
 	code, lost, err := j.st.LookUp(t, cols, j.count)
@@ -219,7 +220,9 @@ func (j *joiner) varying(s int) bool {
 }
 
 // ForgetKeys frees the relation's keys and the tables in which they are looked up.
-func (r *Relation) ForgetKeys() { r.Vectors, r.lookups = map[int]*ra.Vector{}, map[string]*Lookup{} }
+func (r *Relation) ForgetKeys() {
+	r.Vectors, r.lookups = map[int]*column.Column{}, map[string]*Lookup{}
+}
 
 // LookupBytes is the size of the tables in which the relation's keys are looked up.
 func (r *Relation) LookupBytes() (n int64) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cpu"
@@ -21,8 +22,8 @@ type Relation struct {
 	// layers, of a join that is a grid, tell which columns of its inputs hold the keys of which dims.
 	layers  []*layer
 	Repeats []*Groups
-	Vectors map[int]*ra.Vector
-	Data    []*ra.Vector       // of a Scan or Opaque
+	Vectors map[int]*column.Column
+	Data    []*column.Column   // of a Scan or Opaque
 	lookups map[string]*Lookup // tables for joins, by their columns
 	// fixed remembers, by columns, whether they tell the rows apart.
 	fixed map[string]bool
@@ -84,7 +85,7 @@ type Columns interface {
 	// Stored is the relation that a Scan or an Opaque reads.
 	Stored(n *ra.Node) (*Relation, error)
 	// Vector is column i of n.
-	Vector(n *ra.Node, i int) (*ra.Vector, error)
+	Vector(n *ra.Node, i int) (*column.Column, error)
 	// Probe is column i of n for look-ups: integers that are read through an index are not copied.
 	Probe(n *ra.Node, i int) (Probe, error)
 	// Name identifies a column: columns of one name are equal.
@@ -151,7 +152,7 @@ func (st *Stage) Relation(n *ra.Node) (*Relation, error) {
 		return nil, err
 	}
 	if r.Vectors == nil {
-		r.Vectors = map[int]*ra.Vector{}
+		r.Vectors = map[int]*column.Column{}
 	}
 	st.Rels[n] = r
 	return r, nil
@@ -232,7 +233,7 @@ func (st *Stage) aggregate(n *ra.Node, in *Relation) (*Relation, error) {
 
 // sortGroups renumbers groups in the order of their keys, so that relations grouped by the same keys have the same rows
 // in the same order.
-func sortGroups(keys []*ra.Vector, code []int32, count int) {
+func sortGroups(keys []*column.Column, code []int32, count int) {
 	first := make([]int32, count)
 	for r := len(code) - 1; r >= 0; r-- {
 		first[code[r]] = int32(r)
@@ -256,7 +257,7 @@ func sortGroups(keys []*ra.Vector, code []int32, count int) {
 }
 
 // compareRows orders two rows by key columns, NULL first; chunks by their elements.
-func compareRows(keys []*ra.Vector, a, b int) int {
+func compareRows(keys []*column.Column, a, b int) int {
 	for _, v := range keys {
 		if x, y := v.IsNull(a), v.IsNull(b); x || y {
 			if x != y {
@@ -264,16 +265,16 @@ func compareRows(keys []*ra.Vector, a, b int) int {
 			}
 			continue
 		}
-		c, n := 0, v.Type.Size()
+		c, n := 0, v.Size()
 		switch {
-		case v.Ints != nil:
-			c = cmp.Compare(v.Ints[a], v.Ints[b])
-		case v.Texts != nil:
-			c = strings.Compare(v.Texts[a], v.Texts[b])
-		case v.F64 != nil:
-			c = slices.Compare(v.F64[a*n:(a+1)*n], v.F64[b*n:(b+1)*n])
+		case v.Kind() == column.I64:
+			c = cmp.Compare(v.I64()[a], v.I64()[b])
+		case v.Kind() == column.Str:
+			c = strings.Compare(v.Texts()[a], v.Texts()[b])
+		case v.Kind() == column.F64:
+			c = slices.Compare(v.F64()[a*n:(a+1)*n], v.F64()[b*n:(b+1)*n])
 		default:
-			c = slices.Compare(v.F32[a*n:(a+1)*n], v.F32[b*n:(b+1)*n])
+			c = slices.Compare(v.F32()[a*n:(a+1)*n], v.F32()[b*n:(b+1)*n])
 		}
 		if c != 0 {
 			return c
@@ -292,8 +293,8 @@ func (st *Stage) grouped(in *Space, code []int32, count int, t *tally) *Relation
 }
 
 // Vectors returns columns of a node by id, and as many trues.
-func (st *Stage) Vectors(n *ra.Node, ids []ra.ColumnID) ([]*ra.Vector, []bool, error) {
-	out, safe := make([]*ra.Vector, len(ids)), make([]bool, len(ids))
+func (st *Stage) Vectors(n *ra.Node, ids []ra.ColumnID) ([]*column.Column, []bool, error) {
+	out, safe := make([]*column.Column, len(ids)), make([]bool, len(ids))
 	for i, id := range ids {
 		var err error
 		if out[i], err = st.from.Vector(n, n.Index(id)); err != nil {
@@ -310,7 +311,7 @@ func (st *Stage) add(n *ra.Node, inputs []*Relation) (*Relation, error) {
 	safe := make([]bool, len(n.Key))
 	for k := range n.Key {
 		safe[k] = true
-		parts := make([]*ra.Vector, len(n.Inputs))
+		parts := make([]*column.Column, len(n.Inputs))
 		for i, in := range n.Inputs {
 			var err error
 			if parts[i], err = st.from.Vector(in, k); err != nil {
@@ -370,24 +371,16 @@ func (st *Stage) invert(r *Relation, i int, in *Space, code []int32, count int) 
 }
 
 // ConcatVectors puts columns of one kind below each other, in memory of mem or on the heap.
-func ConcatVectors(parts []*ra.Vector, mem *Arrays) *ra.Vector {
-	out := &ra.Vector{Type: parts[0].Type}
-	nulls := false
+func ConcatVectors(parts []*column.Column, mem *Arrays) *column.Column {
+	out, n := column.Planned(parts[0].Kind(), 0, parts[0].Size()).As(parts[0].Type()), 0
 	for _, v := range parts {
-		out.N += v.N
-		nulls = nulls || v.Valid != nil
+		n += v.Len()
 	}
-	if parts[0].Ints != nil {
-		out.Ints = mem.Longs(out.N)[:0] // growing it would take twice the memory
+	if out.Kind() == column.I64 {
+		out = column.Of(out.Type(), mem.Longs(n)[:0]) // growing it would take twice the memory
 	}
 	for _, v := range parts {
-		out.Ints = append(out.Ints, v.Ints...)
-		out.F32 = append(out.F32, v.F32...)
-		out.F64 = append(out.F64, v.F64...)
-		out.Texts = append(out.Texts, v.Texts...)
-		for i := 0; nulls && i < v.N; i++ {
-			out.Valid = append(out.Valid, !v.IsNull(i))
-		}
+		out.Append(v)
 	}
 	return out
 }

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cpu"
-	"github.com/relgrad/relgrad/ra"
 )
 
 // testStage is the stage of a step, of no plan, with lanes of seven rows.
@@ -20,20 +20,21 @@ func testStage(workers int) *Stage {
 	return NewStage(ctx, NewEnv(workers, nil, nil, &tuning.Sizes{Lanes: tuning.Lanes{LaneRows: 7}}), nil).Step(ctx, nil)
 }
 
-func keysOf(x ...int64) *ra.Vector {
-	return &ra.Vector{Type: kernels.Type{Kind: kernels.Int}, N: len(x), Ints: x}
+func keysOf(x ...int64) *column.Column {
+	return column.Of(kernels.Type{Kind: kernels.Int}, x)
 }
 
 // randomInts draws keys from lo on, with gaps, maybe with NULL.
-func randomInts(rng *rand.Rand, n int, lo, span int64, nulls bool) *ra.Vector {
-	v := ra.NewVector(kernels.Type{Kind: kernels.Int, Nullable: nulls}, n)
-	for i := range v.Ints {
-		v.Ints[i] = lo + rng.Int63n(span)
+func randomInts(rng *rand.Rand, n int, lo, span int64, nulls bool) *column.Column {
+	v := column.New(kernels.Type{Kind: kernels.Int, Nullable: nulls}, n)
+	for i := range v.I64() {
+		v.I64()[i] = lo + rng.Int63n(span)
 	}
 	if nulls {
-		v.Valid = make([]bool, n)
-		for i := range v.Valid {
-			v.Valid[i] = rng.Intn(4) > 0
+		for i := range n {
+			if rng.Intn(4) == 0 {
+				v.SetNull(i)
+			}
 		}
 	}
 	return v
@@ -56,10 +57,10 @@ func TestLookup(t *testing.T) {
 			build.cols = append(build.cols, randomInts(rng, n, lo, span, nulls))
 			probe[c] = Probe{Vector: randomInts(rng, few, lo-1, span+2, nulls), At: at}
 			if nullSafe[c] = safe; span > 100 {
-				copy(probe[c].Vector.Ints, build.cols[c].Ints)
+				copy(probe[c].Vector.I64(), build.cols[c].I64())
 			}
 		}
-		key := func(r int, cols func(c int) *ra.Vector) (string, bool) {
+		key := func(r int, cols func(c int) *column.Column) (string, bool) {
 			s, counts := "", true
 			for c := range columns {
 				v := cols(c)
@@ -67,14 +68,14 @@ func TestLookup(t *testing.T) {
 					s, counts = s+"NULL ", counts && safe
 					continue
 				}
-				s += fmt.Sprint(v.Ints[r], " ")
+				s += fmt.Sprint(v.I64()[r], " ")
 			}
 			return s, counts
 		}
 		enc := NewEncoder(build, nullSafe, make([]bool, columns))
 		want := map[string]int32{}
 		for r, code := range enc.Code {
-			k, counts := key(r, func(c int) *ra.Vector { return build.cols[c] })
+			k, counts := key(r, func(c int) *column.Column { return build.cols[c] })
 			if counts != (code >= 0) {
 				t.Fatalf("round %d: row %d has number %d, key %q", round, r, code, k)
 			}
@@ -94,7 +95,7 @@ func TestLookup(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, code := range got {
-				k, counts := key(int(at[i]), func(c int) *ra.Vector { return probe[c].Vector })
+				k, counts := key(int(at[i]), func(c int) *column.Column { return probe[c].Vector })
 				w, there := want[k]
 				if !there || !counts {
 					w = -1
@@ -126,7 +127,7 @@ func TestProbeShares(t *testing.T) {
 		{"a key that is not there", []int64{7, 8, 70}, true, nil, false},
 		{"other numbers", []int64{8, 7, 9}, true, nil, false},
 	} {
-		enc := NewEncoder(AllRows([]*ra.Vector{keysOf(7, 8, 9, 10)}, 4), []bool{false}, []bool{false})
+		enc := NewEncoder(AllRows([]*column.Column{keysOf(7, 8, 9, 10)}, 4), []bool{false}, []bool{false})
 		at := []int32{0, 0, 1, 1, 2, 2, 2, 0}
 		got, lost, err := testStage(
 			2,
@@ -237,18 +238,18 @@ func TestGroupCodes(t *testing.T) {
 			At:   in,
 			step: true,
 		}
-		keys, cols := []Probe(nil), []*ra.Vector(nil)
+		keys, cols := []Probe(nil), []*column.Column(nil)
 		for c := range 1 + rng.Intn(3) {
 			v := randomInts(rng, many, -5, []int64{3, 60, 1 << 40}[rng.Intn(3)], rng.Intn(6) == 0)
-			if c == 0 && rng.Intn(2) == 0 && v.Valid == nil {
-				slices.Sort(v.Ints)
+			if c == 0 && rng.Intn(2) == 0 && v.Valid() == nil {
+				slices.Sort(v.I64())
 			}
 			idx := st.Indexer.Later(outer, inner)
 			if rng.Intn(4) == 0 {
 				idx.List()
 			}
 			keys = append(keys, Probe{v, idx.At, idx})
-			cols = append(cols, GatherVector(v, readAll(at, in)))
+			cols = append(cols, column.Gather(v, readAll(at, in)))
 		}
 		raw, span, err := st.groupCodes(keys, rows)
 		if err != nil {

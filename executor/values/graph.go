@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -48,8 +49,8 @@ type Val struct {
 
 	fails *bool // CanFail, once it has been asked
 
-	Data *Column // OpLeaf: the data; else the buffer once it is materialised
-	Done bool    // computed once and kept: it holds its values
+	Data *column.Column // OpLeaf: the data; else the buffer once it is materialised
+	Done bool           // computed once and kept: it holds its values
 
 	Structural bool // computed for the structure
 }
@@ -102,8 +103,8 @@ func (g *Graph) KindType(t kernels.Type) kernels.Type {
 }
 
 // Leaf makes a val of stored data; each call makes another. A step's graph holds data of the step.
-func (g *Graph) Leaf(name string, t kernels.Type, sp *structure.Space, d *Column, vary bool) *Val {
-	t.Nullable = d.Valid != nil
+func (g *Graph) Leaf(name string, t kernels.Type, sp *structure.Space, d *column.Column, vary bool) *Val {
+	t.Nullable = d.Valid() != nil
 	return &Val{ID: g.NewID(), Op: OpLeaf, Name: name, Space: sp, Type: g.KindType(t), Data: d,
 		Vary: vary || sp.Varies || g.Parent != nil, Done: true}
 }
@@ -303,7 +304,7 @@ func (g *Graph) Gather(v *Val, idx *structure.Index) (*Val, error) {
 		}
 		return g.Gather(v.Args[0], both)
 	}
-	if v.Op == OpCall && !idx.Missing && (idx.Dst.N < idx.Src.N || KindOf(v.Type) == Str || Turned(v)) {
+	if v.Op == OpCall && !idx.Missing && (idx.Dst.N < idx.Src.N || column.KindOf(v.Type) == column.Str || Turned(v)) {
 		args := make([]*Val, len(v.Args))
 		for i, a := range v.Args {
 			var err error

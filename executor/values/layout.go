@@ -234,13 +234,6 @@ func (v *Val) Base() *Val {
 	}
 }
 
-// Viewed is d's memory as n rows of size elements.
-func Viewed(d *Column, n, size int) Column {
-	v := *d
-	v.N, v.Size, v.Buf, v.Valid = n, size, nil, nil
-	return v
-}
-
 // elementwise applies an element-wise kernel where some columns have been converted back from a matrix: it applies it
 // to the matrix, whose chunks are mostly larger, so that the conversion is not needed. It returns nil where that is not
 // possible.

@@ -3,6 +3,7 @@ package values
 import (
 	"slices"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -46,5 +47,5 @@ func ofSoftmax(g *Graph, d *kernels.Def, args []*Val) (*Val, error) {
 
 // Alike reports whether v and x are chunks of one shape and kind.
 func Alike(v, x *Val) bool {
-	return x.Type.Shape.Equal(v.Type.Shape) && KindOf(x.Type) == KindOf(v.Type)
+	return x.Type.Shape.Equal(v.Type.Shape) && column.KindOf(x.Type) == column.KindOf(v.Type)
 }

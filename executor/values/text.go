@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/lists"
 )
 
@@ -13,7 +14,7 @@ func (v *Val) Made(how string) string {
 		how += ", " + v.Name
 	}
 	out := v.Type.String()
-	if v.Data != nil && v.Data.Kind == F32 && KindOf(v.Type) == F64 {
+	if v.Data != nil && v.Data.Kind() == column.F32 && column.KindOf(v.Type) == column.F64 {
 		out += " as real"
 	}
 	if v.Space.N != 1 {

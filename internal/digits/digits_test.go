@@ -44,7 +44,7 @@ func execute(ctx context.Context, db *memdb.DB, plan *ra.Plan, env *kernels.Env)
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]interp.Row, cols[0].N)
+	rows := make([]interp.Row, cols[0].Len())
 	for i := range rows {
 		for _, v := range cols {
 			rows[i] = append(rows[i], v.Value(i))

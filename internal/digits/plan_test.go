@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -37,23 +38,23 @@ func On(run Engine) Runner {
 }
 
 func (c *Case) plan() (*memdb.DB, *ra.Plan) {
-	id := ra.NewVector(kernels.Type{Kind: kernels.Int}, len(c.Rows))
-	for i := range id.Ints {
-		id.Ints[i] = int64(i)
+	id := column.New(kernels.Type{Kind: kernels.Int}, len(c.Rows))
+	for i := range id.I64() {
+		id.I64()[i] = int64(i)
 	}
 	cols := []memdb.Column{{Name: "id", Data: id}}
 	for k, v := range c.Rows[0] {
-		data := ra.NewVector(v.Type, len(c.Rows))
+		data := column.New(v.Type, len(c.Rows))
 		for i, row := range c.Rows {
 			n := v.Type.Size()
 			for j, x := range row[k].Floats() {
 				switch {
-				case data.Ints != nil:
-					data.Ints[i] = row[k].I
-				case data.F32 != nil:
-					data.F32[i*n+j] = float32(x)
+				case data.Kind() == column.I64:
+					data.I64()[i] = row[k].I
+				case data.Kind() == column.F32:
+					data.F32()[i*n+j] = float32(x)
 				default:
-					data.F64[i*n+j] = x
+					data.F64()[i*n+j] = x
 				}
 			}
 		}

@@ -5,24 +5,24 @@ import (
 	"math"
 	"testing"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
-	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/ra/interp"
 )
 
 // scalars is a table t(id, g, x) with the given values; NaN stands for NULL.
 func scalars(xs ...float64) *memdb.DB {
-	id, g, x := &ra.Vector{Type: kernels.Type{Kind: kernels.Int}, N: len(xs)},
-		&ra.Vector{Type: kernels.Type{Kind: kernels.Int}, N: len(xs)},
-		ra.NewVector(kernels.Type{Kind: kernels.Float64}, len(xs))
+	id, g, x := column.New(kernels.Type{Kind: kernels.Int}, len(xs)),
+		column.New(kernels.Type{Kind: kernels.Int}, len(xs)),
+		column.New(kernels.Type{Kind: kernels.Float64}, len(xs))
 	for i, v := range xs {
-		id.Ints, g.Ints = append(id.Ints, int64(i)), append(g.Ints, int64(i%2))
+		id.I64()[i], g.I64()[i] = int64(i), int64(i%2)
 		if math.IsNaN(v) {
 			x.SetNull(i)
 		} else {
-			x.F64[i] = v
+			x.F64()[i] = v
 		}
 	}
 	db := memdb.New()

@@ -8,26 +8,26 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
-	"github.com/relgrad/relgrad/ra"
 )
 
-func column(t *testing.T, rows [][]string, col int, k kernels.Kind) *ra.Vector {
+func readColumn(t *testing.T, rows [][]string, col int, k kernels.Kind) *column.Column {
 	t.Helper()
-	v := ra.NewVector(kernels.Type{Kind: k}, len(rows))
+	v := column.New(kernels.Type{Kind: k}, len(rows))
 	for i, r := range rows {
 		var err error
 		switch k {
 		case kernels.Int:
-			v.Ints[i], err = strconv.ParseInt(r[col], 10, 64)
+			v.I64()[i], err = strconv.ParseInt(r[col], 10, 64)
 		case kernels.Text:
-			v.Texts[i] = r[col]
+			v.Texts()[i] = r[col]
 		default:
-			v.F64[i], err = strconv.ParseFloat(r[col], 64)
+			v.F64()[i], err = strconv.ParseFloat(r[col], 64)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -47,35 +47,35 @@ func coraDB(t *testing.T) *memdb.DB {
 	db := memdb.New()
 	nodes, adj, feat := need.CSV(t, filepath.Join(dir, "nodes.csv.gz")),
 		need.CSV(t, filepath.Join(dir, "adj_norm.csv.gz")), need.CSV(t, filepath.Join(dir, "features.csv.gz"))
-	db.Create("node", 1, memdb.Column{Name: "node", Data: column(t, nodes, 0, kernels.Int)},
-		memdb.Column{Name: "label", Data: column(t, nodes, 1, kernels.Int)},
-		memdb.Column{Name: "split", Data: column(t, nodes, 2, kernels.Text)})
-	db.Create("adj", 2, memdb.Column{Name: "src", Data: column(t, adj, 0, kernels.Int)},
-		memdb.Column{Name: "dst", Data: column(t, adj, 1, kernels.Int)},
-		memdb.Column{Name: "weight", Data: column(t, adj, 2, kernels.Float64)})
-	node, value := column(t, feat, 0, kernels.Int), column(t, feat, 2, kernels.Float64)
+	db.Create("node", 1, memdb.Column{Name: "node", Data: readColumn(t, nodes, 0, kernels.Int)},
+		memdb.Column{Name: "label", Data: readColumn(t, nodes, 1, kernels.Int)},
+		memdb.Column{Name: "split", Data: readColumn(t, nodes, 2, kernels.Text)})
+	db.Create("adj", 2, memdb.Column{Name: "src", Data: readColumn(t, adj, 0, kernels.Int)},
+		memdb.Column{Name: "dst", Data: readColumn(t, adj, 1, kernels.Int)},
+		memdb.Column{Name: "weight", Data: readColumn(t, adj, 2, kernels.Float64)})
+	node, value := readColumn(t, feat, 0, kernels.Int), readColumn(t, feat, 2, kernels.Float64)
 	sum := map[int64]float64{}
-	for i, n := range node.Ints {
-		sum[n] += value.F64[i]
+	for i, n := range node.I64() {
+		sum[n] += value.F64()[i]
 	}
-	for i, n := range node.Ints {
-		value.F64[i] /= sum[n]
+	for i, n := range node.I64() {
+		value.F64()[i] /= sum[n]
 	}
 	db.Create("feature", 2, memdb.Column{Name: "node", Data: node},
-		memdb.Column{Name: "feature", Data: column(t, feat, 1, kernels.Int)}, memdb.Column{Name: "value", Data: value})
-	ids, w0 := ra.NewVector(kernels.Type{Kind: kernels.Int}, 1433),
-		ra.NewVector(kernels.Type{Kind: kernels.Float64, Shape: []int{16}}, 1433)
+		memdb.Column{Name: "feature", Data: readColumn(t, feat, 1, kernels.Int)}, memdb.Column{Name: "value", Data: value})
+	ids, w0 := column.New(kernels.Type{Kind: kernels.Int}, 1433),
+		column.New(kernels.Type{Kind: kernels.Float64, Shape: []int{16}}, 1433)
 	for a := range 1433 {
-		ids.Ints[a] = int64(a)
+		ids.I64()[a] = int64(a)
 		for b := range 16 {
-			w0.F64[a*16+b] = formula(a, b, 1000)
+			w0.F64()[a*16+b] = formula(a, b, 1000)
 		}
 	}
 	db.Create("w0", 1, memdb.Column{Name: "feature", Data: ids}, memdb.Column{Name: "v", Data: w0})
-	w1 := ra.NewVector(kernels.Type{Kind: kernels.Float64, Shape: []int{16, 7}}, 1)
+	w1 := column.New(kernels.Type{Kind: kernels.Float64, Shape: []int{16, 7}}, 1)
 	for a := range 16 {
 		for b := range 7 {
-			w1.F64[a*7+b] = formula(a, b, 500)
+			w1.F64()[a*7+b] = formula(a, b, 500)
 		}
 	}
 	db.Create("w1", 1, memdb.Column{Name: "id", Data: ints(1)}, memdb.Column{Name: "v", Data: w1})
@@ -135,7 +135,7 @@ func TestCoraCheckNumbers(t *testing.T) {
 				t.Fatal(err)
 			}
 			sum := 0.0
-			for _, x := range cols[1].F64 {
+			for _, x := range cols[1].F64() {
 				sum += x * x
 			}
 			relative(t, "norm of the gradient of w"+strconv.Itoa(i), math.Sqrt(sum), want)

@@ -6,9 +6,9 @@ import (
 	"math/rand"
 	"strings"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
 )
 
 // Chunked is a model over matrices, which can be stored in chunks of any size.
@@ -158,32 +158,26 @@ func (c *cut) table(db *memdb.DB, name, axes string, seed int64, kind kernels.Ki
 	}
 	order = order[c.Holes[name]:]
 	order = append(order, order[:c.Twice[name]]...)
-	key := [2]*ra.Vector{}
+	key := [2]*column.Column{}
 	for d := range key {
-		key[d] = ra.NewVector(kernels.Type{Kind: kernels.Int}, len(order))
+		key[d] = column.New(kernels.Type{Kind: kernels.Int}, len(order))
 	}
-	v := ra.NewVector(kernels.Type{Kind: kind, Shape: c.shape(axes)}, len(order))
+	v := column.New(kernels.Type{Kind: kind, Shape: c.shape(axes)}, len(order))
 	for r, at := range order {
-		key[0].Ints[r], key[1].Ints[r] = int64(at/across), int64(at%across)
+		key[0].I64()[r], key[1].I64()[r] = int64(at/across), int64(at%across)
 		for e := range p * q {
 			y := x[(at/across*p+e/q)*cols+at%across*q+e%q]
-			if v.F32 != nil {
-				v.F32[r*p*q+e] = float32(y)
+			if v.Kind() == column.F32 {
+				v.F32()[r*p*q+e] = float32(y)
 			} else {
-				v.F64[r*p*q+e] = y
+				v.F64()[r*p*q+e] = y
 			}
 		}
 	}
 	for r := range c.Nulls[name] {
-		if v.Valid == nil {
-			v.Valid = make([]bool, v.N)
-			for i := range v.Valid {
-				v.Valid[i] = true
-			}
-		}
-		v.Valid[r] = false
-		clear(v.F64[min(r*p*q, len(v.F64)):min((r+1)*p*q, len(v.F64))])
-		clear(v.F32[min(r*p*q, len(v.F32)):min((r+1)*p*q, len(v.F32))])
+		v.SetNull(r)
+		clear(v.F64()[min(r*p*q, len(v.F64())):min((r+1)*p*q, len(v.F64()))])
+		clear(v.F32()[min(r*p*q, len(v.F32())):min((r+1)*p*q, len(v.F32()))])
 	}
 	keys := 2
 	if c.Twice[name] > 0 {
@@ -206,7 +200,7 @@ func (m *Chunked) Numbers(seed int64, n int) []float64 {
 }
 
 // Matrix puts the rows of a gradient of a parameter, its columns as Store makes them, together.
-func (m *Chunked) Matrix(name string, size Size, cols []*ra.Vector) []float64 {
+func (m *Chunked) Matrix(name string, size Size, cols []*column.Column) []float64 {
 	c := &cut{Chunked: m, size: size}
 	for _, text := range m.Matrices {
 		n, axes, _ := strings.Cut(text, " ")
@@ -216,13 +210,13 @@ func (m *Chunked) Matrix(name string, size Size, cols []*ra.Vector) []float64 {
 		p, q, wide := c.along(axes[0]), c.along(axes[1]), m.Sizes[axes[1]]
 		out := make([]float64, m.Sizes[axes[0]]*wide)
 		v := cols[2]
-		for r := range v.N {
+		for r := range v.Len() {
 			for e := range p * q {
-				at := (int(cols[0].Ints[r])*p+e/q)*wide + int(cols[1].Ints[r])*q + e%q
-				if v.F32 != nil {
-					out[at] = float64(v.F32[r*p*q+e])
+				at := (int(cols[0].I64()[r])*p+e/q)*wide + int(cols[1].I64()[r])*q + e%q
+				if v.Kind() == column.F32 {
+					out[at] = float64(v.F32()[r*p*q+e])
 				} else {
-					out[at] = v.F64[r*p*q+e]
+					out[at] = v.F64()[r*p*q+e]
 				}
 			}
 		}

@@ -8,10 +8,10 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
 )
 
 const side = 56
@@ -23,12 +23,12 @@ func chunked(db *memdb.DB, name string, m []float64, c int) {
 	if c == 1 {
 		t.Shape = nil
 	}
-	i, j, v := ra.NewVector(kernels.Type{Kind: kernels.Int}, n*n),
-		ra.NewVector(kernels.Type{Kind: kernels.Int}, n*n), ra.NewVector(t, n*n)
+	i, j, v := column.New(kernels.Type{Kind: kernels.Int}, n*n),
+		column.New(kernels.Type{Kind: kernels.Int}, n*n), column.New(t, n*n)
 	for r := range n * n {
-		i.Ints[r], j.Ints[r] = int64(r/n), int64(r%n)
+		i.I64()[r], j.I64()[r] = int64(r/n), int64(r%n)
 		for e := range c * c {
-			v.F64[r*c*c+e] = m[(r/n*c+e/c)*side+r%n*c+e%c]
+			v.F64()[r*c*c+e] = m[(r/n*c+e/c)*side+r%n*c+e%c]
 		}
 	}
 	db.Create(name, 2, memdb.Column{Name: "i", Data: i}, memdb.Column{Name: "j", Data: j},
@@ -53,9 +53,9 @@ func product(t *testing.T, a, b []float64, c, workers int) (float64, []float64) 
 	}
 	cols := grads[0]
 	g := make([]float64, side*side)
-	for r := range cols[0].N {
+	for r := range cols[0].Len() {
 		for e := range c * c {
-			g[(int(cols[0].Ints[r])*c+e/c)*side+int(cols[1].Ints[r])*c+e%c] = cols[2].F64[r*c*c+e]
+			g[(int(cols[0].I64()[r])*c+e/c)*side+int(cols[1].I64()[r])*c+e%c] = cols[2].F64()[r*c*c+e]
 		}
 	}
 	return x, g

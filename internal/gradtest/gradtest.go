@@ -156,8 +156,8 @@ func index(t *ra.Table, scan *ra.Node, rows []interp.Row) (map[string]interp.Row
 func (b *Bound) checkColumn(ctx context.Context, db *memdb.DB, env *kernels.Env, t *ra.Table, c int, col ra.TableColumn,
 	pos int, got map[string]interp.Row, tol float64) error {
 	v := db.Data[t.Name][c]
-	size := v.Type.Size()
-	for row := range v.N {
+	size := v.Size()
+	for row := range v.Len() {
 		if v.IsNull(row) {
 			continue
 		}
@@ -190,7 +190,7 @@ func (b *Bound) central(ctx context.Context, db *memdb.DB, env *kernels.Env, tab
 		var f [2]float64
 		for i, step := range []float64{h, -h} {
 			c := db.Clone()
-			c.Data[table][col].F64[at] += step
+			c.Data[table][col].F64()[at] += step
 			x, err := b.Eval(ctx, c, env)
 			if err != nil {
 				return 0, err

@@ -6,20 +6,20 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
 )
 
 // cancerDB holds the breast cancer data, z-scored, with the check's weights w_k = 0.01·k, and a direction u.
 func cancerDB(t *testing.T) *memdb.DB {
 	rows := need.CSV(t, filepath.Join(need.Data(t), "breast_cancer", "wdbc.csv.gz"))
 	db, n := memdb.New(), len(rows)
-	x := ra.NewVector(kernels.Type{Kind: kernels.Float64, Shape: []int{30}}, n)
+	x := column.New(kernels.Type{Kind: kernels.Float64, Shape: []int{30}}, n)
 	for k := range 30 {
-		c := column(t, rows, 3+k, kernels.Float64).F64
+		c := readColumn(t, rows, 3+k, kernels.Float64).F64()
 		mean, sq := 0.0, 0.0
 		for _, v := range c {
 			mean += v / float64(n)
@@ -28,18 +28,18 @@ func cancerDB(t *testing.T) *memdb.DB {
 			sq += (v - mean) * (v - mean) / float64(n)
 		}
 		for i, v := range c {
-			x.F64[i*30+k] = (v - mean) / math.Sqrt(sq)
+			x.F64()[i*30+k] = (v - mean) / math.Sqrt(sq)
 		}
 	}
-	db.Create("patient", 1, memdb.Column{Name: "row", Data: column(t, rows, 0, kernels.Int)},
-		memdb.Column{Name: "malignant", Data: column(t, rows, 2, kernels.Int)}, memdb.Column{Name: "x", Data: x})
+	db.Create("patient", 1, memdb.Column{Name: "row", Data: readColumn(t, rows, 0, kernels.Int)},
+		memdb.Column{Name: "malignant", Data: readColumn(t, rows, 2, kernels.Int)}, memdb.Column{Name: "x", Data: x})
 	for _, name := range []string{"model", "u"} {
-		w, b := ra.NewVector(kernels.Type{Kind: kernels.Float64, Shape: []int{30}}, 1),
-			ra.NewVector(kernels.Type{Kind: kernels.Float64}, 1)
+		w, b := column.New(kernels.Type{Kind: kernels.Float64, Shape: []int{30}}, 1),
+			column.New(kernels.Type{Kind: kernels.Float64}, 1)
 		for k := range 30 {
-			w.F64[k] = 0.01 * float64(k+1)
+			w.F64()[k] = 0.01 * float64(k+1)
 			if name == "u" {
-				w.F64[k], b.F64[0] = math.Sin(float64(k)), 0.7
+				w.F64()[k], b.F64()[0] = math.Sin(float64(k)), 0.7
 			}
 		}
 		db.Create(name, 1, memdb.Column{Name: "id", Data: ints(1)}, memdb.Column{Name: "w", Data: w},
@@ -59,7 +59,7 @@ func modelGradient(t *testing.T, db *memdb.DB, loss string) (float64, []float64)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return x, append(append([]float64{}, grads[0][1].F64...), grads[0][2].F64...)
+	return x, append(append([]float64{}, grads[0][1].F64()...), grads[0][2].F64()...)
 }
 
 // TestLogisticCheckNumber compares the logistic loss with the published figure.
@@ -78,9 +78,9 @@ func TestHessianVector(t *testing.T) {
 	for i, s := range []float64{h, -h} {
 		c := db.Clone()
 		for k := range 30 {
-			c.Data["model"][1].F64[k] += s * c.Data["u"][1].F64[k]
+			c.Data["model"][1].F64()[k] += s * c.Data["u"][1].F64()[k]
 		}
-		c.Data["model"][2].F64[0] += s * c.Data["u"][2].F64[0]
+		c.Data["model"][2].F64()[0] += s * c.Data["u"][2].F64()[0]
 		_, side[i] = modelGradient(t, c, "loss")
 	}
 	largest := 0.0

@@ -3,19 +3,19 @@ package gradtest
 import (
 	"math/rand"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
 )
 
-func ints(xs ...int64) *ra.Vector {
-	return &ra.Vector{Type: kernels.Type{Kind: kernels.Int}, N: len(xs), Ints: xs}
+func ints(xs ...int64) *column.Column {
+	return column.Of(kernels.Type{Kind: kernels.Int}, xs)
 }
 
-func floats(r *rand.Rand, n int, shape ...int) *ra.Vector {
-	v := ra.NewVector(kernels.Type{Kind: kernels.Float64, Shape: shape}, n)
-	for i := range v.F64 {
-		v.F64[i] = r.NormFloat64()
+func floats(r *rand.Rand, n int, shape ...int) *column.Column {
+	v := column.New(kernels.Type{Kind: kernels.Float64, Shape: shape}, n)
+	for i := range v.F64() {
+		v.F64()[i] = r.NormFloat64()
 	}
 	return v
 }

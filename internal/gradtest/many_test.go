@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
-	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/rjp"
 )
 
@@ -23,8 +23,8 @@ func TestManyInputs(t *testing.T) {
 	for i := range n {
 		params = append(params, fmt.Sprint("many", i))
 		db.Create(params[i], 1, memdb.Column{Name: "id", Data: ints(1, 2)},
-			memdb.Column{Name: "x", Data: &ra.Vector{Type: kernels.Type{Kind: kernels.Float64}, N: 2,
-				F64: []float64{0.5 + float64(i)/100, 1 - float64(i)/90}}})
+			memdb.Column{Name: "x", Data: column.Of(kernels.Type{Kind: kernels.Float64},
+				[]float64{0.5 + float64(i)/100, 1 - float64(i)/90})})
 	}
 	join := func(sep, term string) string {
 		s := make([]string, n)

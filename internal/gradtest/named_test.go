@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
-	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/ra/interp"
 )
 
@@ -29,14 +29,14 @@ func namedTable() *memdb.DB {
 		{"{}", "1", "1.0", "1"}, {"b", "B", "b", "a"}, {"2024-01-01", "infinity", "a0003652059\x1f10000-01-01", "2023-01-01"},
 		{"2024-01-01 00:00:00", "infinity", "a0003652059 00:00:00.000000\x1f10000-01-01 00:00:00", "2023-01-01 00:00:01"},
 	}
-	id, x := ra.NewVector(kernels.Type{Kind: kernels.Int}, 4), ra.NewVector(kernels.Type{Kind: kernels.Float64}, 4)
+	id, x := column.New(kernels.Type{Kind: kernels.Int}, 4), column.New(kernels.Type{Kind: kernels.Float64}, 4)
 	cols := []memdb.Column{{Name: "id", Data: id}, {Name: "x", Data: x}}
 	for i := range 4 {
-		id.Ints[i], x.F64[i] = int64(i), float64(int(1)<<i)
+		id.I64()[i], x.F64()[i] = int64(i), float64(int(1)<<i)
 	}
 	for i, of := range types {
-		v := ra.NewVector(kernels.Type{Kind: kernels.Text, Of: of}, 4)
-		copy(v.Texts, texts[i])
+		v := column.New(kernels.Type{Kind: kernels.Text, Of: of}, 4)
+		copy(v.Texts(), texts[i])
 		cols = append(cols, memdb.Column{Name: "eiajcdm"[i : i+1], Data: v})
 	}
 	db := memdb.New()

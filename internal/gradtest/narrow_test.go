@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
@@ -63,8 +64,8 @@ func deep(db *memdb.DB) []Loss {
 	return out
 }
 
-func numbers(xs ...float64) *ra.Vector {
-	return &ra.Vector{Type: kernels.Type{Kind: kernels.Float64}, N: len(xs), F64: xs}
+func numbers(xs ...float64) *column.Column {
+	return column.Of(kernels.Type{Kind: kernels.Float64}, xs)
 }
 
 func mustView(db *memdb.DB, name, sql string) {

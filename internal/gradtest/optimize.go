@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
@@ -103,8 +104,8 @@ func Compare(a, b map[string][]float64, tol float64) error {
 }
 
 // VectorRows brings an engine's result into the form of Rows.
-func VectorRows(cols []*ra.Vector) map[string][]float64 {
-	rows := make([]interp.Row, cols[0].N)
+func VectorRows(cols []*column.Column) map[string][]float64 {
+	rows := make([]interp.Row, cols[0].Len())
 	for i := range rows {
 		for _, c := range cols {
 			rows[i] = append(rows[i], c.Value(i))
@@ -115,7 +116,7 @@ func VectorRows(cols []*ra.Vector) map[string][]float64 {
 
 // Run runs a loss with its gradients by the executor, and gives the loss and the columns of each parameter's gradient.
 func Run(ctx context.Context, db *memdb.DB, loss string, params []string,
-	opt executor.Options) (float64, [][]*ra.Vector, error) {
+	opt executor.Options) (float64, [][]*column.Column, error) {
 	res, err := Optimize(ctx, db, loss, params, optimizer.Options{})
 	if err != nil {
 		return 0, nil, err
@@ -132,7 +133,7 @@ func Run(ctx context.Context, db *memdb.DB, loss string, params []string,
 	if err != nil {
 		return 0, nil, err
 	}
-	grads := make([][]*ra.Vector, len(params))
+	grads := make([][]*column.Column, len(params))
 	for i := range params {
 		if grads[i], err = p.Result(1 + i); err != nil {
 			return 0, nil, err

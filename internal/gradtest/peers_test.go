@@ -12,26 +12,26 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/manual"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
 )
 
 // peerTables are the tables that kernels.PeerTables describes.
 func peerTables() *memdb.DB {
 	r := rand.New(rand.NewSource(4))
-	unit := func(n int, shape ...int) *ra.Vector {
-		v := ra.NewVector(kernels.Type{Kind: kernels.Float64, Shape: shape}, n)
-		for i := range v.F64 {
-			v.F64[i] = 0.1 + 0.8*r.Float64()
+	unit := func(n int, shape ...int) *column.Column {
+		v := column.New(kernels.Type{Kind: kernels.Float64, Shape: shape}, n)
+		for i := range v.F64() {
+			v.F64()[i] = 0.1 + 0.8*r.Float64()
 		}
 		return v
 	}
 	u := unit(4)
-	for i := range u.F64 {
-		u.F64[i]++
+	for i := range u.F64() {
+		u.F64()[i]++
 	}
 	db := memdb.New()
 	db.Create("t", 1, memdb.Column{Name: "id", Data: ints(0, 1, 2, 3)}, memdb.Column{Name: "n", Data: ints(0, 2, 1, 2)},

@@ -184,7 +184,7 @@ func TestLosses(t *testing.T) {
 
 func allDouble(s *kernelsql.Sample) bool {
 	return s.Expr.Type.Kind != kernels.Float32 && !slices.ContainsFunc(s.Cols, func(c memdb.Column) bool {
-		return c.Data.Type.Kind == kernels.Float32
+		return c.Data.Type().Kind == kernels.Float32
 	})
 }
 

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
 )
 
 // Rows of a sample's table; the last has NULL in its first argument that may be NULL.
@@ -30,9 +30,9 @@ type Sample struct {
 func newSample(d *kernels.Def, s kernels.Sample) (*Sample, bool, error) {
 	out := &Sample{Def: d, Call: s}
 	rng := rand.New(rand.NewSource(int64(len(s.Types))))
-	id, z := ra.NewVector(kernels.Type{Kind: kernels.Int}, Rows), ra.NewVector(kernels.Type{Kind: kernels.Float64}, Rows)
+	id, z := column.New(kernels.Type{Kind: kernels.Int}, Rows), column.New(kernels.Type{Kind: kernels.Float64}, Rows)
 	for i := range Rows {
-		id.Ints[i], z.F64[i] = int64(i), rng.Float64()
+		id.I64()[i], z.F64()[i] = int64(i), rng.Float64()
 	}
 	out.Cols = []memdb.Column{{Name: "id", Data: id}, {Name: "z", Data: z}}
 	given, nulled := s.Ints, false
@@ -60,8 +60,8 @@ func newSample(d *kernels.Def, s kernels.Sample) (*Sample, bool, error) {
 			v.SetNull(Rows - 1)
 			nulled = true
 		}
-		ty := v.Type
-		ty.Nullable = v.Valid != nil
+		ty := v.Type()
+		ty.Nullable = v.Valid() != nil
 		out.args = append(out.args, name)
 		out.expr = append(out.expr, kernels.Column(kernels.Col{ID: kernels.ColumnID(len(out.Cols))}, ty))
 		out.Cols = append(out.Cols, memdb.Column{Name: name, Data: v})
@@ -80,27 +80,27 @@ func newSample(d *kernels.Def, s kernels.Sample) (*Sample, bool, error) {
 }
 
 // fill draws a column inside the kernel's domain; integers and booleans are the sample's.
-func fill(d *kernels.Def, t kernels.Type, n int64, rng *rand.Rand) *ra.Vector {
+func fill(d *kernels.Def, t kernels.Type, n int64, rng *rand.Rand) *column.Column {
 	t.Nullable = false
-	v := ra.NewVector(t, Rows)
+	v := column.New(t, Rows)
 	lo, hi := d.Lo, d.Hi
 	if lo == 0 && hi == 0 {
 		lo, hi = -2, 2
 	}
 	draw := func() float64 { return lo + (hi-lo)*rng.Float64() }
-	for i := range v.Ints {
-		v.Ints[i] = n
+	for i := range v.I64() {
+		v.I64()[i] = n
 	}
-	for i := range v.F64 {
-		v.F64[i] = draw()
+	for i := range v.F64() {
+		v.F64()[i] = draw()
 	}
-	for i := range v.F32 {
-		v.F32[i] = float32(draw())
+	for i := range v.F32() {
+		v.F32()[i] = float32(draw())
 	}
-	for i := range v.Texts {
-		v.Texts[i] = []string{"ab", "b", "aB", "a%"}[rng.Intn(4)]
+	for i := range v.Texts() {
+		v.Texts()[i] = []string{"ab", "b", "aB", "a%"}[rng.Intn(4)]
 		if d.Name == "cast" {
-			v.Texts[i] = "12"
+			v.Texts()[i] = "12"
 		}
 	}
 	return v
@@ -122,7 +122,8 @@ func (s *Sample) Value(row int) (kernels.Value, error) {
 func (s *Sample) Script() string {
 	var cols []string
 	for _, c := range s.Cols {
-		cols = append(cols, fmt.Sprintf("%s %s%s", c.Name, c.Data.Type.Kind, strings.Repeat("[]", len(c.Data.Type.Shape))))
+		t := c.Data.Type()
+		cols = append(cols, fmt.Sprintf("%s %s%s", c.Name, t.Kind, strings.Repeat("[]", len(t.Shape))))
 	}
 	text := "DROP TABLE IF EXISTS t; CREATE TABLE t (" + strings.Join(cols, ", ") +
 		", PRIMARY KEY (id)); INSERT INTO t VALUES "

@@ -23,6 +23,7 @@ import (
 	"sort"
 
 	"github.com/relgrad/relgrad/autodiff"
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -35,30 +36,30 @@ import (
 // DB is a database in memory.
 type DB struct {
 	Tables map[string]*ra.Table
-	Data   map[string][]*ra.Vector // by table, parallel to its columns
+	Data   map[string][]*column.Column // by table, parallel to its columns
 	Views  map[string]*bind.View
 }
 
 // New returns an empty database.
 func New() *DB {
-	return &DB{Tables: map[string]*ra.Table{}, Data: map[string][]*ra.Vector{}, Views: map[string]*bind.View{}}
+	return &DB{Tables: map[string]*ra.Table{}, Data: map[string][]*column.Column{}, Views: map[string]*bind.View{}}
 }
 
 // Column is a column with its data.
 type Column struct {
 	Name string
-	Data *ra.Vector
+	Data *column.Column
 }
 
 // Create adds a table whose first nKey columns are the primary key (0: none).
 func (db *DB) Create(name string, nKey int, cols ...Column) *ra.Table {
 	t := &ra.Table{Schema: "public", Name: name, Declared: nKey > 0}
 	for i, c := range cols {
-		ty := c.Data.Type
-		ty.Nullable = c.Data.Valid != nil
-		c.Data.Type = ty
+		ty := c.Data.Type()
+		ty.Nullable = c.Data.Valid() != nil
+		c.Data.SetType(ty)
 		t.Cols = append(t.Cols, ra.TableColumn{Name: c.Name, PGType: ty.Kind.String(), Type: ty})
-		t.Rows = int64(c.Data.N)
+		t.Rows = int64(c.Data.Len())
 		if i < nKey {
 			t.Key = append(t.Key, i)
 		}
@@ -136,15 +137,15 @@ func (db *DB) Describe(context.Context, *bind.OpaqueQuery) ([]ra.Column, error) 
 }
 
 // Structure implements bind.Catalog.
-func (db *DB) Structure(ctx context.Context, b *ra.Builder, n *ra.Node) ([]*ra.Vector, error) {
+func (db *DB) Structure(ctx context.Context, b *ra.Builder, n *ra.Node) ([]*column.Column, error) {
 	n, err := autodiff.Expand(ctx, b, n)
 	if err != nil {
 		return nil, err
 	}
 	rows, err := interp.New(db, &kernels.Env{}).Eval(ctx, n)
-	out := make([]*ra.Vector, len(n.Cols))
+	out := make([]*column.Column, len(n.Cols))
 	for i, c := range n.Cols {
-		out[i] = ra.NewVector(c.Type, len(rows))
+		out[i] = column.New(c.Type, len(rows))
 		for r, row := range rows {
 			out[i].Set(r, row[i])
 		}
@@ -153,7 +154,7 @@ func (db *DB) Structure(ctx context.Context, b *ra.Builder, n *ra.Node) ([]*ra.V
 }
 
 // Opaque implements ra.Source.
-func (db *DB) Opaque(_ context.Context, n *ra.Node, env *kernels.Env) ([]*ra.Vector, error) {
+func (db *DB) Opaque(_ context.Context, n *ra.Node, env *kernels.Env) ([]*column.Column, error) {
 	if data, ok, err := bind.Rows(n, env); ok {
 		return data, err
 	}
@@ -161,13 +162,13 @@ func (db *DB) Opaque(_ context.Context, n *ra.Node, env *kernels.Env) ([]*ra.Vec
 }
 
 // Read implements ra.Source.
-func (db *DB) Read(_ context.Context, t *ra.Table, cols []int) ([]*ra.Vector, error) {
-	out := make([]*ra.Vector, len(cols))
+func (db *DB) Read(_ context.Context, t *ra.Table, cols []int) ([]*column.Column, error) {
+	out := make([]*column.Column, len(cols))
 	for i, c := range cols {
 		if c == ra.RowID {
-			v := ra.NewVector(kernels.Type{Kind: kernels.Int}, int(t.Rows))
-			for j := range v.Ints {
-				v.Ints[j] = int64(j)
+			v := column.New(kernels.Type{Kind: kernels.Int}, int(t.Rows))
+			for j := range v.I64() {
+				v.I64()[j] = int64(j)
 			}
 			out[i] = v
 			continue
@@ -179,13 +180,10 @@ func (db *DB) Read(_ context.Context, t *ra.Table, cols []int) ([]*ra.Vector, er
 
 // Clone copies the data, so that it can be perturbed.
 func (db *DB) Clone() *DB {
-	out := &DB{Tables: db.Tables, Data: map[string][]*ra.Vector{}, Views: db.Views}
+	out := &DB{Tables: db.Tables, Data: map[string][]*column.Column{}, Views: db.Views}
 	for n, cols := range db.Data {
 		for _, c := range cols {
-			d := *c
-			d.F64 = append([]float64(nil), c.F64...)
-			d.F32 = append([]float32(nil), c.F32...)
-			out.Data[n] = append(out.Data[n], &d)
+			out.Data[n] = append(out.Data[n], c.Clone())
 		}
 	}
 	return out

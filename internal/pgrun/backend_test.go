@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/internal/randquery"
@@ -325,9 +326,9 @@ func TestBackendNullChunks(t *testing.T) {
 	for _, kind := range []kernels.Kind{kernels.Float64, kernels.Float32} {
 		for _, first := range []int{1, 100_000} {
 			n := first + 2
-			id, v := ra.NewVector(kernels.Type{Kind: kernels.Int}, n), ra.NewVector(kernels.Type{Kind: kind, Shape: []int{2}}, n)
+			id, v := column.New(kernels.Type{Kind: kernels.Int}, n), column.New(kernels.Type{Kind: kind, Shape: []int{2}}, n)
 			for i := range n {
-				id.Ints[i] = int64(i)
+				id.I64()[i] = int64(i)
 				if i < first || i == n-1 {
 					v.SetNull(i)
 				} else {

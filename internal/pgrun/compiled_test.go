@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
 	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/gradtest"
@@ -135,7 +136,7 @@ func order(a, b any) int {
 
 // values are a relation's rows as a session gives those of a query.
 func values(r *catalog.Relation) [][]any {
-	out := make([][]any, r.Cols[0].N)
+	out := make([][]any, r.Cols[0].Len())
 	for i := range out {
 		for _, c := range r.Cols {
 			switch v := c.Value(i); {

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad"
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/ra"
 )
 
 // meaningStage is what meanings read; w and e are the parameters.
@@ -290,7 +290,7 @@ func storeForm(db *relgrad.DB, loss, table string, want float64, w truth) error 
 		return err
 	}
 	got := formRow{}
-	for r := range g.Cols[0].N {
+	for r := range g.Cols[0].Len() {
 		var key []string
 		for i, name := range g.Names {
 			if slices.Contains(strings.Split(keysOf[table], ", "), name) {
@@ -306,7 +306,7 @@ func storeForm(db *relgrad.DB, loss, table string, want float64, w truth) error 
 	return w.compare(got, nil)
 }
 
-func elements(v *ra.Vector, row int) []float64 {
+func elements(v *column.Column, row int) []float64 {
 	x := v.Value(row)
 	return x.Floats()
 }

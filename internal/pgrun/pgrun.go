@@ -31,6 +31,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/internal/pgcluster"
@@ -100,13 +101,13 @@ func (e *Engine) Run(ctx context.Context, db *memdb.DB, plan *ra.Plan, env *kern
 // series prints the rows of generate_series.
 func series(n *ra.Node, env *kernels.Env) (string, error) {
 	data, ok, err := bind.Rows(n, env)
-	if err != nil || !ok || len(data) != 1 || data[0].Ints == nil {
+	if err != nil || !ok || len(data) != 1 || data[0].Kind() != column.I64 {
 		return "", sqlerr.New(sqlerr.FeatureNotSupported, "memdb runs no SQL").Wrap(err)
 	}
-	if len(data[0].Ints) == 0 {
+	if len(data[0].I64()) == 0 {
 		return "SELECT 0::bigint WHERE FALSE", nil
 	}
-	rows := lists.Map(data[0].Ints, func(i int64) string { return fmt.Sprintf("(%d::bigint)", i) })
+	rows := lists.Map(data[0].I64(), func(i int64) string { return fmt.Sprintf("(%d::bigint)", i) })
 	return "VALUES " + strings.Join(rows, ", "), nil
 }
 
@@ -174,7 +175,7 @@ func create(t *ra.Table) string {
 }
 
 // rows writes a table's rows in COPY's text format.
-func rows(data []*ra.Vector, n int) *bytes.Buffer {
+func rows(data []*column.Column, n int) *bytes.Buffer {
 	var b bytes.Buffer
 	escape := strings.NewReplacer("\\", "\\\\", "\t", "\\t", "\n", "\\n", "\r", "\\r")
 	for row := range n {
@@ -185,10 +186,10 @@ func rows(data []*ra.Vector, n int) *bytes.Buffer {
 			switch x := v.Value(row); {
 			case x.Null:
 				b.WriteString("\\N")
-			case v.Type.Kind == kernels.Text:
+			case v.Type().Kind == kernels.Text:
 				b.WriteString(escape.Replace(x.T))
-			case v.Type.Shape == nil && v.Type.IsFloat():
-				b.WriteString(tensor.FormatFloat(x.X, v.Type.Kind.DType()))
+			case v.Type().Shape == nil && v.Type().IsFloat():
+				b.WriteString(tensor.FormatFloat(x.X, v.Type().Kind.DType()))
 			default:
 				b.WriteString(x.String())
 			}

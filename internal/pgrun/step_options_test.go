@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlgen"
 	"github.com/relgrad/relgrad/train"
 )
@@ -19,29 +19,29 @@ import (
 // number that may be NULL, and a table of one row without a key. Some items have no observation.
 func items(kind kernels.Kind) *memdb.DB {
 	r := rand.New(rand.NewSource(3))
-	draw := func(k kernels.Kind, n int, shape ...int) *ra.Vector {
-		v := ra.NewVector(kernels.Type{Kind: k, Shape: shape}, n)
-		for i := range v.F64 {
-			v.F64[i] = r.NormFloat64()
+	draw := func(k kernels.Kind, n int, shape ...int) *column.Column {
+		v := column.New(kernels.Type{Kind: k, Shape: shape}, n)
+		for i := range v.F64() {
+			v.F64()[i] = r.NormFloat64()
 		}
-		for i := range v.F32 {
-			v.F32[i] = float32(r.NormFloat64())
+		for i := range v.F32() {
+			v.F32()[i] = float32(r.NormFloat64())
 		}
 		return v
 	}
-	ints := func(x ...int64) *ra.Vector {
-		return &ra.Vector{Type: kernels.Type{Kind: kernels.Int}, N: len(x), Ints: x}
+	ints := func(x ...int64) *column.Column {
+		return column.Of(kernels.Type{Kind: kernels.Int}, x)
 	}
-	texts := func(x ...string) *ra.Vector {
-		return &ra.Vector{Type: kernels.Type{Kind: kernels.Text}, N: len(x), Texts: x}
+	texts := func(x ...string) *column.Column {
+		return column.Of(kernels.Type{Kind: kernels.Text}, x)
 	}
 	db := memdb.New()
 	b := draw(kind, 5)
 	b.SetNull(2)
 	if kind == kernels.Float64 { // as the comparison reads it
-		b.F64[2] = 0
+		b.F64()[2] = 0
 	} else {
-		b.F32[2] = 0
+		b.F32()[2] = 0
 	}
 	db.Create("item", 2, memdb.Column{Name: "k", Data: ints(1, 1, 2, 3, 4)},
 		memdb.Column{Name: "Name", Data: texts("a", "b", "a'", `c"`, "d")},

@@ -10,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/memdb"
@@ -127,10 +129,10 @@ func byKey(db *memdb.DB, t *ra.Table) []int {
 			v := db.Data[t.Name][k]
 			c := 0
 			switch {
-			case v.Texts != nil:
-				c = cmp.Compare(v.Texts[a], v.Texts[b])
-			case v.Ints != nil:
-				c = cmp.Compare(v.Ints[a], v.Ints[b])
+			case v.Kind() == column.Str:
+				c = cmp.Compare(v.Texts()[a], v.Texts()[b])
+			case v.Kind() == column.I64:
+				c = cmp.Compare(v.I64()[a], v.I64()[b])
 			default:
 				x, y := v.Value(a), v.Value(b)
 				c = cmp.Compare(x.Float(), y.Float())
@@ -432,14 +434,16 @@ func config(optimizer string) train.Config {
 func inReal(db *memdb.DB) *memdb.DB {
 	for name, cols := range db.Data {
 		for i, v := range cols {
-			if v.F64 == nil {
+			if v.Kind() != column.F64 {
 				continue
 			}
-			v.Type.Kind, v.F32 = kernels.Float32, make([]float32, len(v.F64))
-			for j, x := range v.F64 {
-				v.F32[j] = float32(x)
+			t := v.Type()
+			t.Kind = kernels.Float32
+			cols[i] = column.New(t, v.Len())
+			cols[i].SetValid(v.Valid())
+			for j, x := range v.F64() {
+				cols[i].F32()[j] = float32(x)
 			}
-			v.F64 = nil
 			db.Tables[name].Cols[i].PGType, db.Tables[name].Cols[i].Type.Kind = "real", kernels.Float32
 		}
 	}

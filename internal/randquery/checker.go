@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/autodiff"
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
@@ -210,12 +211,12 @@ func isConstant(ctx context.Context, db *memdb.DB, q *Query, param string) error
 		return err
 	}
 	plan := &ra.Plan{Roots: []ra.Root{{Node: node, Cols: bound.Cols}}}
-	table, column, _ := strings.Cut(param, ".")
+	table, col, _ := strings.Cut(param, ".")
 	var at [2]float64
 	for i, h := range []float64{-1e-7, 1e-7} {
 		src := &moved{DB: db}
 		for j, v := range db.Data[table] {
-			if v.F64 != nil && (column == "" || column == db.Tables[table].Cols[j].Name) {
+			if v.Kind() == column.F64 && (col == "" || col == db.Tables[table].Cols[j].Name) {
 				src.move(table, j, func(int) float64 { return h })
 			}
 		}
@@ -238,23 +239,22 @@ func isConstant(ctx context.Context, db *memdb.DB, q *Query, param string) error
 // moved is a database with some values moved.
 type moved struct {
 	*memdb.DB
-	data map[string]*ra.Vector
+	data map[string]*column.Column
 }
 
 func (m *moved) move(table string, col int, by func(i int) float64) {
-	v := *m.DB.Data[table][col]
-	v.F64 = slices.Clone(v.F64)
-	for i := range v.F64 {
-		v.F64[i] += by(i)
+	v := m.DB.Data[table][col].Clone()
+	for i := range v.F64() {
+		v.F64()[i] += by(i)
 	}
 	if m.data == nil {
-		m.data = map[string]*ra.Vector{}
+		m.data = map[string]*column.Column{}
 	}
-	m.data[fmt.Sprint(table, " ", col)] = &v
+	m.data[fmt.Sprint(table, " ", col)] = v
 }
 
 // Read implements ra.Source.
-func (m *moved) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vector, error) {
+func (m *moved) Read(ctx context.Context, t *ra.Table, cols []int) ([]*column.Column, error) {
 	out, err := m.DB.Read(ctx, t, cols)
 	for i, c := range cols {
 		if v := m.data[fmt.Sprint(t.Name, " ", c)]; v != nil {

@@ -5,10 +5,10 @@ import (
 	"math/rand"
 	"strings"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
 )
 
 // Database is a database as data.
@@ -69,12 +69,12 @@ func (d *Database) Mem(kind kernels.Kind) *memdb.DB {
 	return db
 }
 
-func (c *Column) vector(kind kernels.Kind, rows int) *ra.Vector {
+func (c *Column) vector(kind kernels.Kind, rows int) *column.Column {
 	ty := c.Type
 	if ty.IsFloat() {
 		ty.Kind = kind
 	}
-	v := ra.NewVector(ty, rows)
+	v := column.New(ty, rows)
 	for i, x := range c.Data {
 		v.Set(i, x)
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/ra/interp"
 )
@@ -25,16 +26,16 @@ func (c *Checker) differences(ctx context.Context, cs *Case, want [][]interp.Row
 	for p := range cs.Params {
 		for col, tc := range cs.Params[p].Table.Cols {
 			v := cs.DB.Data[cs.Params[p].Table.Name][col]
-			if !cs.active(p, col) || tc.NoType != "" || len(v.F64) == 0 {
+			if !cs.active(p, col) || tc.NoType != "" || len(v.F64()) == 0 {
 				continue
 			}
-			all := make([]float64, len(v.F64))
+			all := make([]float64, len(v.F64()))
 			for i := range all {
 				all[i] = r.NormFloat64()
 			}
 			dirs := []direction{{p, col, all}}
 			for range c.Elements {
-				one := make([]float64, len(v.F64))
+				one := make([]float64, len(v.F64()))
 				one[r.Intn(len(one))] = 1
 				dirs = append(dirs, direction{p, col, one})
 			}
@@ -115,8 +116,8 @@ func (cs *Case) along(want [][]interp.Row, d direction) float64 {
 			at = j
 		}
 	}
-	size := v.Type.Size()
-	for i := range v.N {
+	size := v.Size()
+	for i := range v.Len() {
 		g := grads[storedKey(t, cs.DB.Data[t.Name], i)]
 		if g == nil {
 			continue
@@ -128,7 +129,7 @@ func (cs *Case) along(want [][]interp.Row, d direction) float64 {
 	return sum
 }
 
-func storedKey(t *ra.Table, vecs []*ra.Vector, row int) string {
+func storedKey(t *ra.Table, vecs []*column.Column, row int) string {
 	k := ""
 	for _, kc := range t.Key {
 		k += vecs[kc].Value(row).String() + "|"

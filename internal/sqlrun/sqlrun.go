@@ -24,6 +24,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -96,10 +97,10 @@ func Roots(ctx context.Context, plan *ra.Plan, d sqlgen.Dialect, o sqlgen.Option
 // series prints the rows of generate_series.
 func series(n *ra.Node, env *kernels.Env) (string, error) {
 	data, ok, err := bind.Rows(n, env)
-	if err != nil || !ok || len(data) != 1 || data[0].Ints == nil {
+	if err != nil || !ok || len(data) != 1 || data[0].Kind() != column.I64 {
 		return "", sqlerr.New(sqlerr.FeatureNotSupported, "memdb runs no SQL").Wrap(err)
 	}
-	rows := lists.Map(data[0].Ints, func(i int64) string { return fmt.Sprintf("(%d)", i) })
+	rows := lists.Map(data[0].I64(), func(i int64) string { return fmt.Sprintf("(%d)", i) })
 	return "VALUES " + strings.Join(rows, ", "), nil
 }
 
@@ -125,7 +126,7 @@ func (e *Engine) load(db *memdb.DB, roots []*ra.Node) error {
 var storage = map[kernels.Kind]string{kernels.Float64: "REAL", kernels.Float32: "REAL", kernels.Int: "INTEGER",
 	kernels.Bool: "INTEGER", kernels.Text: "TEXT"}
 
-func (e *Engine) create(t *ra.Table, data []*ra.Vector) error {
+func (e *Engine) create(t *ra.Table, data []*column.Column) error {
 	d := sqlgen.SQLite{}
 	name := d.Table(t)
 	var cols, key, names []string
@@ -174,19 +175,19 @@ func (e *Engine) create(t *ra.Table, data []*ra.Vector) error {
 	return nil
 }
 
-func set(s *lite.Stmt, i int, v *ra.Vector, row int) error {
+func set(s *lite.Stmt, i int, v *column.Column, row int) error {
 	x := v.Value(row)
 	switch {
 	case x.Null:
 		s.SetNull(i)
-	case v.Type.IsChunk():
+	case v.Type().IsChunk():
 		s.SetBytes(i, lite.Blob, v.Tensor(row).Encode())
-	case v.Type.IsFloat():
+	case v.Type().IsFloat():
 		if math.IsNaN(x.X) {
 			return fmt.Errorf("a scalar is NaN")
 		}
 		s.SetFloat(i, x.X)
-	case v.Type.Kind == kernels.Text:
+	case v.Type().Kind == kernels.Text:
 		s.SetBytes(i, lite.Text, []byte(x.T))
 	default:
 		s.SetInt(i, x.I)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/kernels"
@@ -21,7 +22,7 @@ type collector struct {
 	cols0 []int     // of the table
 	rows  int       // that are expected; 0: not known
 	cols  []wire.Column
-	data  []*ra.Vector
+	data  []*column.Column
 }
 
 // add implements the argument of Conn.Query. A block's memory is not kept.
@@ -29,53 +30,28 @@ func (c *collector) add(b *wire.Block) error {
 	if c.cols == nil {
 		c.cols = b.Cols
 		for _, col := range b.Cols {
-			c.data = append(c.data, &ra.Vector{Type: kernels.Type{Kind: col.Data.Type.Kind}})
+			c.data = append(c.data, column.New(kernels.Type{Kind: col.Data.Type().Kind}, 0))
 		}
 	}
 	for i, col := range b.Cols {
 		v, x, chunks := c.data[i], col.Data, col.Arrays()
 		switch {
 		case col.Odd != nil:
-			return c.ragged(i, col.Odd, x.Type.Shape, b)
-		case chunks && v.Type.Shape == nil && x.Type.Shape != nil:
-			v.Type.Shape = slices.Clone(x.Type.Shape)
-			wire.Grow(v, v.N)
-		case chunks && x.Type.Shape != nil && !x.Type.Shape.Equal(v.Type.Shape):
-			return c.ragged(i, &wire.Odd{Row: 0, Why: 's', Shape: x.Type.Shape}, v.Type.Shape, b)
+			return c.ragged(i, col.Odd, x.Type().Shape, b)
+		case chunks && v.Type().Shape == nil && x.Type().Shape != nil:
+			v.SetType(kernels.Type{Kind: v.Type().Kind, Nullable: v.Type().Nullable, Shape: slices.Clone(x.Type().Shape)})
+			wire.Grow(v, v.Len())
+		case chunks && x.Type().Shape != nil && !x.Type().Shape.Equal(v.Type().Shape):
+			return c.ragged(i, &wire.Odd{Row: 0, Why: 's', Shape: x.Type().Shape}, v.Type().Shape, b)
 		}
-		if x.Valid != nil && v.Valid == nil {
-			v.Type.Nullable, v.Valid = true, make([]bool, v.N)
-			for row := range v.Valid {
-				v.Valid[row] = true
-			}
-		}
-		switch {
-		case x.Valid != nil:
-			v.Valid = append(v.Valid, x.Valid...)
-		case v.Valid != nil:
-			for range b.Rows {
-				v.Valid = append(v.Valid, true)
-			}
-		}
-		if chunks && x.Type.Shape == nil { // all are NULL
+		if chunks && x.Type().Shape == nil { // all are NULL
 			wire.Grow(v, b.Rows)
 		} else {
-			n := c.rows * v.Type.Size()
-			v.Ints, v.F64, v.F32, v.Texts = extend(v.Ints, x.Ints, n), extend(v.F64, x.F64, n), extend(v.F32, x.F32, n),
-				extend(v.Texts, x.Texts, c.rows)
+			v.Reserve(c.rows)
 		}
-		v.N += b.Rows
+		v.Append(x)
 	}
 	return nil
-}
-
-// extend appends y to x, which gets memory for n values at once: growing step by step copies all of them again and
-// again.
-func extend[T any](x, y []T, n int) []T {
-	if len(y) == 0 {
-		return x
-	}
-	return append(slices.Grow(x, max(len(y), n-len(x))), y...)
 }
 
 // ragged is the error of a chunk that is not as the others, in the words of the embedded store, which refuses such
@@ -115,11 +91,19 @@ func (c *collector) ragged(col int, odd *wire.Odd, want tensor.Shape, b *wire.Bl
 		WithDetail("All chunks of a column have one shape.")
 }
 
+// named is a column whose type has a name.
+func named(v *column.Column, of *kernels.Named) *column.Column {
+	t := v.Type()
+	t.Of = of
+	return v.As(t)
+}
+
 // numeric makes double precision of a column of numeric, which comes as text.
-func numeric(v *ra.Vector) (*ra.Vector, error) {
-	out := &ra.Vector{Type: kernels.Type{Kind: kernels.Float64, Nullable: v.Type.Nullable}, N: v.N, Valid: v.Valid,
-		F64: make([]float64, v.N)}
-	for i, s := range v.Texts {
+func numeric(v *column.Column) (*column.Column, error) {
+	t := kernels.Type{Kind: kernels.Float64, Nullable: v.Type().Nullable}
+	out := column.New(t, v.Len())
+	out.SetValid(v.Valid())
+	for i, s := range v.Texts() {
 		if v.IsNull(i) {
 			continue
 		}
@@ -127,13 +111,14 @@ func numeric(v *ra.Vector) (*ra.Vector, error) {
 		if err != nil {
 			return nil, sqlerr.New(sqlerr.NumericOutOfRange, "%s is out of the range of double precision", s)
 		}
-		out.F64[i] = x
+		out.F64()[i] = x
 		if len(strings.Trim(strings.NewReplacer(".", "", "-", "").Replace(s), "0")) > maxDigits {
-			out.Type.Of = longNumeric
+			t.Of = longNumeric
 		}
 	}
-	if out.Type.Of == nil {
-		out.Type.Of = shortNumeric()
+	if t.Of == nil {
+		t.Of = shortNumeric()
 	}
+	out.SetType(t)
 	return out, nil
 }

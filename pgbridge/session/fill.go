@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/pgbridge/conn"
 	"github.com/relgrad/relgrad/pgbridge/wire"
@@ -132,7 +133,7 @@ func sameColumns(seen *relation, names, types, key []string) bool {
 
 // FillTemp replaces the rows of a temporary table of the engine's, which it makes where create says so. Its columns are
 // c1, c2, ….
-func (s *rows) FillTemp(ctx context.Context, name string, cols []*ra.Vector, create bool) error {
+func (s *rows) FillTemp(ctx context.Context, name string, cols []*column.Column, create bool) error {
 	var names []string
 	for i := range cols {
 		names = append(names, fmt.Sprintf("c%d", i+1))

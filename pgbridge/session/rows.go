@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/kernels"
@@ -27,7 +28,7 @@ type rows struct {
 }
 
 // Read reads columns of a table in the order of its key, ra.RowID as the position in that order.
-func (s *rows) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vector, error) {
+func (s *rows) Read(ctx context.Context, t *ra.Table, cols []int) ([]*column.Column, error) {
 	if err := s.watch.see(t.Schema, t.Name); err != nil {
 		return nil, err
 	}
@@ -63,12 +64,12 @@ func (s *rows) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vector,
 		if col == ra.RowID {
 			continue
 		}
-		if got, want := data[i].Type, t.Cols[col].Type; data[i].N == 0 {
-			data[i] = ra.NewVector(want, 0)
+		if got, want := data[i].Type(), t.Cols[col].Type; data[i].Len() == 0 {
+			data[i] = column.New(want, 0)
 		} else if want.IsChunk() && !got.Shape.Equal(want.Shape) {
 			return nil, c.ragged(i, &wire.Odd{Row: 0, Why: 's', Shape: got.Shape}, want.Shape, nil)
 		}
-		data[i].Type.Of = t.Cols[col].Type.Of
+		data[i] = named(data[i], t.Cols[col].Type.Of)
 	}
 	if keyed {
 		data = sorted(data, wanted, t.Key)
@@ -84,7 +85,7 @@ func readItems(t *ra.Table, cols []int) (items []string) {
 			items = append(items, "0::bigint AS row")
 			continue
 		}
-		items = append(items, notLong(&t.Cols[c], column(&t.Cols[c]), t.Name)+" AS "+sqltext.Ident(t.Cols[c].Name))
+		items = append(items, notLong(&t.Cols[c], columnSQL(&t.Cols[c]), t.Name)+" AS "+sqltext.Ident(t.Cols[c].Name))
 	}
 	if len(items) == 0 {
 		items = []string{"NULL::bigint AS none"}
@@ -92,8 +93,8 @@ func readItems(t *ra.Table, cols []int) (items []string) {
 	return items
 }
 
-// column reads a column in the form of its type in the algebra.
-func column(c *ra.TableColumn) string {
+// columnSQL reads a column in the form of its type in the algebra.
+func columnSQL(c *ra.TableColumn) string {
 	x := sqltext.Ident(c.Name)
 	switch {
 	case c.NoType != "":
@@ -109,23 +110,23 @@ func column(c *ra.TableColumn) string {
 }
 
 // numberRows gives row numbers their values: the positions.
-func numberRows(cols []int, data []*ra.Vector) {
+func numberRows(cols []int, data []*column.Column) {
 	for i, col := range cols {
 		if col == ra.RowID {
-			for row := range data[i].Ints {
-				data[i].Ints[row] = int64(row)
+			for row := range data[i].I64() {
+				data[i].I64()[row] = int64(row)
 			}
 		}
 	}
 }
 
 // sorted puts rows in the order of the key's values.
-func sorted(data []*ra.Vector, cols, key []int) []*ra.Vector {
-	var keys []*ra.Vector
+func sorted(data []*column.Column, cols, key []int) []*column.Column {
+	var keys []*column.Column
 	for _, k := range key {
 		keys = append(keys, data[slices.Index(cols, k)])
 	}
-	n := data[0].N
+	n := data[0].Len()
 	less := func(a, b int) bool {
 		for _, k := range keys {
 			if c := compareCells(k, a, b); c != 0 {
@@ -144,23 +145,23 @@ func sorted(data []*ra.Vector, cols, key []int) []*ra.Vector {
 		return data
 	}
 	sort.Slice(rows, func(i, j int) bool { return less(rows[i], rows[j]) })
-	out := make([]*ra.Vector, len(data))
+	out := make([]*column.Column, len(data))
 	for i, v := range data {
-		out[i] = pick(v, rows)
+		out[i] = column.Gather(v, rows)
 	}
 	return out
 }
 
-func compareCells(v *ra.Vector, a, b int) int {
+func compareCells(v *column.Column, a, b int) int {
 	switch {
-	case v.Ints != nil:
-		return compare(v.Ints[a], v.Ints[b])
-	case v.F64 != nil:
-		return compare(v.F64[a], v.F64[b])
-	case v.F32 != nil:
-		return compare(v.F32[a], v.F32[b])
+	case v.Kind() == column.I64:
+		return compare(v.I64()[a], v.I64()[b])
+	case v.Kind() == column.F64:
+		return compare(v.F64()[a], v.F64()[b])
+	case v.Kind() == column.F32:
+		return compare(v.F32()[a], v.F32()[b])
 	}
-	return compare(v.Texts[a], v.Texts[b])
+	return compare(v.Texts()[a], v.Texts()[b])
 }
 
 // compare orders values as the server does: NaN, which is equal to itself, is the greatest number.
@@ -176,29 +177,10 @@ func compare[T int64 | float64 | float32 | string](a, b T) int {
 	return 0
 }
 
-// pick gathers rows.
-func pick(v *ra.Vector, rows []int) *ra.Vector {
-	out := &ra.Vector{Type: v.Type, N: len(rows), Ints: gather(v.Ints, rows, v.Type.Size()),
-		F64: gather(v.F64, rows, v.Type.Size()),
-		F32: gather(v.F32, rows, v.Type.Size()), Texts: gather(v.Texts, rows, 1), Valid: gather(v.Valid, rows, 1)}
-	return out
-}
-
-func gather[T any](x []T, rows []int, size int) []T {
-	if x == nil {
-		return nil
-	}
-	out := make([]T, 0, len(rows)*size)
-	for _, r := range rows {
-		out = append(out, x[r*size:(r+1)*size]...)
-	}
-	return out
-}
-
 // Write replaces the values of a column in all rows of a table.
-func (s *rows) Write(ctx context.Context, t *ra.Table, col int, _ []int64, keys []*ra.Vector,
-	data *ra.Vector) error {
-	b := &wire.Block{Rows: data.N}
+func (s *rows) Write(ctx context.Context, t *ra.Table, col int, _ []int64, keys []*column.Column,
+	data *column.Column) error {
+	b := &wire.Block{Rows: data.Len()}
 	var match []string
 	for i, k := range t.Key {
 		name := "k" + strconv.Itoa(i)
@@ -216,20 +198,20 @@ func (s *rows) Write(ctx context.Context, t *ra.Table, col int, _ []int64, keys 
 		sql += " WHERE " + strings.Join(match, " AND ")
 	}
 	_, rows, err := s.conn.Query(ctx, sql, false, nil)
-	if err == nil && rows != int64(data.N) {
-		err = sqlerr.New("40001", "%d of %d rows of %s were there to be written", rows, data.N, t.Name).
+	if err == nil && rows != int64(data.Len()) {
+		err = sqlerr.New("40001", "%d of %d rows of %s were there to be written", rows, data.Len(), t.Name).
 			WithDetail("Other rows, a policy or a trigger are in the way.")
 	}
 	return bare(err)
 }
 
 // OfferRows makes rows readable under a text for FROM.
-func (s *rows) OfferRows(ctx context.Context, names []string, cols []*ra.Vector) (from string, err error) {
+func (s *rows) OfferRows(ctx context.Context, names []string, cols []*column.Column) (from string, err error) {
 	return s.conn.Offer(ctx, wire.BlockOf(names, cols))
 }
 
 // Append adds rows to a table; values are cast to the types of its columns.
-func (s *rows) Append(ctx context.Context, schema, table string, names []string, cols []*ra.Vector) error {
+func (s *rows) Append(ctx context.Context, schema, table string, names []string, cols []*column.Column) error {
 	from, err := s.OfferRows(ctx, names, cols)
 	if err != nil {
 		return bare(err)

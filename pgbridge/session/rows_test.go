@@ -5,11 +5,11 @@ import (
 	"math"
 	"testing"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/internal/pgcluster"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/pgbridge/conn"
-	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/bind"
 )
 
@@ -146,9 +146,9 @@ func TestInheritedKey(t *testing.T) {
 // TestSortedNaN: NaN is the last key, in every order that rows arrive in.
 func TestSortedNaN(t *testing.T) {
 	for _, keys := range [][]float64{{3, math.NaN(), 1, 2}, {math.NaN(), 1, 2, 3}, {1, 2, 3, math.NaN()}} {
-		v := ra.NewVector(kernels.Type{Kind: kernels.Float64}, len(keys))
-		copy(v.F64, keys)
-		got := sorted([]*ra.Vector{v}, []int{0}, []int{0})[0].F64
+		v := column.New(kernels.Type{Kind: kernels.Float64}, len(keys))
+		copy(v.F64(), keys)
+		got := sorted([]*column.Column{v}, []int{0}, []int{0})[0].F64()
 		if got[0] != 1 || got[1] != 2 || got[2] != 3 || !math.IsNaN(got[3]) {
 			t.Errorf("%v is sorted as %v", keys, got)
 		}
@@ -189,7 +189,7 @@ func TestDomains(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := data[1]; len(v.F32) != 2 || v.F32[1] != 2 || data[2].F64[0] != 0.5 || data[3].Ints[0] != 7 {
+	if v := data[1]; len(v.F32()) != 2 || v.F32()[1] != 2 || data[2].F64()[0] != 0.5 || data[3].I64()[0] != 7 {
 		t.Errorf("read are %+v, %+v and %+v", v, data[2], data[3])
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/pgbridge/conn"
 	"github.com/relgrad/relgrad/pgbridge/wire"
@@ -53,8 +54,8 @@ func (s *server) texts(sql string) (out [][]string, err error) {
 				if !c.Data.IsNull(row) {
 					r[i] = c.Data.Value(row).String()
 				}
-				if c.Data.Texts != nil {
-					r[i] = c.Data.Texts[row]
+				if c.Data.Kind() == column.Str {
+					r[i] = c.Data.Texts()[row]
 				}
 			}
 			out = append(out, r)

@@ -8,9 +8,9 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/sqlfront/print"
@@ -38,7 +38,7 @@ func (s *statements) Prepare(ctx context.Context, sql string) error { return s.c
 
 // Query runs a SELECT; a chunk column must have one shape.
 func (s *statements) Query(ctx context.Context, sel *ast.Select,
-	text *ast.Text) ([]catalog.ResultCol, []*ra.Vector, error) {
+	text *ast.Text) ([]catalog.ResultCol, []*column.Column, error) {
 	if err := s.use(ctx, sel); err != nil {
 		return nil, nil, err
 	}
@@ -58,8 +58,8 @@ func (s *statements) Query(ctx context.Context, sel *ast.Select,
 				return nil, nil, err
 			}
 		}
-		if c.data[i].Type.Kind == kernels.Text {
-			c.data[i].Type.Of = q.of[i]
+		if c.data[i].Type().Kind == kernels.Text {
+			c.data[i] = named(c.data[i], q.of[i])
 		}
 	}
 	return cols, c.data, s.failed()
@@ -75,7 +75,7 @@ func (s *statements) Native(ctx context.Context, sel *ast.Select, text *ast.Text
 }
 
 // Rows runs a query of generated SQL and gives its columns.
-func (s *statements) Rows(ctx context.Context, sql string) (names []string, data []*ra.Vector, err error) {
+func (s *statements) Rows(ctx context.Context, sql string) (names []string, data []*column.Column, err error) {
 	c := collector{what: "the query"}
 	if _, _, err := s.conn.Query(ctx, sql, true, c.add); err != nil {
 		return nil, nil, bare(err)

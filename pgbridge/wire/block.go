@@ -6,8 +6,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -18,20 +18,21 @@ type Block struct {
 }
 
 // BlockOf is a block of columns.
-func BlockOf(names []string, cols []*ra.Vector) *Block {
+func BlockOf(names []string, cols []*column.Column) *Block {
 	b := &Block{}
 	for i, v := range cols {
-		b.Rows = v.N
+		b.Rows = v.Len()
 		b.Cols = append(b.Cols, Column{Name: names[i], Data: v})
 	}
 	return b
 }
 
-// Column is a column of a block. Chunks of one column have one shape in a block; it is nil where all are NULL.
+// Column describes a column of a block on its way; its rows are Data. Chunks of one column have one shape in a block;
+// it is nil where all are NULL.
 type Column struct {
 	Name string
 	OID  uint32 // of a column that is received
-	Data *ra.Vector
+	Data *column.Column
 	Odd  *Odd // a row whose chunk is not as the others; Data then means nothing
 }
 
@@ -127,54 +128,55 @@ func decodeColumn(d *Decoder, mem []byte, rows int, c *Column) error {
 	if !ok {
 		return fmt.Errorf("pgbridge: column %s is of the kind %q", c.Name, kind)
 	}
-	v := &ra.Vector{Type: kernels.Type{Kind: k}, N: rows}
+	t := kernels.Type{Kind: k}
 	chunks := kind == colChunk32 || kind == colChunk64 || kind == colInts
 	if chunks && len(shape) > 0 {
-		v.Type.Shape = shape
+		t.Shape = shape
 	}
-	c.Data = v
-	if c.Odd != nil {
+	if c.Data = column.New(t, 0); c.Odd != nil {
 		return nil
 	}
 	m := memory{mem: mem}
-	if flags&colNulls != 0 {
-		v.Type.Nullable, v.Valid = true, make([]bool, rows)
-		for i, x := range at[byte](&m, nulls, rows) {
-			v.Valid[i] = x != 0
-		}
-	}
-	n := rows * v.Type.Size()
-	if chunks && v.Type.Shape == nil { // all are NULL
+	n := rows * t.Size()
+	if chunks && t.Shape == nil { // all are NULL
 		n = 0
 	}
-	m.values(v, kind, n, data, extra)
+	c.Data = m.values(t, kind, rows, n, data, extra)
+	c.Data.SetLen(rows)
+	if flags&colNulls != 0 {
+		valid := make([]byte, rows)
+		for i, x := range at[byte](&m, nulls, rows) {
+			valid[i] = min(x, 1)
+		}
+		c.Data.SetValid(valid)
+	}
 	return m.err
 }
 
-// values reads n values of a kind into v: at data, and the bytes of texts at extra.
-func (m *memory) values(v *ra.Vector, kind byte, n int, data, extra uint64) {
-	rows := v.N
+// values is a column of n values of a kind: at data, and the bytes of texts at extra.
+func (m *memory) values(t kernels.Type, kind byte, rows, n int, data, extra uint64) *column.Column {
 	switch kind {
 	case colInt, colInts:
-		v.Ints = at[int64](m, data, n)
+		return column.Of(t, at[int64](m, data, n))
 	case colFloat32, colChunk32:
-		v.F32 = at[float32](m, data, n)
+		return column.Of(t, at[float32](m, data, n))
 	case colFloat64, colChunk64:
-		v.F64 = at[float64](m, data, n)
-	case colBool:
-		v.Ints = make([]int64, rows)
+		return column.Of(t, at[float64](m, data, n))
+	}
+	v := column.New(t, rows)
+	if kind == colBool {
 		for i, x := range at[byte](m, data, rows) {
-			v.Ints[i] = int64(x)
+			v.I64()[i] = int64(x)
 		}
-	case colText:
-		v.Texts = make([]string, rows)
-		from := at[uint32](m, data, rows+1)
-		for i := range v.Texts {
-			if m.err == nil && from[i] <= from[i+1] {
-				v.Texts[i] = string(at[byte](m, extra+uint64(from[i]), int(from[i+1]-from[i])))
-			}
+		return v
+	}
+	from := at[uint32](m, data, rows+1)
+	for i := range v.Texts() {
+		if m.err == nil && from[i] <= from[i+1] {
+			v.Texts()[i] = string(at[byte](m, extra+uint64(from[i]), int(from[i+1]-from[i])))
 		}
 	}
+	return v
 }
 
 func readShape(d *Decoder) tensor.Shape {
@@ -243,45 +245,38 @@ func LayOut(b *Block) *Layout {
 func (l *Layout) column(c *Column, rows int) {
 	v := c.Data
 	l.Description.Str(c.Name)
-	l.Description.U32(oids[kindOf(v.Type)])
-	l.Description.U8(kindOf(v.Type))
+	l.Description.U32(oids[kindOf(v.Type())])
+	l.Description.U8(kindOf(v.Type()))
 	flags := byte(0)
-	if v.Valid != nil {
+	if v.Valid() != nil {
 		flags = colNulls
 	}
 	l.Description.U8(flags)
-	l.Description.U8(byte(len(v.Type.Shape)))
-	for _, n := range v.Type.Shape {
+	l.Description.U8(byte(len(v.Type().Shape)))
+	for _, n := range v.Type().Shape {
 		l.Description.U32(uint32(n))
 	}
 	data, nulls, extra := uint64(0), uint64(0), uint64(0)
 	switch {
-	case v.Texts != nil || v.Type.Kind == kernels.Text:
-		data, extra = l.texts(v.Texts)
-	case v.Type.Kind == kernels.Bool:
+	case v.Kind() == column.Str || v.Type().Kind == kernels.Text:
+		data, extra = l.texts(v.Texts())
+	case v.Type().Kind == kernels.Bool:
 		data = l.reserve(rows)
 		l.put = append(l.put, func(mem []byte) {
-			for i, x := range v.Ints {
+			for i, x := range v.I64() {
 				mem[data+uint64(i)] = byte(x)
 			}
 		})
-	case v.F32 != nil:
-		data = numbers(l, v.F32)
-	case v.F64 != nil:
-		data = numbers(l, v.F64)
+	case v.Kind() == column.F32:
+		data = numbers(l, v.F32())
+	case v.Kind() == column.F64:
+		data = numbers(l, v.F64())
 	default:
-		data = numbers(l, v.Ints)
+		data = numbers(l, v.I64())
 	}
-	if v.Valid != nil {
+	if v.Valid() != nil {
 		nulls = l.reserve(rows)
-		l.put = append(l.put, func(mem []byte) {
-			for i, ok := range v.Valid {
-				mem[nulls+uint64(i)] = 0
-				if ok {
-					mem[nulls+uint64(i)] = 1
-				}
-			}
-		})
+		l.put = append(l.put, func(mem []byte) { copy(mem[nulls:], v.Valid()) })
 	}
 	l.Description.U64(data)
 	l.Description.U64(nulls)

@@ -8,16 +8,16 @@ import (
 
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
 )
 
 // ColumnList prints the columns of a block with their types.
 func ColumnList(b *Block) string {
 	var cols []string
 	for _, c := range b.Cols {
-		cols = append(cols, sqltext.Ident(c.Name)+" "+TypeName(c.Data.Type))
+		cols = append(cols, sqltext.Ident(c.Name)+" "+TypeName(c.Data.Type()))
 	}
 	return strings.Join(cols, ", ")
 }
@@ -51,50 +51,50 @@ func WriteCopy(w io.Writer, b *Block) error {
 	return err
 }
 
-func appendCell(buf []byte, v *ra.Vector, row int) []byte {
+func appendCell(buf []byte, v *column.Column, row int) []byte {
 	be := binary.BigEndian
 	if v.IsNull(row) {
 		return be.AppendUint32(buf, math.MaxUint32)
 	}
-	if v.Type.Shape != nil {
+	if v.Type().Shape != nil {
 		return appendArray(buf, v, row)
 	}
 	switch {
-	case v.Type.Kind == kernels.Text:
-		return append(be.AppendUint32(buf, uint32(len(v.Texts[row]))), v.Texts[row]...)
-	case v.Type.Kind == kernels.Bool:
-		return append(be.AppendUint32(buf, 1), byte(v.Ints[row]))
-	case v.F32 != nil:
-		return be.AppendUint32(be.AppendUint32(buf, 4), math.Float32bits(v.F32[row]))
-	case v.F64 != nil:
-		return be.AppendUint64(be.AppendUint32(buf, 8), math.Float64bits(v.F64[row]))
+	case v.Type().Kind == kernels.Text:
+		return append(be.AppendUint32(buf, uint32(len(v.Texts()[row]))), v.Texts()[row]...)
+	case v.Type().Kind == kernels.Bool:
+		return append(be.AppendUint32(buf, 1), byte(v.I64()[row]))
+	case v.Kind() == column.F32:
+		return be.AppendUint32(be.AppendUint32(buf, 4), math.Float32bits(v.F32()[row]))
+	case v.Kind() == column.F64:
+		return be.AppendUint64(be.AppendUint32(buf, 8), math.Float64bits(v.F64()[row]))
 	}
-	return be.AppendUint64(be.AppendUint32(buf, 8), uint64(v.Ints[row]))
+	return be.AppendUint64(be.AppendUint32(buf, 8), uint64(v.I64()[row]))
 }
 
-func appendArray(buf []byte, v *ra.Vector, row int) []byte {
-	be, size := binary.BigEndian, v.Type.Size()
+func appendArray(buf []byte, v *column.Column, row int) []byte {
+	be, size := binary.BigEndian, v.Size()
 	oid, width := pgtype.Int8OID, 8
 	switch {
-	case v.F32 != nil:
+	case v.Kind() == column.F32:
 		oid, width = pgtype.Float4OID, 4
-	case v.F64 != nil:
+	case v.Kind() == column.F64:
 		oid = pgtype.Float8OID
 	}
-	buf = be.AppendUint32(buf, uint32(12+8*len(v.Type.Shape)+size*(4+width)))
-	buf = be.AppendUint32(be.AppendUint32(be.AppendUint32(buf, uint32(len(v.Type.Shape))), 0), uint32(oid))
-	for _, n := range v.Type.Shape {
+	buf = be.AppendUint32(buf, uint32(12+8*len(v.Type().Shape)+size*(4+width)))
+	buf = be.AppendUint32(be.AppendUint32(be.AppendUint32(buf, uint32(len(v.Type().Shape))), 0), uint32(oid))
+	for _, n := range v.Type().Shape {
 		buf = be.AppendUint32(be.AppendUint32(buf, uint32(n)), 1)
 	}
 	for i := row * size; i < (row+1)*size; i++ {
 		buf = be.AppendUint32(buf, uint32(width))
 		switch {
-		case v.F32 != nil:
-			buf = be.AppendUint32(buf, math.Float32bits(v.F32[i]))
-		case v.F64 != nil:
-			buf = be.AppendUint64(buf, math.Float64bits(v.F64[i]))
+		case v.Kind() == column.F32:
+			buf = be.AppendUint32(buf, math.Float32bits(v.F32()[i]))
+		case v.Kind() == column.F64:
+			buf = be.AppendUint64(buf, math.Float64bits(v.F64()[i]))
 		default:
-			buf = be.AppendUint64(buf, uint64(v.Ints[i]))
+			buf = be.AppendUint64(buf, uint64(v.I64()[i]))
 		}
 	}
 	return buf

@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -78,8 +78,6 @@ func (b *RowReader) End() error {
 func (b *RowReader) flush() error {
 	out := &Block{Rows: b.rows}
 	for _, c := range b.cols {
-		c.v.N = b.rows
-		c.v.Type.Nullable = c.v.Valid != nil
 		out.Cols = append(out.Cols, Column{Name: c.name, OID: c.oid, Data: c.v, Odd: c.odd})
 	}
 	b.reset()
@@ -93,38 +91,32 @@ type colReader struct {
 	name string
 	oid  uint32
 	kind byte
-	v    *ra.Vector
+	v    *column.Column
 	odd  *Odd
 }
 
 func (b *RowReader) reset() {
 	b.rows, b.bytes = 0, 0
 	for _, c := range b.cols {
-		c.v, c.odd = &ra.Vector{Type: kernels.Type{Kind: kinds[c.kind]}}, nil
+		c.v, c.odd = column.New(kernels.Type{Kind: kinds[c.kind]}, 0), nil
 	}
 }
 
 func (c *colReader) add(cell []byte, row int) error {
 	v := c.v
-	if cell == nil && v.Valid == nil {
-		v.Valid = make([]bool, row, row+16)
-		for i := range v.Valid {
-			v.Valid[i] = true
-		}
-	}
-	if v.Valid != nil {
-		v.Valid = append(v.Valid, cell != nil)
+	if v.SetLen(row + 1); cell == nil {
+		v.SetNull(row)
 	}
 	if c.kind == colChunk32 || c.kind == colChunk64 || c.kind == colInts {
 		return c.addArray(cell, row)
 	}
 	switch c.kind {
 	case colText:
-		v.Texts = append(v.Texts, string(cell))
+		v.AddText(string(cell))
 	case colFloat32:
-		v.F32 = append(v.F32, math.Float32frombits(uint32(bigEndian(cell))))
+		v.AddF32(math.Float32frombits(uint32(bigEndian(cell))))
 	case colFloat64:
-		v.F64 = append(v.F64, math.Float64frombits(bigEndian(cell)))
+		v.AddF64(math.Float64frombits(bigEndian(cell)))
 	default:
 		x := int64(bigEndian(cell))
 		switch {
@@ -133,7 +125,7 @@ func (c *colReader) add(cell []byte, row int) error {
 		case c.oid == pgtype.Int4OID:
 			x = int64(int32(x))
 		}
-		v.Ints = append(v.Ints, x)
+		v.AddI64(x)
 	}
 	return nil
 }
@@ -173,11 +165,11 @@ func (c *colReader) addArray(cell []byte, row int) error {
 	case nulls != 0:
 		why = 'n'
 	}
-	if why == 0 && v.Type.Shape == nil { // the first; rows before it are NULL
-		v.Type.Shape = shape
+	if why == 0 && v.Type().Shape == nil { // the first; rows before it are NULL
+		v.SetType(kernels.Type{Kind: v.Type().Kind, Nullable: v.Type().Nullable, Shape: shape})
 		Grow(v, row)
 	}
-	if why == 0 && !shape.Equal(v.Type.Shape) {
+	if why == 0 && !shape.Equal(v.Type().Shape) {
 		why = 's'
 	}
 	if why != 0 {
@@ -187,32 +179,25 @@ func (c *colReader) addArray(cell []byte, row int) error {
 		Grow(v, 1)
 		return nil
 	}
-	for range v.Type.Size() {
+	for range v.Size() {
 		x := bigEndian(d.take(int(d.be32())))
 		switch {
 		case c.kind == colChunk32:
-			v.F32 = append(v.F32, math.Float32frombits(uint32(x)))
+			v.AddF32(math.Float32frombits(uint32(x)))
 		case c.kind == colChunk64:
-			v.F64 = append(v.F64, math.Float64frombits(x))
+			v.AddF64(math.Float64frombits(x))
 		case c.oid == pgtype.Int4ArrayOID:
-			v.Ints = append(v.Ints, int64(int32(x)))
+			v.AddI64(int64(int32(x)))
 		default:
-			v.Ints = append(v.Ints, int64(x))
+			v.AddI64(int64(x))
 		}
 	}
 	return d.Err
 }
 
 // Grow appends zeros for the chunks of rows that have none; a column whose shape is not known yet has none.
-func Grow(v *ra.Vector, rows int) {
-	n := rows * v.Type.Size()
-	switch {
-	case v.Type.Shape == nil:
-	case v.Type.Kind == kernels.Float32:
-		v.F32 = append(v.F32, make([]float32, n)...)
-	case v.Type.Kind == kernels.Float64:
-		v.F64 = append(v.F64, make([]float64, n)...)
-	default:
-		v.Ints = append(v.Ints, make([]int64, n)...)
+func Grow(v *column.Column, rows int) {
+	if v.Type().Shape != nil {
+		v.AddZeros(rows * v.Size())
 	}
 }

@@ -26,6 +26,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -105,11 +106,11 @@ func (in *Interp) eval(ctx context.Context, n *ra.Node, inputs [][]Row) ([]Row, 
 	return nil, fmt.Errorf("interp: %v cannot be evaluated", n.Op)
 }
 
-func fromVectors(cols []*ra.Vector) []Row {
+func fromVectors(cols []*column.Column) []Row {
 	if len(cols) == 0 {
 		return nil
 	}
-	rows := make([]Row, cols[0].N)
+	rows := make([]Row, cols[0].Len())
 	for i := range rows {
 		rows[i] = make(Row, len(cols), len(cols)+1)
 		for j, c := range cols {

@@ -123,10 +123,10 @@ func groupSize(s *scope, c *ast.FuncCall, o *ordered) (int64, error) {
 	switch {
 	case err != nil:
 		return 0, s.f.at(err, c)
-	case data[0].N != 1 || data[0].IsNull(0):
+	case data[0].Len() != 1 || data[0].IsNull(0):
 		return 0, s.f.fail(c, sqlerr.InvalidParameter, "array_agg finds no rows, so the shape of its arrays is not known")
 	}
-	least, most := data[0].Ints[0], data[1].Ints[0]
+	least, most := data[0].I64()[0], data[1].I64()[0]
 	if least != most {
 		return 0, s.f.fail(c, sqlerr.ArraySubscript, "array_agg makes arrays of different lengths here: %d and %d", least,
 			most).

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -18,7 +19,7 @@ type Batch struct {
 	Types        []string // their Postgres types
 	Size         int64    // rows of a step, at most
 	// Rows returns the identities of a step's rows: a column for each column of Key, of the same kind.
-	Rows func(env *kernels.Env) ([]*ra.Vector, error)
+	Rows func(env *kernels.Env) ([]*column.Column, error)
 	Used bool // some query reads it
 	// Near is set where a query looks up matrices by a column of the relation that comes unchanged from a table: rows
 	// with the same matrix should follow each other. Order, if not nil, is then called.

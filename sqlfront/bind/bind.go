@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -33,7 +34,7 @@ type Catalog interface {
 	// Reach finds what a query reads and calls beyond its own text, through functions; nil: nothing.
 	Reach(ctx context.Context, sql string) (*Reach, error)
 	// Structure runs a query that reads no value of a parameter. b has made its nodes.
-	Structure(ctx context.Context, b *ra.Builder, n *ra.Node) ([]*ra.Vector, error)
+	Structure(ctx context.Context, b *ra.Builder, n *ra.Node) ([]*column.Column, error)
 }
 
 // Types are the types of the database that the algebra does not have.
@@ -61,7 +62,7 @@ type OpaqueQuery struct {
 	Types  []string // the columns' Postgres types, set by Describe
 	Scalar bool     // a scalar sub-query: it has one column; without rows it is NULL, and two rows are an error
 	// Rows, unless nil, computes the rows without the store: those of a batch or of generate_series.
-	Rows func(env *kernels.Env) ([]*ra.Vector, error)
+	Rows func(env *kernels.Env) ([]*column.Column, error)
 }
 
 // ParamRef names a parameter: a table, or one column of it.

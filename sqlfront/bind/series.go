@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -34,12 +35,12 @@ func seriesFrom(b *binder, f *place, it *ast.FuncFrom) (*relation, error) {
 	sel := &ast.Select{Node: it.Node, From: []ast.FromItem{it}, End: -1,
 		Targets: []ast.Target{{Node: it.Node, X: &ast.ColumnRef{Node: it.Node, Star: true}}}}
 	name := orName(it.Alias.Name, c.Name)
-	q := &OpaqueQuery{Select: sel, Text: f.text, Types: []string{typ}, Rows: func(*kernels.Env) ([]*ra.Vector, error) {
-		v := ra.NewVector(kernels.Type{Kind: kernels.Int}, n)
-		for i := range v.Ints {
-			v.Ints[i] = at[0] + int64(i)*at[2]
+	q := &OpaqueQuery{Select: sel, Text: f.text, Types: []string{typ}, Rows: func(*kernels.Env) ([]*column.Column, error) {
+		v := column.New(kernels.Type{Kind: kernels.Int}, n)
+		for i := range v.I64() {
+			v.I64()[i] = at[0] + int64(i)*at[2]
 		}
-		return []*ra.Vector{v}, nil
+		return []*column.Column{v}, nil
 	}}
 	node := b.b.Opaque(q, "", []ra.Column{{Name: name, Type: kernels.Type{Kind: kernels.Int}}})
 	node.Key = []ra.ColumnID{node.Cols[0].ID}
@@ -68,16 +69,16 @@ func seriesLength(from, to, step int64) (int, error) {
 }
 
 // Rows returns the rows of an Opaque node that needs no store; ok is false for other nodes.
-func Rows(n *ra.Node, env *kernels.Env) (data []*ra.Vector, ok bool, err error) {
+func Rows(n *ra.Node, env *kernels.Env) (data []*column.Column, ok bool, err error) {
 	q, _ := n.Query.(*OpaqueQuery)
 	if q == nil || q.Rows == nil {
 		return nil, false, nil
 	}
 	data, err = q.Rows(env)
 	for i, v := range data {
-		if want := n.Cols[i].Type; v.Type.Kind != want.Kind {
+		if want := n.Cols[i].Type; v.Type().Kind != want.Kind {
 			return nil, true, sqlerr.New(sqlerr.Internal, "internal error: column %q is %v, not %v",
-				n.Cols[i].Name, v.Type, want)
+				n.Cols[i].Name, v.Type(), want)
 		}
 	}
 	return data, true, err

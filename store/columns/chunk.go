@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -77,27 +77,27 @@ func encodeHead(b []byte, d tensor.DType, shape tensor.Shape) []byte {
 }
 
 // ChunkBytes is the size of a column's chunk as it is stored.
-func ChunkBytes(v *ra.Vector, t catalog.Type) int {
-	return 4 + 4*len(v.Type.Shape) + v.Type.Size()*t.DType().Size()
+func ChunkBytes(v *column.Column, t catalog.Type) int {
+	return 4 + 4*len(v.Type().Shape) + v.Size()*t.DType().Size()
 }
 
-func vectorFloat(v *ra.Vector, k int) float64 {
-	if v.F32 != nil {
-		return float64(v.F32[k])
+func vectorFloat(v *column.Column, k int) float64 {
+	if v.Kind() == column.F32 {
+		return float64(v.F32()[k])
 	}
-	return v.F64[k]
+	return v.F64()[k]
 }
 
 // PutChunk encodes row k of a chunk vector.
-func PutChunk(b []byte, v *ra.Vector, k int, d tensor.DType) {
-	p := encodeHead(b, d, v.Type.Shape)
-	n := v.Type.Size()
+func PutChunk(b []byte, v *column.Column, k int, d tensor.DType) {
+	p := encodeHead(b, d, v.Type().Shape)
+	n := v.Size()
 	switch {
-	case v.F32 != nil && d == tensor.Float32:
-		tensor.PutFloats(p, v.F32[k*n:(k+1)*n])
+	case v.Kind() == column.F32 && d == tensor.Float32:
+		tensor.PutFloats(p, v.F32()[k*n:(k+1)*n])
 		return
-	case v.F32 == nil && d == tensor.Float64:
-		tensor.PutFloats(p, v.F64[k*n:(k+1)*n])
+	case v.Kind() != column.F32 && d == tensor.Float64:
+		tensor.PutFloats(p, v.F64()[k*n:(k+1)*n])
 		return
 	}
 	for i := range n {

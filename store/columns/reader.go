@@ -2,6 +2,7 @@ package columns
 
 import (
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -12,7 +13,7 @@ import (
 // Reader collects rows into vectors.
 type Reader struct {
 	types []catalog.Type
-	cols  []*ra.Vector
+	cols  []*column.Column
 	heads [][]byte
 	nulls [][]int // rows that are NULL, by column
 	n     int
@@ -32,35 +33,26 @@ func NewReader(types []catalog.Type, rows int, room ra.Room) *Reader {
 		nulls: make([][]int, len(types)), rows: rows, room: room}
 	for i, t := range types {
 		kt, _ := KernelType(t, nil)
-		v := &ra.Vector{Type: kt}
-		switch {
-		case t.IsChunk():
-		case r.given(i, v):
-		case kt.Kind == kernels.Float64:
-			v.F64 = make([]float64, 0, rows)
-		case kt.Kind == kernels.Float32:
-			v.F32 = make([]float32, 0, rows)
-		case kt.Kind == kernels.Text:
-			v.Texts = make([]string, 0, rows)
-		default:
-			v.Ints = make([]int64, 0, rows)
+		if t.IsChunk() { // it gets memory when its shape is known
+			r.cols = append(r.cols, column.New(kt, 0))
+		} else {
+			r.cols = append(r.cols, r.memory(i, kt))
 		}
-		r.cols = append(r.cols, v)
 	}
 	return r
 }
 
-// given uses memory of the caller for column i, where he provides some.
-func (r *Reader) given(i int, v *ra.Vector) bool {
-	if r.room == nil || v.Type.Kind == kernels.Text {
-		return false
+// memory returns an empty column with capacity for the rows that are expected, because growing it would take twice the
+// memory. It is the caller's memory for column i, where he provides some.
+func (r *Reader) memory(i int, t kernels.Type) *column.Column {
+	if r.room != nil && t.Kind != kernels.Text {
+		if x := r.room(i, t, r.rows); x != nil {
+			return x
+		}
 	}
-	x := r.room(i, v.Type, r.rows)
-	if x == nil || x.F64 == nil && x.F32 == nil && x.Ints == nil { // for no rows, but there may be some now
-		return false
-	}
-	v.F64, v.F32, v.Ints = x.F64, x.F32, x.Ints
-	return true
+	v := column.New(t, 0)
+	v.Reserve(r.rows)
+	return v
 }
 
 // Add appends a row.
@@ -75,14 +67,14 @@ func (r *Reader) Add(cells []lite.Cell) error {
 			if err := r.chunk(i, c); err != nil {
 				return err
 			}
-		case v.Ints != nil:
-			v.Ints = append(v.Ints, intOrZero(c))
-		case v.F32 != nil:
-			v.F32 = append(v.F32, float32(floatOrZero(c, t)))
-		case v.F64 != nil:
-			v.F64 = append(v.F64, floatOrZero(c, t))
+		case v.Kind() == column.I64:
+			v.AddI64(intOrZero(c))
+		case v.Kind() == column.F32:
+			v.AddF32(float32(floatOrZero(c, t)))
+		case v.Kind() == column.F64:
+			v.AddF64(floatOrZero(c, t))
 		default:
-			v.Texts = append(v.Texts, c.String())
+			v.AddText(c.String())
 		}
 	}
 	r.n++
@@ -129,28 +121,29 @@ func (r *Reader) chunk(i int, c *lite.Cell) error {
 		if err != nil {
 			return sqlerr.New(sqlerr.DataCorrupted, "%v", err)
 		}
-		v.Type.Shape = shape
-		r.heads[i] = append([]byte(nil), b[:4+4*len(shape)]...)
-		r.reserve(i, v)
+		t := v.Type()
+		t.Shape = shape
+		v = r.memory(i, t)
+		r.cols[i], r.heads[i] = v, append([]byte(nil), b[:4+4*len(shape)]...)
 		r.zeros(i, r.n) // the rows before it were NULL
 	}
 	h := r.heads[i]
 	if len(b) < len(h) || string(b[:len(h)]) != string(h) {
-		return sqlerr.New(sqlerr.ArraySubscript, "column %d of the query has chunks of shapes %v and %v", i+1, v.Type.Shape,
+		return sqlerr.New(sqlerr.ArraySubscript, "column %d of the query has chunks of shapes %v and %v", i+1, v.Type().Shape,
 			HeadShape(b)).WithHint("All chunks of a column must have one shape.")
 	}
-	if want := len(h) + v.Type.Size()*r.types[i].DType().Size(); size != want {
-		return sqlerr.New(sqlerr.DataCorrupted, "a chunk of shape %v has %d bytes, not %d", v.Type.Shape, size, want)
+	if want := len(h) + v.Size()*r.types[i].DType().Size(); size != want {
+		return sqlerr.New(sqlerr.DataCorrupted, "a chunk of shape %v has %d bytes, not %d", v.Type().Shape, size, want)
 	}
 	r.since += size - len(h)
-	if v.Type.Kind == kernels.Float32 {
-		at := len(v.F32)
-		v.F32 = grow(v.F32, (size-len(h))/4)
-		return numbersOf(r.Blobs[i], v.F32[at:], b, len(h))
+	if v.Type().Kind == kernels.Float32 {
+		at := len(v.F32())
+		v.Extend((size - len(h)) / 4)
+		return numbersOf(r.Blobs[i], v.F32()[at:], b, len(h))
 	}
-	at := len(v.F64)
-	v.F64 = grow(v.F64, (size-len(h))/8)
-	return numbersOf(r.Blobs[i], v.F64[at:], b, len(h))
+	at := len(v.F64())
+	v.Extend((size - len(h)) / 8)
+	return numbersOf(r.Blobs[i], v.F64()[at:], b, len(h))
 }
 
 // begin returns a chunk and its size. Of a chunk that is read later from a blob it returns the header only.
@@ -177,53 +170,14 @@ func numbersOf[T float32 | float64](blob *lite.Reader, to []T, b []byte, off int
 	return err
 }
 
-// reserve allocates a column of chunks once their shape is known, because growing it would take twice the memory.
-func (r *Reader) reserve(i int, v *ra.Vector) {
-	if r.given(i, v) {
-		return
-	}
-	n := r.rows * v.Type.Shape.Size()
-	if v.Type.Kind == kernels.Float32 {
-		v.F32 = tensor.Huge(make([]float32, 0, n))
-	} else {
-		v.F64 = tensor.Huge(make([]float64, 0, n))
-	}
-}
-
-// grow appends n elements of undefined content.
-func grow[T any](s []T, n int) []T {
-	if len(s)+n > cap(s) {
-		t := make([]T, len(s), max(2*cap(s), len(s)+n))
-		copy(t, s)
-		s = t
-	}
-	return s[:len(s)+n]
-}
-
-func (r *Reader) zeros(i, rows int) {
-	v := r.cols[i]
-	n := rows * v.Type.Shape.Size()
-	if v.Type.Kind == kernels.Float32 {
-		v.F32 = append(v.F32, make([]float32, n)...)
-	} else {
-		v.F64 = append(v.F64, make([]float64, n)...)
-	}
-}
+func (r *Reader) zeros(i, rows int) { r.cols[i].AddZeros(rows * r.cols[i].Size()) }
 
 // Vectors are the columns of all rows added.
-func (r *Reader) Vectors() []*ra.Vector {
+func (r *Reader) Vectors() []*column.Column {
 	for i, v := range r.cols {
-		v.N = r.n
-		if len(r.nulls[i]) == 0 {
-			continue
-		}
-		v.Type.Nullable = true
-		v.Valid = make([]bool, r.n)
-		for k := range v.Valid {
-			v.Valid[k] = true
-		}
+		v.SetLen(r.n)
 		for _, k := range r.nulls[i] {
-			v.Valid[k] = false
+			v.SetNull(k)
 		}
 	}
 	return r.cols

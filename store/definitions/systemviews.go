@@ -2,8 +2,8 @@ package definitions
 
 import (
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
 )
 
 // SystemViews are the views of information_schema and pg_catalog that the store has, with the columns that it can fill.
@@ -24,7 +24,7 @@ func newSheet(cols ...string) sheet {
 	kinds := map[string]kernels.Kind{"text": kernels.Text, "integer": kernels.Int, "boolean": kernels.Bool}
 	for i := 0; i < len(cols); i += 2 {
 		r.Names, r.Types = append(r.Names, cols[i]), append(r.Types, cols[i+1])
-		r.Cols = append(r.Cols, ra.NewVector(kernels.Type{Kind: kinds[cols[i+1]], Nullable: true}, 0))
+		r.Cols = append(r.Cols, column.New(kernels.Type{Kind: kinds[cols[i+1]], Nullable: true}, 0))
 	}
 	return sheet{r}
 }
@@ -33,17 +33,18 @@ func newSheet(cols ...string) sheet {
 func (s sheet) add(row ...any) {
 	for i, x := range row {
 		v := s.Cols[i]
-		v.N++
-		v.Valid = append(v.Valid, x != nil)
 		text, isText := x.(string)
 		number, _ := x.(int)
 		if yes, _ := x.(bool); yes {
 			number = 1
 		}
-		if isText || v.Type.Kind == kernels.Text {
-			v.Texts = append(v.Texts, text)
+		if isText || v.Type().Kind == kernels.Text {
+			v.AddText(text)
 		} else {
-			v.Ints = append(v.Ints, int64(number))
+			v.AddI64(int64(number))
+		}
+		if v.SetLen(v.Len() + 1); x == nil {
+			v.SetNull(v.Len() - 1)
 		}
 	}
 }

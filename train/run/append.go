@@ -1,15 +1,15 @@
 package run
 
 import (
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/tensor"
 )
 
 // columnsOf converts rows of constants (Literal) to columns.
-func columnsOf(rows [][]ast.Expr) []*ra.Vector {
-	out := make([]*ra.Vector, len(rows[0]))
+func columnsOf(rows [][]ast.Expr) []*column.Column {
+	out := make([]*column.Column, len(rows[0]))
 	for i := range out {
 		var t kernels.Type
 		switch first := rows[0][i].(*ast.Bound); first.Type {
@@ -22,22 +22,21 @@ func columnsOf(rows [][]ast.Expr) []*ra.Vector {
 		default:
 			t.Kind = kernels.Text
 		}
-		v := ra.NewVector(t, len(rows))
+		v := column.New(t, len(rows))
 		for r := range rows {
 			switch x := rows[r][i].(*ast.Bound).Value.(type) {
 			case nil:
 				v.SetNull(r)
 			case int64:
-				v.Ints[r] = x
+				v.I64()[r] = x
 			case float64:
-				v.F64[r] = x
+				v.F64()[r] = x
 			case string:
-				v.Texts[r] = x
+				v.Texts()[r] = x
 			case *tensor.Tensor:
-				copy(v.F64[r*t.Size():], x.Data)
+				copy(v.F64()[r*t.Size():], x.Data)
 			}
 		}
-		v.Type.Nullable = v.Valid != nil
 		out[i] = v
 	}
 	return out

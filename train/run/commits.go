@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/engine"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
@@ -139,21 +140,16 @@ func (db *Trainer) holds(ctx context.Context, l *engine.Live) (bool, error) {
 		return false, nil
 	}
 	now, err := db.Read(ctx, t, append(append([]int{ra.RowID}, t.Key...), l.Col))
-	if err != nil || !slices.Equal(now[0].Ints, l.Rows) {
+	if err != nil || !slices.Equal(now[0].I64(), l.Rows) {
 		return false, err
 	}
 	for i, k := range l.Keys {
-		if !sameVector(k, now[1+i]) {
+		if !column.Equal(k, now[1+i]) {
 			return false, nil
 		}
 	}
 	v := now[len(now)-1]
-	return v.N == 0 || l.Hash(v.F32, v.F64, v.IsNull) == l.Sum, nil
-}
-
-func sameVector(a, b *ra.Vector) bool {
-	return a.N == b.N && slices.Equal(a.Ints, b.Ints) && slices.Equal(a.F32, b.F32) && slices.Equal(a.F64, b.F64) &&
-		slices.Equal(a.Texts, b.Texts)
+	return v.Len() == 0 || l.Hash(v.F32(), v.F64(), v.IsNull) == l.Sum, nil
 }
 
 // validateStored lets the store compute the validation over the present parameters, which are not committed for that.

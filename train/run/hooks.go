@@ -260,11 +260,11 @@ func (r *hooks) sameRows(ctx context.Context, l *engine.Live) error {
 	if err != nil {
 		return err
 	}
-	if now[0].N != len(l.Rows) {
+	if now[0].Len() != len(l.Rows) {
 		return e
 	}
 	other := &engine.Live{Table: t, Keys: now[1:]}
-	for i, id := range now[0].Ints {
+	for i, id := range now[0].I64() {
 		if id != l.Rows[i] || other.Key(i) != l.Key(i) {
 			return e
 		}

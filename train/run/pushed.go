@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/engine"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -55,8 +56,8 @@ func (p *pushedRun) makeSlots(ctx context.Context) error {
 					WithHint("Name the columns that are trained, e.g. '%s'.", print.QualifiedName(t.Name, reached(r.c, i))), "params",
 					i)
 			}
-			l := &engine.Live{Table: t, Col: col, Rows: data[0].Ints, Keys: data[1:],
-				Param: &executor.Param{Rows: data[0].N, Size: c.Type.Size()}}
+			l := &engine.Live{Table: t, Col: col, Rows: data[0].I64(), Keys: data[1:],
+				Param: &executor.Param{Rows: data[0].Len(), Size: c.Type.Size()}}
 			if err := r.findNulls(ctx, l); err != nil {
 				return err
 			}
@@ -279,14 +280,14 @@ func (p *pushedRun) save(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if n := p.lives[i].Param.Rows; data[0].N != n {
+		if n := p.lives[i].Param.Rows; data[0].Len() != n {
 			return sqlerr.New(sqlerr.ObjectNotPrereqState, "parameter %s has %d rows, not the %d that are trained", s.Name,
-				data[0].N, n)
+				data[0].Len(), n)
 		}
 		buffers := data[len(data)-len(s.State):]
 		for j, b := range buffers {
-			copy(s.State[j].F32, b.F32)
-			copy(s.State[j].F64, b.F64)
+			copy(s.State[j].F32, b.F32())
+			copy(s.State[j].F64, b.F64())
 		}
 	}
 	return nil
@@ -303,15 +304,18 @@ func (p *pushedRun) restore(ctx context.Context) error {
 		}
 		l := p.lives[i]
 		var names []string
-		var cols []*ra.Vector
+		var cols []*column.Column
 		for j, k := range l.Table.Key {
 			names, cols = append(names, l.Table.Cols[k].Name), append(cols, l.Keys[j])
 		}
 		for j, name := range p.config.StateNames() {
 			t := l.Table.Cols[l.Col].Type
 			t.Nullable = false
-			names, cols = append(names, name), append(cols,
-				&ra.Vector{Type: t, N: l.Param.Rows, F32: s.State[j].F32, F64: s.State[j].F64})
+			state := column.Of(t, s.State[j].F64)
+			if s.State[j].F32 != nil {
+				state = column.Of(t, s.State[j].F32)
+			}
+			names, cols = append(names, name), append(cols, state)
 		}
 		from, err := p.db.Database.(catalog.Filler).OfferRows(ctx, names, cols)
 		if err != nil {

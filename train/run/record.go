@@ -245,7 +245,7 @@ func (r *record) keys() string {
 	for i, l := range r.lives {
 		h := fnv.New64a()
 		for _, v := range l.Keys {
-			fmt.Fprint(h, v.Ints, v.F64, v.F32, engine.Apart(v.Texts))
+			fmt.Fprint(h, v.I64(), v.F64(), v.F32(), engine.Apart(v.Texts()))
 		}
 		if on := r.slots[i].Trained; on != nil {
 			fmt.Fprint(h, on)

@@ -265,7 +265,7 @@ func (r *parameterSet) keysWhere(ctx context.Context, l *engine.Live, cond ast.E
 		return nil, err
 	}
 	out := map[string]bool{}
-	for i := range data[0].N {
+	for i := range data[0].Len() {
 		out[(&engine.Live{Table: t, Keys: data[:len(t.Key)]}).Key(i)] = true
 	}
 	return out, nil

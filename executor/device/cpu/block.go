@@ -1,21 +1,18 @@
 package cpu
 
 import (
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
-	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/tensor"
 )
 
 // partial returns the block's memory for partial sums: n elements of a kind. The sums of a pass may have both kinds.
-func (b *block) partial(k values.Kind, n int) *values.Column {
-	if k == values.F32 && len(b.tmp.F32) < n {
-		b.tmp.F32 = make([]float32, n)
+func (b *block) partial(k column.Kind, n int) *column.Column {
+	if b.tmp[k].Len() < n {
+		b.tmp[k] = column.OnHeap(k, n, 1, false)
 	}
-	if k == values.F64 && len(b.tmp.F64) < n {
-		b.tmp.F64 = make([]float64, n)
-	}
-	return &b.tmp
+	return &b.tmp[k]
 }
 
 // runSums are the block's sums for n members of a pass, reset: those of its last lane have ended.
@@ -28,7 +25,7 @@ func (b *block) runSums(n int) []runSum {
 
 // strictValid sets the result's validity to that of all arguments.
 func (b *block) strictValid(o *device.Op) {
-	out := b.out(o).Valid
+	out := b.out(o).Valid()
 	if out == nil {
 		return
 	}
@@ -37,7 +34,7 @@ func (b *block) strictValid(o *device.Op) {
 		out[i] = 1
 	}
 	for i, a := range o.Args {
-		v := b.arg(o, i).Valid
+		v := b.arg(o, i).Valid()
 		switch {
 		case v == nil:
 		case b.t.Cells[a].Uniform:
@@ -58,7 +55,7 @@ func (b *block) skip(o *device.Op, r int) bool {
 		return true
 	}
 	out := b.out(o)
-	return out.Valid != nil && out.Valid[r] == 0
+	return out.Valid() != nil && out.Valid()[r] == 0
 }
 
 // evalReference evaluates a call whose argument i has the value args[i].
@@ -72,13 +69,13 @@ func (b *block) evalReference(e *kernels.Expr, args []kernels.Value) (kernels.Va
 // block is a worker's state.
 type block struct {
 	t     *device.Tree
-	cells []values.Column
+	cells []column.Column
 	head  []ready
 	ops   []ready
 	lo, n int
 	env   *kernels.Env
 	buf   *tensor.Buffer
-	tmp   values.Column // a partial sum of an adder
+	tmp   [2]column.Column // a partial sum of an adder, of each kind
 	keys  []uint64
 	draws []float64
 	base  int // the tree's result with number 0 here, where instructions share a tree
@@ -102,9 +99,9 @@ func (b *block) step(o *device.Op, i int) int {
 	return c.Size
 }
 
-func (b *block) arg(o *device.Op, i int) *values.Column { return &b.cells[o.Args[i]] }
+func (b *block) arg(o *device.Op, i int) *column.Column { return &b.cells[o.Args[i]] }
 
-func (b *block) out(o *device.Op) *values.Column { return &b.cells[o.Out] }
+func (b *block) out(o *device.Op) *column.Column { return &b.cells[o.Out] }
 
 // active reports whether an operation that can fail must compute row r.
 func (b *block) active(o *device.Op, r int) bool {
@@ -114,24 +111,24 @@ func (b *block) active(o *device.Op, r int) bool {
 	if b.t.Cells[o.Mask].Uniform {
 		r = 0
 	}
-	return b.cells[o.Mask].I64[r] != 0
+	return b.cells[o.Mask].I64()[r] != 0
 }
 
 // null reports whether argument i is NULL in row r.
 func (b *block) null(o *device.Op, i, r int) bool {
 	d := b.arg(o, i)
-	if d.Valid == nil {
+	if d.Valid() == nil {
 		return false
 	}
 	if b.t.Cells[o.Args[i]].Uniform {
 		r = 0
 	}
-	return d.Valid[r] == 0
+	return d.Valid()[r] == 0
 }
 
 // newBlock makes a worker's state for the tree, in a buffer of at least t.Bytes bytes.
 func newBlock(t *device.Tree, env *kernels.Env, buf *tensor.Buffer) *block {
-	b := &block{t: t, cells: make([]values.Column, len(t.Cells)), head: readied(t.Head), ops: readied(t.Ops),
+	b := &block{t: t, cells: make([]column.Column, len(t.Cells)), head: readied(t.Head), ops: readied(t.Ops),
 		env: env, buf: buf}
 	for i := range t.Cells {
 		c := &t.Cells[i]
@@ -142,7 +139,7 @@ func newBlock(t *device.Tree, env *kernels.Env, buf *tensor.Buffer) *block {
 		if c.Uniform {
 			n = 1
 		}
-		b.cells[i] = values.Place(buf, c.Off, c.Kind, n, c.Size, c.Nullable)
+		b.cells[i] = column.Place(buf, c.Off, c.Kind, n, c.Size, c.Nullable)
 	}
 	return b
 }
@@ -173,7 +170,7 @@ func (b *block) run(ops []ready) error {
 }
 
 // result is the cell of result i in the current block.
-func (b *block) result(i int) (d *values.Column, uniform bool) {
+func (b *block) result(i int) (d *column.Column, uniform bool) {
 	r := b.t.Result[b.base+i]
 	return &b.cells[r], b.t.Cells[r].Uniform
 }

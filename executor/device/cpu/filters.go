@@ -74,7 +74,7 @@ func (f *filter) lane(ctx context.Context, b *block, lo, hi int, keep []int32) (
 			if uniform {
 				k = 0
 			}
-			if d.I64[k] != 0 && (d.Valid == nil || d.Valid[k] != 0) {
+			if d.I64()[k] != 0 && (d.Valid() == nil || d.Valid()[k] != 0) {
 				keep[kept] = int32(lo + r)
 				kept++
 			}

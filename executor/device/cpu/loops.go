@@ -1,8 +1,8 @@
 package cpu
 
 import (
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
-	"github.com/relgrad/relgrad/executor/values"
 )
 
 // loop computes an operation for the rows of a block.
@@ -62,7 +62,7 @@ type ready struct {
 func readied(ops []*device.Op) []ready {
 	out := make([]ready, len(ops))
 	for i, o := range ops {
-		if out[i] = (ready{o, loops[o.Code][1]}); o.Kind == values.F32 {
+		if out[i] = (ready{o, loops[o.Code][1]}); o.Kind == column.F32 {
 			out[i].loop = loops[o.Code][0]
 		}
 	}

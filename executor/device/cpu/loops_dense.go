@@ -1,15 +1,15 @@
 package cpu
 
 import (
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
-	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/kernels/blas"
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
-func runMatmul[T values.Float](b *block, o *device.Op) error {
+func runMatmul[T column.Float](b *block, o *device.Op) error {
 	p, rows := o.Aux.(device.Product), b.rows(o)
-	x, y, out := values.Numbers[T](b.arg(o, 0)), values.Numbers[T](b.arg(o, 1)), values.Numbers[T](b.out(o))
+	x, y, out := column.Numbers[T](b.arg(o, 0)), column.Numbers[T](b.arg(o, 1)), column.Numbers[T](b.out(o))
 	sx, sy := b.step(o, 0), b.step(o, 1)
 	lda, ldb := p.K, p.N
 	if p.At {
@@ -40,25 +40,25 @@ func runMatmul[T values.Float](b *block, o *device.Op) error {
 	return nil
 }
 
-func runOuter[T values.Float](b *block, o *device.Op) error {
+func runOuter[T column.Float](b *block, o *device.Op) error {
 	p := o.Aux.(device.Product)
-	cpu.Products(b.rows(o), p.M, 1, p.N, values.Numbers[T](b.arg(o, 0)), b.step(o, 0), values.Numbers[T](b.arg(o, 1)),
-		b.step(o, 1), values.Numbers[T](b.out(o)), p.M*p.N)
+	cpu.Products(b.rows(o), p.M, 1, p.N, column.Numbers[T](b.arg(o, 0)), b.step(o, 0), column.Numbers[T](b.arg(o, 1)),
+		b.step(o, 1), column.Numbers[T](b.out(o)), p.M*p.N)
 	return nil
 }
 
-func runPair[T values.Float](b *block, o *device.Op) error {
-	p, n, out := o.Aux.(*device.Pairing), b.rows(o), b.out(o).F64
+func runPair[T column.Float](b *block, o *device.Op) error {
+	p, n, out := o.Aux.(*device.Pairing), b.rows(o), b.out(o).F64()
 	b.strictValid(o)
 	var rows [2]cpu.Rows[T]
 	for i, s := range p.From {
 		switch {
 		case s.V == nil:
-			rows[i] = cpu.Rows[T]{X: values.Numbers[T](b.arg(o, p.Cell[i])), Step: b.step(o, p.Cell[i])}
+			rows[i] = cpu.Rows[T]{X: column.Numbers[T](b.arg(o, p.Cell[i])), Step: b.step(o, p.Cell[i])}
 		case s.Idx == nil || s.Idx.At == nil: // no index: the order of the rows cancels it
-			rows[i] = cpu.Rows[T]{X: values.Numbers[T](s.V.Data)[b.lo*p.Size:], Step: p.Size}
+			rows[i] = cpu.Rows[T]{X: column.Numbers[T](s.V.Data)[b.lo*p.Size:], Step: p.Size}
 		default:
-			rows[i] = cpu.Rows[T]{X: values.Numbers[T](s.V.Data), At: s.Idx.At[b.lo : b.lo+n]}
+			rows[i] = cpu.Rows[T]{X: column.Numbers[T](s.V.Data), At: s.Idx.At[b.lo : b.lo+n]}
 		}
 	}
 	cpu.Pairs(n, p.Size, p.Diff, rows[0], rows[1], out[:n])
@@ -67,7 +67,7 @@ func runPair[T values.Float](b *block, o *device.Op) error {
 		cpu.Unary(cpu.Sqrt, out[:n], out[:n])
 		for r, x := range out[:n] {
 			// squares of real stay in range
-			if !(x > 1e-135 && x < 1e150) && values.KindOf(o.V.Args[0].Type) == values.F64 {
+			if !(x > 1e-135 && x < 1e150) && column.KindOf(o.V.Args[0].Type) == column.F64 {
 				out[r] = cpu.Length(r, p.Size, p.Diff, rows[0], rows[1])
 			}
 		}
@@ -79,11 +79,11 @@ func runPair[T values.Float](b *block, o *device.Op) error {
 	return nil
 }
 
-func runTurned[T values.Float](b *block, o *device.Op) error {
+func runTurned[T column.Float](b *block, o *device.Op) error {
 	t, n := o.Aux.(*device.Turned), b.rows(o)
 	b.strictValid(o)
-	x, out, all := values.Numbers[T](b.arg(o, 0)), values.Numbers[T](b.out(o)), values.Numbers[T](t.From.V.Data)
-	width, size, k := b.out(o).Size, t.P.M*t.P.K*t.P.N, t.P.K
+	x, out, all := column.Numbers[T](b.arg(o, 0)), column.Numbers[T](b.out(o)), column.Numbers[T](t.From.V.Data)
+	width, size, k := b.out(o).Size(), t.P.M*t.P.K*t.P.N, t.P.K
 	ld, turn := t.Second()
 	row := func(r int) int {
 		if t.From.Idx == nil || t.From.Idx.At == nil {
@@ -98,7 +98,7 @@ func runTurned[T values.Float](b *block, o *device.Op) error {
 		}
 		matrix, ld, turn := all[at*size:(at+1)*size], ld, turn
 		if turn && to-r >= b.t.Tune.RowsTransposed && size <= device.SmallMatrix {
-			transposed := values.Numbers[T](&b.cells[t.Cell])
+			transposed := column.Numbers[T](&b.cells[t.Cell])
 			cpu.Transpose(width, k, matrix, k, transposed, width)
 			matrix, ld, turn = transposed, width, false
 		}

@@ -1,8 +1,8 @@
 package cpu
 
 import (
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
-	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/tensor"
@@ -13,7 +13,7 @@ func (b *block) streams(o *device.Op, first int) []uint64 {
 	key := b.streamsOf(b.rows(o))
 	h, i := tensor.HashKey(), first
 	for ; i < len(o.Args) && b.step(o, i) == 0; i++ { // the part that all keys begin with
-		for _, x := range b.arg(o, i).I64[:b.t.Cells[o.Args[i]].Size] {
+		for _, x := range b.arg(o, i).I64()[:b.t.Cells[o.Args[i]].Size] {
 			h = tensor.Mix(h ^ uint64(x))
 		}
 	}
@@ -21,7 +21,7 @@ func (b *block) streams(o *device.Op, first int) []uint64 {
 		key[r] = h
 	}
 	for ; i < len(o.Args); i++ {
-		x, step, size := b.arg(o, i).I64, b.step(o, i), b.t.Cells[o.Args[i]].Size
+		x, step, size := b.arg(o, i).I64(), b.step(o, i), b.t.Cells[o.Args[i]].Size
 		if size == 1 && step == 1 {
 			cpu.Mix(key, x)
 			continue
@@ -44,11 +44,11 @@ func (b *block) streamsOf(n int) []uint64 {
 }
 
 // seed is the one seed of a draw.
-func (b *block) seed(o *device.Op, i int) int64 { return b.arg(o, i).I64[0] }
+func (b *block) seed(o *device.Op, i int) int64 { return b.arg(o, i).I64()[0] }
 
 func runUniform(b *block, o *device.Op) error {
 	out := b.out(o)
-	cpu.Uniform(b.rows(o), out.Size, b.seed(o, 0), b.streams(o, 1), out.F64)
+	cpu.Uniform(b.rows(o), out.Size(), b.seed(o, 0), b.streams(o, 1), out.F64())
 	return nil
 }
 
@@ -59,17 +59,17 @@ func runRandomInt(b *block, o *device.Op) error {
 	}
 	u := b.draws[:n]
 	cpu.Uniform(n, 1, b.seed(o, 1), b.streams(o, 2), u)
-	top, step := b.arg(o, 0).I64, b.step(o, 0)
-	if out.Valid == nil && step == 0 && top[0] >= 1 {
-		cpu.Below(top[0], u, out.I64[:n])
+	top, step := b.arg(o, 0).I64(), b.step(o, 0)
+	if out.Valid() == nil && step == 0 && top[0] >= 1 {
+		cpu.Below(top[0], u, out.I64()[:n])
 		return nil
 	}
-	if out.Valid == nil { // nearly always each row, counting or not, has numbers to choose from
+	if out.Valid() == nil { // nearly always each row, counting or not, has numbers to choose from
 		positive := true
 		for r, x := range u {
 			k := top[r*step]
 			positive = positive && k >= 1
-			out.I64[r] = min(int64(float64(k)*x), k-1)
+			out.I64()[r] = min(int64(float64(k)*x), k-1)
 		}
 		if positive {
 			return nil
@@ -77,14 +77,14 @@ func runRandomInt(b *block, o *device.Op) error {
 	}
 	for r, x := range u {
 		if b.skip(o, r) {
-			out.I64[r] = 0
+			out.I64()[r] = 0
 			continue
 		}
 		k := top[r*step]
 		if k < 1 {
 			return sqlerr.New(sqlerr.InvalidParameter, "random_int of %d numbers", k)
 		}
-		out.I64[r] = min(int64(float64(k)*x), k-1)
+		out.I64()[r] = min(int64(float64(k)*x), k-1)
 	}
 	return nil
 }
@@ -92,28 +92,28 @@ func runRandomInt(b *block, o *device.Op) error {
 func runIntArray(b *block, o *device.Op) error {
 	out := b.out(o)
 	for i := range o.Args {
-		x, step := b.arg(o, i).I64, b.step(o, i)
+		x, step := b.arg(o, i).I64(), b.step(o, i)
 		for r := range b.rows(o) {
-			out.I64[r*out.Size+i] = x[r*step]
+			out.I64()[r*out.Size()+i] = x[r*step]
 		}
 	}
 	return nil
 }
 
-func runDropMask[T values.Float](b *block, o *device.Op) error {
+func runDropMask[T column.Float](b *block, o *device.Op) error {
 	at, n := o.V.Expr.Attr, b.rows(o)
 	key, stream := b.streamsOf(n), tensor.HashKey(at.Int, b.env.Step)
 	for r := range key { // HashKey(Int, step, row)
 		key[r] = stream
 	}
-	if x := b.arg(o, 0).I64; b.step(o, 0) == 1 {
+	if x := b.arg(o, 0).I64(); b.step(o, 0) == 1 {
 		cpu.Mix(key, x)
 	} else {
 		for r := range key {
 			key[r] = tensor.Mix(key[r] ^ uint64(x[0]))
 		}
 	}
-	cpu.DropMask(n, b.out(o).Size, b.env.Seed, key, at.Num, values.Numbers[T](b.out(o)))
+	cpu.DropMask(n, b.out(o).Size(), b.env.Seed, key, at.Num, column.Numbers[T](b.out(o)))
 	return nil
 }
 
@@ -121,9 +121,9 @@ func runRowKey(b *block, o *device.Op) error {
 	out, parts := b.out(o), make([]int64, len(o.Args))
 	for r := range b.rows(o) {
 		for i := range parts {
-			parts[i] = b.arg(o, i).I64[r*b.step(o, i)]
+			parts[i] = b.arg(o, i).I64()[r*b.step(o, i)]
 		}
-		out.I64[r] = int64(tensor.HashKey(parts...))
+		out.I64()[r] = int64(tensor.HashKey(parts...))
 	}
 	return nil
 }

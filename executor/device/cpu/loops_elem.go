@@ -1,20 +1,20 @@
 package cpu
 
 import (
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
-	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
 // runBroadcast is runBinary and runSelect for broadcast arguments, one chunk at a time.
-func runBroadcast[T values.Float](b *block, o *device.Op) error {
-	e, out, step := o.Aux.(*device.Elem), values.Numbers[T](b.out(o)), b.steps(o)
+func runBroadcast[T column.Float](b *block, o *device.Op) error {
+	e, out, step := o.Aux.(*device.Elem), column.Numbers[T](b.out(o)), b.steps(o)
 	row, each := make([]int, len(e.Sides)), make([]int, len(e.Sides))
 	for i, s := range e.Sides {
 		row[i], each[i] = s.Strides(e.N)
 	}
 	for r := range b.rows(o) {
-		arg := func(i int) []T { return values.Numbers[T](b.arg(o, i))[r*step[i]:] }
+		arg := func(i int) []T { return column.Numbers[T](b.arg(o, i))[r*step[i]:] }
 		to := out[r*e.Size : (r+1)*e.Size]
 		if len(o.Args) == 3 {
 			cpu.Select(e.M, e.N, arg(0), row[0], each[0], arg(1), row[1], each[1], arg(2), row[2], each[2], to)
@@ -25,9 +25,9 @@ func runBroadcast[T values.Float](b *block, o *device.Op) error {
 	return nil
 }
 
-func runReduce[T values.Float](b *block, o *device.Op) error {
-	f, x, out := o.Aux.(device.Reduction), values.Numbers[T](b.arg(o, 0)), values.Numbers[T](b.out(o))
-	size := b.out(o).Size
+func runReduce[T column.Float](b *block, o *device.Op) error {
+	f, x, out := o.Aux.(device.Reduction), column.Numbers[T](b.arg(o, 0)), column.Numbers[T](b.out(o))
+	size := b.out(o).Size()
 	sum := make([]float64, size)
 	for r := range b.rows(o) {
 		clear(sum)
@@ -46,8 +46,8 @@ func runReduce[T values.Float](b *block, o *device.Op) error {
 	return nil
 }
 
-func runSumAll[T values.Float](b *block, o *device.Op) error {
-	n, size, x, out := b.rows(o), o.Aux.(int), values.Numbers[T](b.arg(o, 0)), b.out(o).F64
+func runSumAll[T column.Float](b *block, o *device.Op) error {
+	n, size, x, out := b.rows(o), o.Aux.(int), column.Numbers[T](b.arg(o, 0)), b.out(o).F64()
 	for r := range n {
 		out[r] = 0
 		cpu.AddRows(size, 1, x[r*size:(r+1)*size], out[r:r+1])
@@ -55,9 +55,9 @@ func runSumAll[T values.Float](b *block, o *device.Op) error {
 	return nil
 }
 
-func runSumTo[T values.Float](b *block, o *device.Op) error {
-	at, x, out := o.Aux.([]int32), values.Numbers[T](b.arg(o, 0)), values.Numbers[T](b.out(o))
-	size := b.out(o).Size
+func runSumTo[T column.Float](b *block, o *device.Op) error {
+	at, x, out := o.Aux.([]int32), column.Numbers[T](b.arg(o, 0)), column.Numbers[T](b.out(o))
+	size := b.out(o).Size()
 	sum := make([]float64, size)
 	for r := range b.rows(o) {
 		clear(sum)
@@ -71,8 +71,8 @@ func runSumTo[T values.Float](b *block, o *device.Op) error {
 	return nil
 }
 
-func runPermute[T values.Float](b *block, o *device.Op) error {
-	at, x, out, step := o.Aux.([]int32), values.Numbers[T](b.arg(o, 0)), values.Numbers[T](b.out(o)), b.step(o, 0)
+func runPermute[T column.Float](b *block, o *device.Op) error {
+	at, x, out, step := o.Aux.([]int32), column.Numbers[T](b.arg(o, 0)), column.Numbers[T](b.out(o)), b.step(o, 0)
 	for r := range b.rows(o) {
 		dst, src := out[r*len(at):(r+1)*len(at)], x[r*step:]
 		for i, k := range at {
@@ -86,8 +86,8 @@ func runPermute[T values.Float](b *block, o *device.Op) error {
 	return nil
 }
 
-func runSubscript[T values.Float](b *block, o *device.Op) error {
-	x, out, step := values.Numbers[T](b.arg(o, 0)), values.Numbers[T](b.out(o)), b.step(o, 0)
+func runSubscript[T column.Float](b *block, o *device.Op) error {
+	x, out, step := column.Numbers[T](b.arg(o, 0)), column.Numbers[T](b.out(o)), b.step(o, 0)
 	at := o.Aux.(int)
 	for r := range b.rows(o) {
 		out[r] = x[at]
@@ -108,9 +108,9 @@ var (
 		device.Ratio: cpu.Ratio}
 )
 
-func runUnary[T values.Float](b *block, o *device.Op) error {
-	n := b.rows(o) * b.out(o).Size
-	cpu.Unary(fastUnary[o.Aux.(*device.Elem).Loop], values.Numbers[T](b.arg(o, 0))[:n], values.Numbers[T](b.out(o))[:n])
+func runUnary[T column.Float](b *block, o *device.Op) error {
+	n := b.rows(o) * b.out(o).Size()
+	cpu.Unary(fastUnary[o.Aux.(*device.Elem).Loop], column.Numbers[T](b.arg(o, 0))[:n], column.Numbers[T](b.out(o))[:n])
 	return nil
 }
 
@@ -140,31 +140,31 @@ func (b *block) steps(o *device.Op) []int {
 	return s
 }
 
-func runBinary[T values.Float](b *block, o *device.Op) error {
+func runBinary[T column.Float](b *block, o *device.Op) error {
 	e := o.Aux.(*device.Elem)
 	rows, size, row, each := flatten(e, b.rows(o), b.steps(o))
-	arg := func(i int) []T { return values.Numbers[T](b.arg(o, i)) }
+	arg := func(i int) []T { return column.Numbers[T](b.arg(o, i)) }
 	cpu.Binary(fastBinary[e.Loop], rows, size, arg(0), row[0], each[0], arg(1), row[1], each[1],
-		values.Numbers[T](b.out(o)))
+		column.Numbers[T](b.out(o)))
 	return nil
 }
 
-func runSelect[T values.Float](b *block, o *device.Op) error {
+func runSelect[T column.Float](b *block, o *device.Op) error {
 	e := o.Aux.(*device.Elem)
 	rows, size, row, each := flatten(e, b.rows(o), b.steps(o))
-	arg := func(i int) []T { return values.Numbers[T](b.arg(o, i)) }
+	arg := func(i int) []T { return column.Numbers[T](b.arg(o, i)) }
 	cpu.Select(rows, size, arg(0), row[0], each[0], arg(1), row[1], each[1], arg(2), row[2], each[2],
-		values.Numbers[T](b.out(o)))
+		column.Numbers[T](b.out(o)))
 	return nil
 }
 
-func runElem[T values.Float](b *block, o *device.Op) error {
-	e, out, step, f := o.Aux.(*device.Elem), values.Numbers[T](b.out(o)), b.steps(o), o.V.Expr.Def.Elem
+func runElem[T column.Float](b *block, o *device.Op) error {
+	e, out, step, f := o.Aux.(*device.Elem), column.Numbers[T](b.out(o)), b.steps(o), o.V.Expr.Def.Elem
 	x := make([]float64, len(o.Args))
 	for r := range b.rows(o) {
 		for j := range e.Size {
 			for i := range x {
-				x[i] = float64(values.Numbers[T](b.arg(o, i))[r*step[i]+int(e.At[i][j])])
+				x[i] = float64(column.Numbers[T](b.arg(o, i))[r*step[i]+int(e.At[i][j])])
 			}
 			out[r*e.Size+j] = T(f(x))
 		}
@@ -172,18 +172,18 @@ func runElem[T values.Float](b *block, o *device.Op) error {
 	return nil
 }
 
-func runLanes[T values.Float](b *block, o *device.Op) error {
+func runLanes[T column.Float](b *block, o *device.Op) error {
 	s := o.V.Args[0].Type.Shape
-	n, out, f := s[len(s)-1], values.Numbers[T](b.out(o)), o.V.Expr.Def.Lane
+	n, out, f := s[len(s)-1], column.Numbers[T](b.out(o)), o.V.Expr.Def.Lane
 	each := s.Size() / n // lanes of a row
-	y, x := make([]float64, b.out(o).Size/each), make([][]float64, len(o.Args))
+	y, x := make([]float64, b.out(o).Size()/each), make([][]float64, len(o.Args))
 	for i := range x {
 		x[i] = make([]float64, n)
 	}
 	for l := range b.rows(o) * each {
 		r, lane := l/each, l%each
 		for i := range x {
-			for k, v := range values.Numbers[T](b.arg(o, i))[r*b.step(o, i)+lane*n:][:n] {
+			for k, v := range column.Numbers[T](b.arg(o, i))[r*b.step(o, i)+lane*n:][:n] {
 				x[i][k] = float64(v)
 			}
 		}

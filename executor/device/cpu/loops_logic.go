@@ -4,22 +4,22 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
-	"github.com/relgrad/relgrad/executor/values"
 )
 
 func runCompare(b *block, o *device.Op) error {
-	holds, out := o.Aux.([3]int64), b.out(o).I64[:b.rows(o)]
+	holds, out := o.Aux.([3]int64), b.out(o).I64()[:b.rows(o)]
 	x, y, sx, sy := b.arg(o, 0), b.arg(o, 1), b.step(o, 0), b.step(o, 1)
 	for r := range out {
 		var s int
 		switch o.Kind {
-		case values.I64:
-			s = cmp.Compare(x.I64[r*sx], y.I64[r*sy])
-		case values.F64:
-			s = device.CompareFloats(x.F64[r*sx], y.F64[r*sy])
+		case column.I64:
+			s = cmp.Compare(x.I64()[r*sx], y.I64()[r*sy])
+		case column.F64:
+			s = device.CompareFloats(x.F64()[r*sx], y.F64()[r*sy])
 		default:
-			s = strings.Compare(x.Texts[r*sx], y.Texts[r*sy])
+			s = strings.Compare(x.Texts()[r*sx], y.Texts()[r*sy])
 		}
 		out[r] = holds[s+1]
 	}
@@ -28,10 +28,11 @@ func runCompare(b *block, o *device.Op) error {
 
 func runTruth(b *block, o *device.Op) error {
 	t, out := o.Aux.(*device.Truths), b.out(o)
-	if first, last := b.arg(o, 0), b.arg(o, len(o.Args)-1); out.Valid == nil && first.Valid == nil && last.Valid == nil {
-		x, y, sx, sy, two := first.I64, last.I64, b.step(o, 0), b.step(o, len(o.Args)-1), len(o.Args)-1
+	first, last := b.arg(o, 0), b.arg(o, len(o.Args)-1)
+	if out.Valid() == nil && first.Valid() == nil && last.Valid() == nil {
+		x, y, sx, sy, two := first.I64(), last.I64(), b.step(o, 0), b.step(o, len(o.Args)-1), len(o.Args)-1
 		for r := range b.rows(o) {
-			out.I64[r] = t.Plain[x[r*sx]&1|y[r*sy]&1<<two&2]
+			out.I64()[r] = t.Plain[x[r*sx]&1|y[r*sy]&1<<two&2]
 		}
 		return nil
 	}
@@ -41,14 +42,14 @@ func runTruth(b *block, o *device.Op) error {
 			x[i] = b.tri(o, i, r)
 		}
 		y := t.Table[x[0]][x[1]]
-		out.I64[r] = 0
+		out.I64()[r] = 0
 		if y == device.Yes {
-			out.I64[r] = 1
+			out.I64()[r] = 1
 		}
-		if out.Valid != nil {
-			out.Valid[r] = 1
+		if out.Valid() != nil {
+			out.Valid()[r] = 1
 			if y == device.Unknown {
-				out.Valid[r] = 0
+				out.Valid()[r] = 0
 			}
 		}
 	}
@@ -59,7 +60,7 @@ func (b *block) tri(o *device.Op, i, r int) device.Tri {
 	switch {
 	case b.null(o, i, r):
 		return device.Unknown
-	case b.arg(o, i).I64[r*b.step(o, i)] != 0:
+	case b.arg(o, i).I64()[r*b.step(o, i)] != 0:
 		return device.Yes
 	}
 	return device.No
@@ -68,7 +69,7 @@ func (b *block) tri(o *device.Op, i, r int) device.Tri {
 func runIsNull(b *block, o *device.Op) error {
 	is, out := o.Aux.(bool), b.out(o)
 	for r := range b.rows(o) {
-		out.I64[r] = int64(device.Truth(b.null(o, 0, r) == is))
+		out.I64()[r] = int64(device.Truth(b.null(o, 0, r) == is))
 	}
 	return nil
 }

@@ -2,16 +2,17 @@ package cpu
 
 import (
 	"math"
+	"unsafe"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
-	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
 func runConst(b *block, o *device.Op) error {
-	b.out(o).SetValue(0, o.V.Value)
+	b.out(o).Put(0, o.V.Value)
 	return nil
 }
 
@@ -38,35 +39,40 @@ func loadRows(b *block, o *device.Op) error {
 	}
 	out := b.cells[o.Out]
 	if b.t.Rows == 1 && !c.Uniform {
-		out = values.Place(b.buf, c.Off, c.Kind, 1, c.Size, c.Nullable)
+		out = column.Place(b.buf, c.Off, c.Kind, 1, c.Size, c.Nullable)
 		b.cells[o.Out] = out
 	}
 	if o.File != nil {
-		gatherValid(out.Valid, d.Valid, at)
+		gatherValid(out.Valid(), d.Valid(), at)
 		return o.File.Read(out.Bytes()[:n*o.File.Row], at)
 	}
-	switch d.Kind {
-	case values.F64:
-		gatherFloats(out.F64, d.F64, at, d.Size)
-	case values.F32:
-		gatherFloats(out.F32, d.F32, at, d.Size)
-	case values.I64:
-		gatherFloats(values.Bits(out.I64), values.Bits(d.I64), at, d.Size) // bits are moved unchanged
+	switch d.Kind() {
+	case column.F64:
+		gatherFloats(out.F64(), d.F64(), at, d.Size())
+	case column.F32:
+		gatherFloats(out.F32(), d.F32(), at, d.Size())
+	case column.I64:
+		gatherFloats(bits(out.I64()), bits(d.I64()), at, d.Size()) // bits are moved unchanged
 	default:
-		gatherRows(out.Texts, d.Texts, at, d.Size)
+		gatherRows(out.Texts(), d.Texts(), at, d.Size())
 	}
-	gatherValid(out.Valid, d.Valid, at)
+	gatherValid(out.Valid(), d.Valid(), at)
 	return nil
 }
 
-func copyRows(out, d *values.Column, lo, n int) {
+// bits are whole numbers as what has as many bits.
+func bits(x []int64) []float64 {
+	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
+}
+
+func copyRows(out, d *column.Column, lo, n int) {
 	src := d.Rows(lo, lo+n)
-	copy(out.F64, src.F64)
-	copy(out.F32, src.F32)
-	copy(out.I64, src.I64)
-	copy(out.Texts, src.Texts)
-	if out.Valid != nil {
-		setValid(out.Valid[:n], src.Valid)
+	copy(out.F64(), src.F64())
+	copy(out.F32(), src.F32())
+	copy(out.I64(), src.I64())
+	copy(out.Texts(), src.Texts())
+	if out.Valid() != nil {
+		setValid(out.Valid()[:n], src.Valid())
 	}
 }
 
@@ -81,7 +87,7 @@ func setValid(out, v []byte) {
 }
 
 // gatherFloats is gatherRows with rows prefetched, if a row is large enough for that.
-func gatherFloats[T values.Float](out, src []T, at []int32, size int) {
+func gatherFloats[T column.Float](out, src []T, at []int32, size int) {
 	if size > 1 && size < 8 || len(src) == 0 {
 		gatherRows(out, src, at, size)
 		return
@@ -127,27 +133,27 @@ func gatherValid(out, v []byte, at []int32) {
 func convertCell(b *block, o *device.Op) error {
 	n := b.rows(o)
 	in, out := b.arg(o, 0), b.out(o)
-	if out.Valid != nil {
-		setValid(out.Valid[:n], in.Valid)
+	if out.Valid() != nil {
+		setValid(out.Valid()[:n], in.Valid())
 	}
-	n *= out.Size
+	n *= out.Size()
 	switch {
-	case in.Kind == values.F32 && out.Kind == values.F64:
-		cpu.Widen(in.F32[:n], out.F64[:n])
-	case in.Kind == values.F64 && out.Kind == values.F32:
-		cpu.Narrow(in.F64[:n], out.F32[:n])
-	case in.Kind == values.I64 && out.Kind == values.F64:
-		to := out.F64[:n]
-		for i, x := range in.I64[:n] {
+	case in.Kind() == column.F32 && out.Kind() == column.F64:
+		cpu.Widen(in.F32()[:n], out.F64()[:n])
+	case in.Kind() == column.F64 && out.Kind() == column.F32:
+		cpu.Narrow(in.F64()[:n], out.F32()[:n])
+	case in.Kind() == column.I64 && out.Kind() == column.F64:
+		to := out.F64()[:n]
+		for i, x := range in.I64()[:n] {
 			to[i] = float64(x)
 		}
-	case in.Kind == values.I64 && out.Kind == values.F32:
-		to := out.F32[:n]
-		for i, x := range in.I64[:n] {
+	case in.Kind() == column.I64 && out.Kind() == column.F32:
+		to := out.F32()[:n]
+		for i, x := range in.I64()[:n] {
 			to[i] = float32(x)
 		}
 	default:
-		return sqlerr.Broken("executor", "no conversion from %d to %d", in.Kind, out.Kind)
+		return sqlerr.Broken("executor", "no conversion from %d to %d", in.Kind(), out.Kind())
 	}
 	return nil
 }
@@ -157,7 +163,7 @@ func runReference(b *block, o *device.Op) error {
 	args := make([]kernels.Value, len(o.Args))
 	for row := range b.rows(o) {
 		if !b.active(o, row) {
-			out.SetValue(row, kernels.NullOf(o.V.Type))
+			out.Put(row, kernels.NullOf(o.V.Type))
 			continue
 		}
 		for i, a := range e.Args {
@@ -166,14 +172,14 @@ func runReference(b *block, o *device.Op) error {
 				r = 0
 			}
 			if args[i] = a.Const; a.IsCol {
-				args[i] = b.arg(o, i).Value(r, o.V.Args[i].Type)
+				args[i] = b.arg(o, i).ValueAs(r, o.V.Args[i].Type)
 			}
 		}
 		x, err := b.evalReference(e, args)
 		if err != nil {
 			return err
 		}
-		if !out.SetValue(row, x) {
+		if !out.Put(row, x) {
 			return sqlerr.Broken("executor", "%s is NULL though its type %v is not nullable", e.Def.Name, o.V.Type)
 		}
 	}
@@ -182,21 +188,21 @@ func runReference(b *block, o *device.Op) error {
 
 func runInts(b *block, o *device.Op) error {
 	f, fast, out := o.V.Expr.Def.Ints, FastInts[o.Name], b.out(o)
-	if fast != nil && out.Valid == nil &&
-		fast(out.I64[:b.rows(o)], b.arg(o, 0).I64, b.arg(o, 1).I64, b.step(o, 0), b.step(o, 1)) {
+	if fast != nil && out.Valid() == nil &&
+		fast(out.I64()[:b.rows(o)], b.arg(o, 0).I64(), b.arg(o, 1).I64(), b.step(o, 0), b.step(o, 1)) {
 		return nil
 	}
 	x := make([]int64, len(o.Args))
 	for r := range b.rows(o) {
 		if b.skip(o, r) {
-			out.I64[r] = 0
+			out.I64()[r] = 0
 			continue
 		}
 		for i := range x {
-			x[i] = b.arg(o, i).I64[r*b.step(o, i)]
+			x[i] = b.arg(o, i).I64()[r*b.step(o, i)]
 		}
 		var err error
-		if out.I64[r], err = f(x); err != nil {
+		if out.I64()[r], err = f(x); err != nil {
 			return err
 		}
 	}
@@ -204,7 +210,7 @@ func runInts(b *block, o *device.Op) error {
 }
 
 func runToInt(b *block, o *device.Op) error {
-	x, out, step := b.arg(o, 0).F64, b.out(o).I64, b.step(o, 0)
+	x, out, step := b.arg(o, 0).F64(), b.out(o).I64(), b.step(o, 0)
 	for r := range b.rows(o) {
 		if b.skip(o, r) {
 			out[r] = 0
@@ -276,24 +282,24 @@ func modInts(out, x, y []int64, sx, sy int) bool {
 func runExtreme(b *block, o *device.Op) error {
 	sign := o.Aux.(int)
 	switch o.Kind {
-	case values.F32:
-		extreme(b, o, func(d *values.Column) []float32 { return d.F32 },
+	case column.F32:
+		extreme(b, o, func(d *column.Column) []float32 { return d.F32() },
 			func(x, y float32) bool { return sign*device.CompareFloats(float64(x), float64(y)) > 0 })
-	case values.F64:
-		extreme(b, o, func(d *values.Column) []float64 { return d.F64 },
+	case column.F64:
+		extreme(b, o, func(d *column.Column) []float64 { return d.F64() },
 			func(x, y float64) bool { return sign*device.CompareFloats(x, y) > 0 })
 	default:
-		extreme(b, o, func(d *values.Column) []int64 { return d.I64 },
+		extreme(b, o, func(d *column.Column) []int64 { return d.I64() },
 			func(x, y int64) bool { return x != y && (x > y) == (sign > 0) })
 	}
 	return nil
 }
 
 // extreme copies for each row the first argument that no other one is better than.
-func extreme[T any](b *block, o *device.Op, of func(*values.Column) []T, better func(x, y T) bool) {
+func extreme[T any](b *block, o *device.Op, of func(*column.Column) []T, better func(x, y T) bool) {
 	out, n := b.out(o), b.rows(o)
 	y := of(out)
-	has := out.Valid
+	has := out.Valid()
 	if has == nil {
 		has = make([]byte, n)
 	}
@@ -303,7 +309,7 @@ func extreme[T any](b *block, o *device.Op, of func(*values.Column) []T, better 
 		a, step := b.arg(o, i), b.step(o, i)
 		x := of(a)
 		for r := range n {
-			if a.Valid != nil && a.Valid[r*step] == 0 {
+			if a.Valid() != nil && a.Valid()[r*step] == 0 {
 				continue
 			}
 			if has[r] == 0 || better(x[r*step], y[r]) {
@@ -314,26 +320,26 @@ func extreme[T any](b *block, o *device.Op, of func(*values.Column) []T, better 
 }
 
 // copyRow copies row s of src to row r of out. A NULL is zero.
-func copyRow(out *values.Column, r int, src *values.Column, s int) {
-	if src.Valid != nil && src.Valid[s] == 0 {
+func copyRow(out *column.Column, r int, src *column.Column, s int) {
+	if src.Valid() != nil && src.Valid()[s] == 0 {
 		out.ZeroRow(r)
-		if out.Valid != nil {
-			out.Valid[r] = 0
+		if out.Valid() != nil {
+			out.Valid()[r] = 0
 		}
 		return
 	}
-	if out.Valid != nil {
-		out.Valid[r] = 1
+	if out.Valid() != nil {
+		out.Valid()[r] = 1
 	}
-	n := out.Size
-	switch out.Kind {
-	case values.F64:
-		copy(out.F64[r*n:(r+1)*n], src.F64[s*n:])
-	case values.F32:
-		copy(out.F32[r*n:(r+1)*n], src.F32[s*n:])
-	case values.I64:
-		copy(out.I64[r*n:(r+1)*n], src.I64[s*n:])
+	n := out.Size()
+	switch out.Kind() {
+	case column.F64:
+		copy(out.F64()[r*n:(r+1)*n], src.F64()[s*n:])
+	case column.F32:
+		copy(out.F32()[r*n:(r+1)*n], src.F32()[s*n:])
+	case column.I64:
+		copy(out.I64()[r*n:(r+1)*n], src.I64()[s*n:])
 	default:
-		copy(out.Texts[r*n:(r+1)*n], src.Texts[s*n:])
+		copy(out.Texts()[r*n:(r+1)*n], src.Texts()[s*n:])
 	}
 }

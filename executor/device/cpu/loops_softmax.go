@@ -1,15 +1,15 @@
 package cpu
 
 import (
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
-	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
-func runMinusLabel[T values.Float](b *block, o *device.Op) error {
-	x, label, out := values.Numbers[T](b.arg(o, 0)), b.arg(o, 1).I64, values.Numbers[T](b.out(o))
-	size, step, each := b.out(o).Size, b.step(o, 0), b.step(o, 1)
+func runMinusLabel[T column.Float](b *block, o *device.Op) error {
+	x, label, out := column.Numbers[T](b.arg(o, 0)), b.arg(o, 1).I64(), column.Numbers[T](b.out(o))
+	size, step, each := b.out(o).Size(), b.step(o, 0), b.step(o, 1)
 	rows := b.rows(o)
 	if step == size {
 		copy(out[:rows*size], x)
@@ -31,8 +31,8 @@ func runMinusLabel[T values.Float](b *block, o *device.Op) error {
 	return nil
 }
 
-func runCrossEntropy[T values.Float](b *block, o *device.Op) error {
-	z, label, out := values.Numbers[T](b.arg(o, 0)), b.arg(o, 1).I64, b.out(o).F64
+func runCrossEntropy[T column.Float](b *block, o *device.Op) error {
+	z, label, out := column.Numbers[T](b.arg(o, 0)), b.arg(o, 1).I64(), b.out(o).F64()
 	size, n, step, each := o.V.Args[0].Type.Size(), b.rows(o), b.step(o, 0), b.step(o, 1)
 	top := make([]float64, n)
 	if step == 0 {
@@ -60,9 +60,9 @@ func outsideLabels(l int64, size int) error {
 	return sqlerr.New(sqlerr.ArraySubscript, "label %d of cross_entropy is not in 0 to %d", l, size-1)
 }
 
-func runCrossEntropySlope[T values.Float](b *block, o *device.Op) error {
-	z, label, out := values.Numbers[T](b.arg(o, 0)), b.arg(o, 1).I64, values.Numbers[T](b.out(o))
-	size, n, step, each := b.out(o).Size, b.rows(o), b.step(o, 0), b.step(o, 1)
+func runCrossEntropySlope[T column.Float](b *block, o *device.Op) error {
+	z, label, out := column.Numbers[T](b.arg(o, 0)), b.arg(o, 1).I64(), column.Numbers[T](b.out(o))
+	size, n, step, each := b.out(o).Size(), b.rows(o), b.step(o, 0), b.step(o, 1)
 	if step != 0 {
 		cpu.Softmax(n, size, z[:n*size], 1, out[:n*size])
 	}
@@ -93,14 +93,14 @@ func runCrossEntropySlope[T values.Float](b *block, o *device.Op) error {
 }
 
 func runOneHot(b *block, o *device.Op) error {
-	out, size := b.out(o).F64, b.out(o).Size
+	out, size := b.out(o).F64(), b.out(o).Size()
 	for r := range b.rows(o) {
 		row := out[r*size : (r+1)*size]
 		clear(row)
 		if b.skip(o, r) {
 			continue
 		}
-		l := b.arg(o, 0).I64[r*b.step(o, 0)]
+		l := b.arg(o, 0).I64()[r*b.step(o, 0)]
 		if l < 0 || l >= int64(size) {
 			return sqlerr.New(sqlerr.ArraySubscript, "label %d of one_hot is not in 0 to %d", l, size-1)
 		}
@@ -110,22 +110,22 @@ func runOneHot(b *block, o *device.Op) error {
 }
 
 // divisor is the number given as argument i by which the loop divides, 1 if there is none.
-func divisor[T values.Float](b *block, o *device.Op, i int) T {
+func divisor[T column.Float](b *block, o *device.Op, i int) T {
 	if i == len(o.Args) {
 		return 1
 	}
-	return values.Numbers[T](b.arg(o, i))[0]
+	return column.Numbers[T](b.arg(o, i))[0]
 }
 
-func runSoftmax[T values.Float](b *block, o *device.Op) error {
-	last, n := o.Aux.(int), b.rows(o)*b.out(o).Size
-	cpu.Softmax(n/last, last, values.Numbers[T](b.arg(o, 0))[:n], divisor[T](b, o, 1), values.Numbers[T](b.out(o))[:n])
+func runSoftmax[T column.Float](b *block, o *device.Op) error {
+	last, n := o.Aux.(int), b.rows(o)*b.out(o).Size()
+	cpu.Softmax(n/last, last, column.Numbers[T](b.arg(o, 0))[:n], divisor[T](b, o, 1), column.Numbers[T](b.out(o))[:n])
 	return nil
 }
 
-func runLogSoftmax[T values.Float](b *block, o *device.Op) error {
-	last, n := o.Aux.(int), b.rows(o)*b.out(o).Size
-	x, out, top, l := values.Numbers[T](b.arg(o, 0)), values.Numbers[T](b.out(o)), make([]float64, n/last),
+func runLogSoftmax[T column.Float](b *block, o *device.Op) error {
+	last, n := o.Aux.(int), b.rows(o)*b.out(o).Size()
+	x, out, top, l := column.Numbers[T](b.arg(o, 0)), column.Numbers[T](b.out(o)), make([]float64, n/last),
 		make([]float64, n/last)
 	cpu.LogSumExp(n/last, last, x[:n], top, l)
 	for i := range n {
@@ -134,9 +134,9 @@ func runLogSoftmax[T values.Float](b *block, o *device.Op) error {
 	return nil
 }
 
-func runLogSoftmaxSlope[T values.Float](b *block, o *device.Op) error {
-	last, n := o.Aux.(int), b.rows(o)*b.out(o).Size
-	x, g, out := values.Numbers[T](b.arg(o, 0)), values.Numbers[T](b.arg(o, 1)), values.Numbers[T](b.out(o))
+func runLogSoftmaxSlope[T column.Float](b *block, o *device.Op) error {
+	last, n := o.Aux.(int), b.rows(o)*b.out(o).Size()
+	x, g, out := column.Numbers[T](b.arg(o, 0)), column.Numbers[T](b.arg(o, 1)), column.Numbers[T](b.out(o))
 	cpu.Softmax(n/last, last, x[:n], 1, out[:n])
 	for lo := 0; lo < n; lo += last {
 		p, g := out[lo:lo+last], g[lo:lo+last]
@@ -161,12 +161,12 @@ func runLogSoftmaxSlope[T values.Float](b *block, o *device.Op) error {
 }
 
 // runSoftmaxGradOfOne is runSoftmaxGrad where y or g is one chunk for all rows.
-func runSoftmaxGradOfOne[T values.Float](b *block, o *device.Op) error {
-	last, size, out := o.Aux.(int), b.out(o).Size, values.Numbers[T](b.out(o))
+func runSoftmaxGradOfOne[T column.Float](b *block, o *device.Op) error {
+	last, size, out := o.Aux.(int), b.out(o).Size(), column.Numbers[T](b.out(o))
 	for r := range b.rows(o) {
 		var chunk [2][]T
 		for i := range chunk {
-			x, at := values.Numbers[T](b.arg(o, i)), r*size
+			x, at := column.Numbers[T](b.arg(o, i)), r*size
 			if b.t.Cells[o.Args[i]].Uniform {
 				at = 0
 			}
@@ -177,9 +177,9 @@ func runSoftmaxGradOfOne[T values.Float](b *block, o *device.Op) error {
 	return nil
 }
 
-func runSoftmaxGrad[T values.Float](b *block, o *device.Op) error {
-	last, n := o.Aux.(int), b.rows(o)*b.out(o).Size
-	cpu.SoftmaxGrad(n/last, last, values.Numbers[T](b.arg(o, 0))[:n], values.Numbers[T](b.arg(o, 1))[:n],
-		divisor[T](b, o, 2), values.Numbers[T](b.out(o))[:n])
+func runSoftmaxGrad[T column.Float](b *block, o *device.Op) error {
+	last, n := o.Aux.(int), b.rows(o)*b.out(o).Size()
+	cpu.SoftmaxGrad(n/last, last, column.Numbers[T](b.arg(o, 0))[:n], column.Numbers[T](b.arg(o, 1))[:n],
+		divisor[T](b, o, 2), column.Numbers[T](b.out(o))[:n])
 	return nil
 }

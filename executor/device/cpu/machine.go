@@ -3,9 +3,9 @@ package cpu
 import (
 	"context"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/tuning"
-	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cpu"
@@ -46,7 +46,7 @@ func (m *Machine) reserve(n int) error {
 		m.scratch[i] = nil
 		nb, err := tensor.NewBuffer(n)
 		if err != nil {
-			return values.OutOfMemory(err)
+			return column.OutOfMemory(err)
 		}
 		m.scratch[i] = nb
 	}

@@ -3,23 +3,25 @@ package cpu
 import (
 	"strings"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/values"
+	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
 )
 
 // addUniform adds n equal rows.
-func (x *reducer) addUniform(a *accum, d *values.Column, n int) {
-	if d.Valid != nil && d.Valid[0] == 0 || n == 0 {
+func (x *reducer) addUniform(a *accum, d *column.Column, n int) {
+	if d.Valid() != nil && d.Valid()[0] == 0 || n == 0 {
 		return
 	}
 	switch {
 	case x.fn == ra.Count:
 	case x.fn != ra.Sum && x.fn != ra.GradSum:
 		x.extreme(a, d, 0)
-	case x.in == values.I64:
-		a.i += int64(n) * d.I64[0]
+	case x.in == column.I64:
+		a.i += int64(n) * d.I64()[0]
 	default:
 		for i := range a.f {
 			a.f[i] += float64(n) * d.Float(i)
@@ -28,14 +30,14 @@ func (x *reducer) addUniform(a *accum, d *values.Column, n int) {
 	a.seen += int64(n)
 }
 
-func (x *reducer) addAll(a *accum, d *values.Column, lo, hi int) {
-	switch d.Kind {
-	case values.F64:
-		cpu.AddRows(hi-lo, x.size, d.F64[lo*x.size:hi*x.size], a.f)
-	case values.F32:
-		cpu.AddRows(hi-lo, x.size, d.F32[lo*x.size:hi*x.size], a.f)
+func (x *reducer) addAll(a *accum, d *column.Column, lo, hi int) {
+	switch d.Kind() {
+	case column.F64:
+		cpu.AddRows(hi-lo, x.size, d.F64()[lo*x.size:hi*x.size], a.f)
+	case column.F32:
+		cpu.AddRows(hi-lo, x.size, d.F32()[lo*x.size:hi*x.size], a.f)
 	default:
-		for _, i := range d.I64[lo:hi] {
+		for _, i := range d.I64()[lo:hi] {
 			a.i += i
 		}
 	}
@@ -43,14 +45,14 @@ func (x *reducer) addAll(a *accum, d *values.Column, lo, hi int) {
 
 // extreme replaces the extreme by row r where that is beyond it, in chunks element by element. NaN is above all
 // numbers.
-func (x *reducer) extreme(a *accum, d *values.Column, r int) {
-	switch d.Kind {
-	case values.I64:
-		if i := d.I64[r]; a.seen == 0 || x.sign > 0 && i > a.i || x.sign < 0 && i < a.i {
+func (x *reducer) extreme(a *accum, d *column.Column, r int) {
+	switch d.Kind() {
+	case column.I64:
+		if i := d.I64()[r]; a.seen == 0 || x.sign > 0 && i > a.i || x.sign < 0 && i < a.i {
 			a.i = i
 		}
-	case values.Str:
-		if s := d.Texts[r]; a.seen == 0 || x.sign*strings.Compare(s, a.s) > 0 {
+	case column.Str:
+		if s := d.Texts()[r]; a.seen == 0 || x.sign*strings.Compare(s, a.s) > 0 {
 			a.s = s
 		}
 	default:
@@ -83,11 +85,16 @@ func (x *reducer) merge(a, b *accum) {
 		a.i, a.s = b.i, b.s
 		copy(a.f, b.f)
 	default:
-		d := values.Column{Kind: x.in, Size: x.size, N: 1, I64: []int64{b.i}, F64: b.f, Texts: []string{b.s}}
-		if x.in == values.F32 {
-			d.Kind = values.F64
+		var d *column.Column
+		switch x.in {
+		case column.I64:
+			d = column.Of(kernels.Type{}, []int64{b.i})
+		case column.Str:
+			d = column.Of(kernels.Type{}, []string{b.s})
+		default:
+			d = column.Of(kernels.Type{}, b.f)
 		}
-		x.extreme(a, &d, 0)
+		x.extreme(a, d, 0)
 	}
 	a.seen += b.seen
 }
@@ -107,37 +114,37 @@ func (a *accum) settle(mem *loans, size int) {
 }
 
 // finish writes group g's result.
-func (x *reducer) finish(out *values.Column, g int, a *accum) {
-	if out.Valid != nil {
-		out.Valid[g] = 1
+func (x *reducer) finish(out *column.Column, g int, a *accum) {
+	if out.Valid() != nil {
+		out.Valid()[g] = 1
 		if a.seen == 0 && x.fn != ra.GradSum && x.fn != ra.Count {
-			out.Valid[g] = 0
+			out.Valid()[g] = 0
 			out.ZeroRow(g)
 			return
 		}
 	}
 	if x.parts {
 		if !a.held && a.rows > 0 {
-			copy(out.F32[g*x.size:(g+1)*x.size], a.part)
+			copy(out.F32()[g*x.size:(g+1)*x.size], a.part)
 			return
 		}
 		a.settle(x.mem, x.size)
 	}
 	switch {
 	case x.fn == ra.Count:
-		out.I64[g] = a.seen
-	case out.Kind == values.I64:
-		out.I64[g] = a.i
-	case out.Kind == values.Str:
-		out.Texts[g] = a.s
-	case out.Kind == values.F32 && len(a.f) >= 64: // large enough for a call of C
-		cpu.Narrow(a.f, out.F32[g*x.size:])
-	case out.Kind == values.F32:
+		out.I64()[g] = a.seen
+	case out.Kind() == column.I64:
+		out.I64()[g] = a.i
+	case out.Kind() == column.Str:
+		out.Texts()[g] = a.s
+	case out.Kind() == column.F32 && len(a.f) >= 64: // large enough for a call of C
+		cpu.Narrow(a.f, out.F32()[g*x.size:])
+	case out.Kind() == column.F32:
 		for i, f := range a.f {
-			out.F32[g*x.size+i] = float32(f)
+			out.F32()[g*x.size+i] = float32(f)
 		}
 	default:
-		copy(out.F64[g*x.size:(g+1)*x.size], a.f)
+		copy(out.F64()[g*x.size:(g+1)*x.size], a.f)
 	}
 }
 
@@ -156,7 +163,7 @@ type accum struct {
 type reducer struct {
 	fn   ra.AggFn
 	size int
-	in   values.Kind
+	in   column.Kind
 	sign int
 	// parts: accumulators sum in single precision, and move that to double precision when there are too many rows.
 	parts bool
@@ -164,7 +171,7 @@ type reducer struct {
 }
 
 func newReducer(v *values.Val) *reducer {
-	x := &reducer{fn: v.Fn, size: v.Args[0].Type.Size(), in: values.KindOf(v.Args[0].Type), sign: 1}
+	x := &reducer{fn: v.Fn, size: v.Args[0].Type.Size(), in: column.KindOf(v.Args[0].Type), sign: 1}
 	if v.Fn == ra.Min {
 		x.sign = -1
 	}
@@ -173,7 +180,7 @@ func newReducer(v *values.Val) *reducer {
 
 // numbers is the size of an accumulator.
 func (x *reducer) numbers() int {
-	if x.in == values.I64 || x.in == values.Str || x.fn == ra.Count {
+	if x.in == column.I64 || x.in == column.Str || x.fn == ra.Count {
 		return 0
 	}
 	return x.size
@@ -191,19 +198,19 @@ func (x *reducer) reset(a *accum) {
 }
 
 // add adds the rows lo to hi of a block.
-func (x *reducer) add(a *accum, d *values.Column, uniform bool, lo, hi int) {
+func (x *reducer) add(a *accum, d *column.Column, uniform bool, lo, hi int) {
 	if uniform {
 		x.addUniform(a, d, hi-lo)
 		return
 	}
 	sums := x.fn == ra.Sum || x.fn == ra.GradSum
-	if sums && d.Valid == nil {
+	if sums && d.Valid() == nil {
 		a.seen += int64(hi - lo)
 		x.addAll(a, d, lo, hi)
 		return
 	}
 	for r := lo; r < hi; r++ {
-		if d.Valid != nil && d.Valid[r] == 0 {
+		if d.Valid() != nil && d.Valid()[r] == 0 {
 			continue
 		}
 		if sums {

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/kernels/blas"
@@ -9,7 +10,7 @@ import (
 
 // addersOf returns the loops of the sum v. whole is nil where there is no such loop.
 func addersOf(a *device.Adding, v *values.Val, mem *loans) (add adder, whole wholeGroups) {
-	single := values.KindOf(v.Type) == values.F32
+	single := column.KindOf(v.Type) == column.F32
 	switch {
 	case a == nil:
 		return nil, nil
@@ -29,22 +30,22 @@ func addersOf(a *device.Adding, v *values.Val, mem *loans) (add adder, whole who
 
 // wholeGroups computes the sums of groups from g on that lie wholly in the block, with rows from start[i] to
 // start[i+1]. The bits are the same as an adder's.
-type wholeGroups func(b *block, start []int32, out *values.Column, g int)
+type wholeGroups func(b *block, start []int32, out *column.Column, g int)
 
-func sumWholes[T values.Float](scalars []values.Factor, from []device.Source, near []bool) wholeGroups {
-	return func(b *block, start []int32, out *values.Column, g int) {
+func sumWholes[T column.Float](scalars []values.Factor, from []device.Source, near []bool) wholeGroups {
+	return func(b *block, start []int32, out *column.Column, g int) {
 		lo, hi := int(start[0]), int(start[len(start)-1])
-		weights := values.Numbers[T](b.partial(out.Kind, b.t.Rows))[:hi-lo]
+		weights := column.Numbers[T](b.partial(out.Kind(), b.t.Rows))[:hi-lo]
 		multiply(b, scalars, weights, lo-b.lo)
 		x := inPlace[T](from, near, lo, hi)
-		cpu.SpMM(len(start)-1, start, lo, weights, x[0], x[1], out.Size, values.Numbers[T](out)[g*out.Size:])
+		cpu.SpMM(len(start)-1, start, lo, weights, x[0], x[1], out.Size(), column.Numbers[T](out)[g*out.Size():])
 	}
 }
 
 // inPlace are rows lo to hi of one or two columns, read where they lie.
-func inPlace[T values.Float](from []device.Source, near []bool, lo, hi int) (x [2]cpu.Rows[T]) {
+func inPlace[T column.Float](from []device.Source, near []bool, lo, hi int) (x [2]cpu.Rows[T]) {
 	for i, s := range from {
-		x[i] = cpu.Rows[T]{X: values.Numbers[T](s.V.Data), Near: near[i]}
+		x[i] = cpu.Rows[T]{X: column.Numbers[T](s.V.Data), Near: near[i]}
 		if s.Idx != nil {
 			x[i].At = s.Idx.At[lo:hi]
 		}
@@ -52,10 +53,10 @@ func inPlace[T values.Float](from []device.Source, near []bool, lo, hi int) (x [
 	return x
 }
 
-func addInPlace[T values.Float](scalars []values.Factor, from []device.Source, near []bool) adder {
+func addInPlace[T column.Float](scalars []values.Factor, from []device.Source, near []bool) adder {
 	return func(b *block, a *accum, lo, hi int) {
 		sum, size := a.f, len(a.f)
-		tmp := values.Numbers[T](b.partial(from[0].V.Data.Kind, b.t.Rows+size))
+		tmp := column.Numbers[T](b.partial(from[0].V.Data.Kind(), b.t.Rows+size))
 		weights, part := tmp[:hi-lo], tmp[b.t.Rows:b.t.Rows+size]
 		multiply(b, scalars, weights, lo)
 		x := inPlace[T](from, near, b.lo+lo, b.lo+hi)
@@ -64,14 +65,14 @@ func addInPlace[T values.Float](scalars []values.Factor, from []device.Source, n
 	}
 }
 
-func addWeighted[T values.Float](scalars []values.Factor) adder {
+func addWeighted[T column.Float](scalars []values.Factor) adder {
 	return func(b *block, a *accum, lo, hi int) {
 		sum, size := a.f, len(a.f)
 		x, _ := b.result(len(scalars))
-		tmp := values.Numbers[T](b.partial(x.Kind, b.t.Rows+size))
+		tmp := column.Numbers[T](b.partial(x.Kind(), b.t.Rows+size))
 		weights, part := tmp[:hi-lo], tmp[b.t.Rows:b.t.Rows+size]
 		multiply(b, scalars, weights, lo)
-		cpu.SpMM(1, []int32{0, int32(hi - lo)}, 0, weights, cpu.Rows[T]{X: values.Numbers[T](x)[lo*size : hi*size]},
+		cpu.SpMM(1, []int32{0, int32(hi - lo)}, 0, weights, cpu.Rows[T]{X: column.Numbers[T](x)[lo*size : hi*size]},
 			cpu.Rows[T]{}, size, part)
 		cpu.AddRows(1, size, part, sum)
 	}
@@ -79,11 +80,11 @@ func addWeighted[T values.Float](scalars []values.Factor) adder {
 
 // multiply computes the product of the scalar factors, which are the first results of the tree, for the rows from lo
 // on.
-func multiply[T values.Float](b *block, scalars []values.Factor, out []T, lo int) {
+func multiply[T column.Float](b *block, scalars []values.Factor, out []T, lo int) {
 	n, product, each := len(out), []T{1}, 0
 	for i, f := range scalars {
 		d, uniform := b.result(i)
-		x, step := values.Numbers[T](d), 0
+		x, step := column.Numbers[T](d), 0
 		if !uniform {
 			x, step = x[lo:], 1
 		}
@@ -123,7 +124,7 @@ func addOutersInParts(terms []device.OuterTerm, mem *loans, size int) adder {
 }
 
 // addOuters sets out to keep (0 or 1) times itself plus the sums of all terms.
-func addOuters[T values.Float](b *block, terms []device.OuterTerm, out []T, keep, lo, hi int) {
+func addOuters[T column.Float](b *block, terms []device.OuterTerm, out []T, keep, lo, hi int) {
 	most := 0
 	for _, t := range terms {
 		if len(t.Scalars) > 0 {
@@ -131,7 +132,7 @@ func addOuters[T values.Float](b *block, terms []device.OuterTerm, out []T, keep
 		}
 	}
 	first, _ := b.result(0)
-	tmp, base := values.Numbers[T](b.partial(first.Kind, b.t.Rows*most)), b.base
+	tmp, base := column.Numbers[T](b.partial(first.Kind(), b.t.Rows*most)), b.base
 	for _, t := range terms {
 		addOuter(b, t, out, tmp, keep, lo, hi)
 		b.base, keep = b.base+len(t.Scalars)+2, 1
@@ -141,12 +142,12 @@ func addOuters[T values.Float](b *block, terms []device.OuterTerm, out []T, keep
 
 // addOuter sets out to keep (0 or 1) times itself plus the products of one term, whose cells are the block's next
 // results.
-func addOuter[T values.Float](b *block, t device.OuterTerm, out, tmp []T, keep, lo, hi int) {
+func addOuter[T column.Float](b *block, t device.OuterTerm, out, tmp []T, keep, lo, hi int) {
 	dx, _ := b.result(len(t.Scalars))
 	dy, _ := b.result(len(t.Scalars) + 1)
 	n, p, q := hi-lo, t.X.Type.Size()/t.Each, t.Y.Type.Size()/t.Each
 	width := t.Each * q
-	x, y := values.Numbers[T](dx)[lo*t.Each*p:hi*t.Each*p], values.Numbers[T](dy)[lo*width:hi*width]
+	x, y := column.Numbers[T](dx)[lo*t.Each*p:hi*t.Each*p], column.Numbers[T](dy)[lo*width:hi*width]
 	if len(t.Scalars) > 0 {
 		w, scaled := tmp[:n], tmp[b.t.Rows:b.t.Rows+n*width]
 		multiply(b, t.Scalars, w, lo)

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/kernels/blas"
@@ -20,7 +21,7 @@ func runGEMM(g *device.GEMM, in *task) error {
 	return cpu.Parallel(m.ctx, m.workers, in.Rows*down*n, func(w, task int) error {
 		row, at := task/(down*n), task%(down*n)
 		lo, left := at%down*g.Rows, at/down*width
-		if in.V.Data.Kind == values.F32 {
+		if in.V.Data.Kind() == column.F32 {
 			runPanel[float32](in, g, row, lo, left, min(width, g.P.N-left))
 		} else {
 			runPanel[float64](in, g, row, lo, left, min(width, g.P.N-left))
@@ -30,18 +31,18 @@ func runGEMM(g *device.GEMM, in *task) error {
 }
 
 // part is the matrix of v that product row reads: its own, or the same for all rows.
-func part[T values.Float](v *values.Val, row, size int) []T {
+func part[T column.Float](v *values.Val, row, size int) []T {
 	if v.Uniform() {
-		return values.Numbers[T](v.Data)[:size]
+		return column.Numbers[T](v.Data)[:size]
 	}
-	return values.Numbers[T](v.Data)[row*size : (row+1)*size]
+	return column.Numbers[T](v.Data)[row*size : (row+1)*size]
 }
 
 // runPanel computes a panel of one product's result: from row lo and column left on.
-func runPanel[T values.Float](in *task, g *device.GEMM, row, lo, left, width int) {
+func runPanel[T column.Float](in *task, g *device.GEMM, row, lo, left, width int) {
 	p := g.P
 	x, y, out := part[T](g.X, row, p.M*p.K), part[T](g.Y, row, p.K*p.N),
-		values.Numbers[T](in.V.Data)[row*p.M*p.N:(row+1)*p.M*p.N]
+		column.Numbers[T](in.V.Data)[row*p.M*p.N:(row+1)*p.M*p.N]
 	n := min(g.Rows, p.M-lo)
 	lda, ldb := p.K, p.N
 	if p.At {
@@ -66,7 +67,7 @@ func runOuterSums(o *device.Outers, in *task) error {
 	down, n, width := o.Tiles()
 	return cpu.Parallel(m.ctx, m.workers, down*n, func(w, task int) error {
 		lo, left := task%down*device.OutersTile, task/down*width
-		if in.V.Data.Kind == values.F32 {
+		if in.V.Data.Kind() == column.F32 {
 			runOuters[float32](in, o, lo, min(device.OutersTile, o.P-lo), left, min(width, o.Q-left), m.scratch[w])
 		} else {
 			runOuters[float64](in, o, lo, min(device.OutersTile, o.P-lo), left, min(width, o.Q-left), m.scratch[w])
@@ -76,21 +77,21 @@ func runOuterSums(o *device.Outers, in *task) error {
 }
 
 // inParts returns memory for n sums in double precision, which begin at 0, and for parts of them in the result's kind.
-func inParts[T values.Float](k values.Kind, n int, scratch *tensor.Buffer) (part []T, sum []float64) {
-	d, wide := values.Place(scratch, 0, k, n, 1, false),
-		values.Place(scratch, values.Aligned(n*k.Bytes()), values.F64, n, 1, false)
-	clear(wide.F64)
-	return values.Numbers[T](&d), wide.F64
+func inParts[T column.Float](k column.Kind, n int, scratch *tensor.Buffer) (part []T, sum []float64) {
+	d, wide := column.Place(scratch, 0, k, n, 1, false),
+		column.Place(scratch, column.Aligned(n*k.Bytes()), column.F64, n, 1, false)
+	clear(wide.F64())
+	return column.Numbers[T](&d), wide.F64()
 }
 
 // runOuters sums n rows and width columns of the result.
-func runOuters[T values.Float](in *task, o *device.Outers, lo, n, left, width int, scratch *tensor.Buffer) {
-	x, y, out := values.Numbers[T](o.X.Data), values.Numbers[T](o.Y.Data), values.Numbers[T](in.V.Data)
+func runOuters[T column.Float](in *task, o *device.Outers, lo, n, left, width int, scratch *tensor.Buffer) {
+	x, y, out := column.Numbers[T](o.X.Data), column.Numbers[T](o.Y.Data), column.Numbers[T](in.V.Data)
 	if in.Rows <= device.ProductRows {
 		blas.Gemm(true, false, n, width, in.Rows, x[lo:], o.P, y[left:], o.Q, 0, out[lo*o.Q+left:], o.Q)
 		return
 	}
-	part, sum := inParts[T](in.V.Data.Kind, n*width, scratch)
+	part, sum := inParts[T](in.V.Data.Kind(), n*width, scratch)
 	for at := 0; at < in.Rows; at += device.ProductRows {
 		blas.Gemm(true, false, n, width, min(device.ProductRows, in.Rows-at), x[at*o.P+lo:], o.P, y[at*o.Q+left:], o.Q,
 			0, part, width)
@@ -112,21 +113,21 @@ func runNarrowProducts(s *device.NarrowProduct, in *task) error {
 	panels := (s.Long + s.Rows - 1) / s.Rows
 	return cpu.Parallel(m.ctx, m.workers, in.Rows*panels, func(w, task int) error {
 		operand, result := s.Scratch()
-		d := values.Place(m.scratch[w], 0, in.V.Data.Kind, operand+result, 1, false)
-		if in.V.Data.Kind == values.F32 {
-			runNarrow(in, s, task/panels, task%panels*s.Rows, d.F32)
+		d := column.Place(m.scratch[w], 0, in.V.Data.Kind(), operand+result, 1, false)
+		if in.V.Data.Kind() == column.F32 {
+			runNarrow(in, s, task/panels, task%panels*s.Rows, d.F32())
 		} else {
-			runNarrow(in, s, task/panels, task%panels*s.Rows, d.F64)
+			runNarrow(in, s, task/panels, task%panels*s.Rows, d.F64())
 		}
 		return nil
 	})
 }
 
 // runNarrow computes a panel of one product's result, from lo on along the long side.
-func runNarrow[T values.Float](in *task, s *device.NarrowProduct, row, lo int, scratch []T) {
+func runNarrow[T column.Float](in *task, s *device.NarrowProduct, row, lo int, scratch []T) {
 	n, operand := min(s.Rows, s.Long-lo), 0
 	wide, narrow := part[T](s.Wide, row, s.Long*s.Inner), part[T](s.Narrow, row, s.Side*s.Inner)
-	out := values.Numbers[T](in.V.Data)[row*s.Side*s.Long : (row+1)*s.Side*s.Long]
+	out := column.Numbers[T](in.V.Data)[row*s.Side*s.Long : (row+1)*s.Side*s.Long]
 	if s.Turn {
 		operand, _ = s.Scratch()
 		rows, cols := s.Side, s.Inner
@@ -165,12 +166,12 @@ func runProductSums(s *device.ProductSum, in *task) error {
 	m := in.m
 	return cpu.Parallel(m.ctx, m.workers, in.Grp.Out.N*s.Down, func(w, task int) error {
 		g, lo := task/s.Down, task%s.Down*s.Panel
-		if in.V.Data.Kind == values.F32 {
+		if in.V.Data.Kind() == column.F32 {
 			sumProducts[float32](in, s, g, lo, m.scratch[w])
 		} else {
 			sumProducts[float64](in, s, g, lo, m.scratch[w])
 		}
-		if valid := in.V.Data.Valid; valid != nil && lo == 0 {
+		if valid := in.V.Data.Valid(); valid != nil && lo == 0 {
 			valid[g] = 1
 			if in.Grp.Start[g] == in.Grp.Start[g+1] {
 				valid[g] = 0
@@ -182,16 +183,16 @@ func runProductSums(s *device.ProductSum, in *task) error {
 
 // sumProducts computes a panel of group g's result, from row lo on: in the result's kind over at most LongSum numbers,
 // else in double precision.
-func sumProducts[T values.Float](in *task, s *device.ProductSum, g, lo int, scratch *tensor.Buffer) {
+func sumProducts[T column.Float](in *task, s *device.ProductSum, g, lo int, scratch *tensor.Buffer) {
 	p, first, end := s.P, int(in.Grp.Start[g]), int(in.Grp.Start[g+1])
 	n := min(s.Panel, p.M-lo)
-	out := values.Numbers[T](in.V.Data)[(g*p.M+lo)*p.N : (g*p.M+lo+n)*p.N]
+	out := column.Numbers[T](in.V.Data)[(g*p.M+lo)*p.N : (g*p.M+lo+n)*p.N]
 	run := s.InOwnPrecision()
 	if end-first <= run {
 		addProducts(s, lo, n, first, end, out)
 		return
 	}
-	part, sum := inParts[T](in.V.Data.Kind, n*p.N, scratch)
+	part, sum := inParts[T](in.V.Data.Kind(), n*p.N, scratch)
 	for ; first < end; first += run {
 		addProducts(s, lo, n, first, min(first+run, end), part)
 		cpu.AddRows(1, n*p.N, part, sum)
@@ -202,7 +203,7 @@ func sumProducts[T values.Float](in *task, s *device.ProductSum, g, lo int, scra
 }
 
 // addProducts sets out to n rows, from row lo on, of the sum of the products first to end.
-func addProducts[T values.Float](s *device.ProductSum, lo, n, first, end int, out []T) {
+func addProducts[T column.Float](s *device.ProductSum, lo, n, first, end int, out []T) {
 	p := s.P
 	if first == end {
 		clear(out)
@@ -217,8 +218,8 @@ func addProducts[T values.Float](s *device.ProductSum, lo, n, first, end int, ou
 	beta := T(0)
 	for r := first; r < end; r++ {
 		x, y := s.X.Row(r)*p.M*p.K, s.Y.Row(r)*p.K*p.N
-		blas.Gemm(p.At, p.Bt, n, p.N, p.K, values.Numbers[T](s.X.V.Data)[x+left:x+p.M*p.K], lda,
-			values.Numbers[T](s.Y.V.Data)[y:y+p.K*p.N], ldb, beta, out, p.N)
+		blas.Gemm(p.At, p.Bt, n, p.N, p.K, column.Numbers[T](s.X.V.Data)[x+left:x+p.M*p.K], lda,
+			column.Numbers[T](s.Y.V.Data)[y:y+p.K*p.N], ldb, beta, out, p.N)
 		beta = 1
 		tensor.Trim()
 	}

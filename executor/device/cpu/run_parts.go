@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
-	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/kernels/blas"
 	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/tensor"
@@ -48,14 +48,14 @@ func runParts(d *device.Distributed, in *task) (done bool, err error) {
 			scale[i] = -scale[i]
 		}
 	}
-	if values.KindOf(d.R.Type) == values.F32 {
+	if column.KindOf(d.R.Type) == column.F32 {
 		return newParts[float32](in.m, d, scale).compute()
 	}
 	return newParts[float64](in.m, d, scale).compute()
 }
 
 // parts is one run of the sums.
-type parts[T values.Float] struct {
+type parts[T column.Float] struct {
 	*device.Distributed
 	*device.Distribution
 	m     *Machine
@@ -67,12 +67,12 @@ type parts[T values.Float] struct {
 	added [2][]int // by panel: the number of products added, and whether its sum has begun
 }
 
-func newParts[T values.Float](m *Machine, d *device.Distributed, scale []float64) *parts[T] {
-	r := &parts[T]{Distributed: d, Distribution: d.Plan, m: m, scale: scale, x: values.Numbers[T](d.From.V.Data),
-		w: d.Work.Data.F64}
+func newParts[T column.Float](m *Machine, d *device.Distributed, scale []float64) *parts[T] {
+	r := &parts[T]{Distributed: d, Distribution: d.Plan, m: m, scale: scale, x: column.Numbers[T](d.From.V.Data),
+		w: d.Work.Data.F64()}
 	for i, s := range d.Sides {
 		n := s.Count * s.N * d.K
-		if r.added[i], r.f[i] = make([]int, len(d.Plan.Panels[i])), values.Numbers[T](s.V.Data); s.Turned {
+		if r.added[i], r.f[i] = make([]int, len(d.Plan.Panels[i])), column.Numbers[T](s.V.Data); s.Turned {
 			r.f[i] = overlay[T](tensor.AsBytes(r.w[d.Plan.Pack[i]:]), n)
 		}
 		if s.Wanted {
@@ -124,7 +124,7 @@ func (r *parts[T]) compute() (bool, error) {
 }
 
 // overlay reads the first n numbers of memory as another type.
-func overlay[T values.Float](b []byte, n int) []T {
+func overlay[T column.Float](b []byte, n int) []T {
 	_ = b[n*int(unsafe.Sizeof(T(0)))-1]
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
 }
@@ -138,7 +138,7 @@ func (r *parts[T]) meets(round, i int) (a, b int) {
 }
 
 func (r *parts[T]) tolerance() float64 {
-	if values.KindOf(r.R.Type) == values.F32 {
+	if column.KindOf(r.R.Type) == column.F32 {
 		return r.m.tune.DistributeReal
 	}
 	return r.m.tune.DistributeDouble
@@ -151,7 +151,7 @@ func (r *parts[T]) tolerance() float64 {
 // and of what underflows. Columns and rows may cancel, so the last part can be the largest.
 func (r *parts[T]) least() float64 {
 	unit, length := 0x1p-53, r.Size(0)+r.Size(1)
-	if values.KindOf(r.R.Type) == values.F32 {
+	if column.KindOf(r.R.Type) == column.F32 {
 		unit, length = 0x1p-24, 0
 	}
 	q, traces, long := 0.0, [2]float64{}, 0
@@ -205,7 +205,7 @@ func (r *parts[T]) square(side int) error {
 		for at := i; at < len(panels); at += lanes {
 			p, s := panels[at], r.Sides[side]
 			if s.Turned {
-				transpose(values.Numbers[T](s.V.Data)[p.Tile*s.N*k+p.From:], s.N, r.rowsOf(side, p), k, p.N, k, 1)
+				transpose(column.Numbers[T](s.V.Data)[p.Tile*s.N*k+p.From:], s.N, r.rowsOf(side, p), k, p.N, k, 1)
 			}
 			x := r.wide(w, side, p)
 			blas.Gemm(true, false, k, k, p.N, x, k, x, k, beta, lane(i), k)
@@ -226,7 +226,7 @@ func (r *parts[T]) square(side int) error {
 
 // transpose writes scale times the transpose of x, which has so many columns and rows. Rows of x are from apart, rows
 // of out are to apart.
-func transpose[A, B values.Float](x []A, from int, out []B, to, cols, rows int, scale A) {
+func transpose[A, B column.Float](x []A, from int, out []B, to, cols, rows int, scale A) {
 	const block = 16 // columns whose places in out stay in the cache
 	for lo := 0; lo < cols; lo += block {
 		for r := range rows {
@@ -388,7 +388,7 @@ func (r *parts[T]) dot(worker int, x, y []float64) (sum float64) {
 // put writes a panel's numbers, times scale, to a target.
 func (r *parts[T]) put(t *device.Target, p device.Panel, x []float64, scale float64) {
 	n := r.Sides[t.Side].N
-	out := values.Numbers[T](t.V.Data)[int(t.Row[p.Tile])*n*r.K:][:n*r.K]
+	out := column.Numbers[T](t.V.Data)[int(t.Row[p.Tile])*n*r.K:][:n*r.K]
 	if t.Turned {
 		transpose(x, r.K, out[p.From:], n, r.K, p.N, scale)
 		return

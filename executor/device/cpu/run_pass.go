@@ -121,7 +121,7 @@ func (f *pass) sumLane(b *block, lane int) error {
 	for i, x := range f.members {
 		if x.Runs != nil {
 			runs[i].begin(x.V, x.red, x.add, x.Runs, &sums[i].ends, first, hi)
-			if x.V.Data.Valid == nil {
+			if x.V.Data.Valid() == nil {
 				runs[i].whole = x.all
 			}
 		}

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/kernels/cpu"
@@ -11,7 +12,7 @@ var _ = registerForm(runAddRows)
 func runAddRows(a *device.AddRows, in *task) error {
 	return cpu.Apportion(in.m.ctx, in.m.workers, in.Lanes(), func(_, lane int) error {
 		lo, hi := lane*in.Lane, min((lane+1)*in.Lane, in.Rows)
-		if in.V.Data.Kind == values.F32 {
+		if in.V.Data.Kind() == column.F32 {
 			addFew[float32](a, in.V, lo, hi)
 		} else {
 			addFew[float64](a, in.V, lo, hi)
@@ -21,7 +22,7 @@ func runAddRows(a *device.AddRows, in *task) error {
 }
 
 // addFew adds to the rows lo to hi what the columns have for them, in the order of the columns.
-func addFew[T values.Float](a *device.AddRows, v *values.Val, lo, hi int) {
+func addFew[T column.Float](a *device.AddRows, v *values.Val, lo, hi int) {
 	var to, from []int32
 	for _, s := range a.From {
 		to, from = to[:0], from[:0]
@@ -30,7 +31,7 @@ func addFew[T values.Float](a *device.AddRows, v *values.Val, lo, hi int) {
 				to, from = append(to, int32(lo+i)), append(from, at)
 			}
 		}
-		cpu.AddAt(to, from, v.Type.Size(), values.Numbers[T](s.V.Data), values.Numbers[T](v.Data))
+		cpu.AddAt(to, from, v.Type.Size(), column.Numbers[T](s.V.Data), column.Numbers[T](v.Data))
 	}
 }
 
@@ -45,19 +46,19 @@ func runRelayout(x *device.Relayout, in *task) error {
 	return cpu.Parallel(m.ctx, m.workers, (x.L.Rows+each-1)/each, func(_, lane int) error {
 		lo, hi := lane*each, min((lane+1)*each, x.L.Rows)
 		switch src, dst := in.V.Args[0].Data, in.V.Data; {
-		case dst.Kind == values.F32:
-			copyLayout(x.L, x.Back, values.Numbers[float32](src), values.Numbers[float32](dst), lo, hi)
-		case src.Kind == values.F32: // a stored column of real, computed with in double precision
-			widenLayout(x.L, values.Numbers[float32](src), values.Numbers[float64](dst), lo, hi)
+		case dst.Kind() == column.F32:
+			copyLayout(x.L, x.Back, column.Numbers[float32](src), column.Numbers[float32](dst), lo, hi)
+		case src.Kind() == column.F32: // a stored column of real, computed with in double precision
+			widenLayout(x.L, column.Numbers[float32](src), column.Numbers[float64](dst), lo, hi)
 		default:
-			copyLayout(x.L, x.Back, values.Numbers[float64](src), values.Numbers[float64](dst), lo, hi)
+			copyLayout(x.L, x.Back, column.Numbers[float64](src), column.Numbers[float64](dst), lo, hi)
 		}
 		return nil
 	})
 }
 
 // copyLayout copies rows lo to hi of the matrix from the stored column, or with back to it.
-func copyLayout[T values.Float](l *values.Layout, back bool, src, dst []T, lo, hi int) {
+func copyLayout[T column.Float](l *values.Layout, back bool, src, dst []T, lo, hi int) {
 	for r := lo; r < hi; r++ {
 		row := r * l.Cols
 		for c := 0; c < l.Cols; c += l.Run {

@@ -3,6 +3,7 @@ package cpu
 import (
 	"sort"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/kernels/cpu"
@@ -14,7 +15,7 @@ var _ = registerForm(runSparse)
 
 func runSparse(s *device.SpMM, in *task) error {
 	return cpu.Apportion(in.m.ctx, in.m.workers, len(s.Cuts), func(w, lane int) error {
-		if in.V.Data.Kind == values.F32 {
+		if in.V.Data.Kind() == column.F32 {
 			return runSpMM[float32](in, s, w, lane)
 		}
 		return runSpMM[float64](in, s, w, lane)
@@ -24,11 +25,11 @@ func runSparse(s *device.SpMM, in *task) error {
 // trimNumbers is how many numbers are read before excess pages of files are released.
 const trimNumbers = 1 << 20
 
-func runSpMM[T values.Float](in *task, s *device.SpMM, w, lane int) error {
+func runSpMM[T column.Float](in *task, s *device.SpMM, w, lane int) error {
 	lo, hi := s.Cuts[lane][0], s.Cuts[lane][1]
 	start, size := in.Grp.Start[lo:hi+1], in.V.Type.Size()
 	base, end := int(start[0]), int(start[hi-lo])
-	l := &spmmLane[T]{in: in, s: s, buf: in.m.scratch[w], at: values.Aligned(in.T.Bytes) + s.Buf[lane], base: base}
+	l := &spmmLane[T]{in: in, s: s, buf: in.m.scratch[w], at: column.Aligned(in.T.Bytes) + s.Buf[lane], base: base}
 	if len(s.By) > 0 && end > base {
 		b, err := in.block(w)
 		if err != nil {
@@ -41,16 +42,16 @@ func runSpMM[T values.Float](in *task, s *device.SpMM, w, lane int) error {
 	out := in.V.Data
 	for g, most := lo, l.most(); g < hi; {
 		to := g + 1 + sort.Search(hi-g-1, func(i int) bool { return int(start[g-lo+i+2]-start[g-lo]) > most })
-		if err := l.sum(g, start[g-lo:to-lo+1], values.Numbers[T](out)[g*size:to*size]); err != nil {
+		if err := l.sum(g, start[g-lo:to-lo+1], column.Numbers[T](out)[g*size:to*size]); err != nil {
 			return err
 		}
 		tensor.Trim()
 		g = to
 	}
-	for g := lo; out.Valid != nil && g < hi; g++ {
-		out.Valid[g] = 1
+	for g := lo; out.Valid() != nil && g < hi; g++ {
+		out.Valid()[g] = 1
 		if in.V.Fn == ra.Sum && in.Grp.Start[g] == in.Grp.Start[g+1] {
-			out.Valid[g] = 0
+			out.Valid()[g] = 0
 		}
 	}
 	return nil
@@ -58,13 +59,13 @@ func runSpMM[T values.Float](in *task, s *device.SpMM, w, lane int) error {
 
 // blockWeights computes the weights of n rows from lo on. If they are a column in memory in the same order, it returns
 // that.
-func blockWeights[T values.Float](in *task, by []values.Factor, b *block, buf *tensor.Buffer, lo, n int) ([]T, error) {
+func blockWeights[T column.Float](in *task, by []values.Factor, b *block, buf *tensor.Buffer, lo, n int) ([]T, error) {
 	if c := in.T.Cells[in.T.Result[0]]; c.View && !c.Uniform && in.T.Ops[0].Out == in.T.Result[0] && len(by) == 1 &&
 		!by[0].Divide {
-		return values.Numbers[T](in.T.Ops[0].V.Data)[lo : lo+n], nil
+		return column.Numbers[T](in.T.Ops[0].V.Data)[lo : lo+n], nil
 	}
-	d := values.Place(buf, values.Aligned(in.T.Bytes), in.V.Data.Kind, n, 1, false)
-	weights := values.Numbers[T](&d)
+	d := column.Place(buf, column.Aligned(in.T.Bytes), in.V.Data.Kind(), n, 1, false)
+	weights := column.Numbers[T](&d)
 	for at := 0; at < n; at += in.T.Rows {
 		k := min(in.T.Rows, n-at)
 		if err := b.eval(lo+at, k); err != nil {
@@ -87,14 +88,14 @@ func runSparseBlocks(s *device.SpMMBlocks, in *task, sums []float64) error {
 	tasks := min(m.workers, len(s.Cuts))
 	return cpu.Parallel(m.ctx, m.workers, tasks, func(w, task int) error {
 		lo, hi := task*len(s.Cuts)/tasks, (task+1)*len(s.Cuts)/tasks
-		if in.V.Data.Kind == values.F32 {
+		if in.V.Data.Kind() == column.F32 {
 			return runSpMMBlocks[float32](in, s, sums, w, lo, hi)
 		}
 		return runSpMMBlocks[float64](in, s, sums, w, lo, hi)
 	})
 }
 
-func runSpMMBlocks[T values.Float](in *task, s *device.SpMMBlocks, all []float64, w, first, end int) error {
+func runSpMMBlocks[T column.Float](in *task, s *device.SpMMBlocks, all []float64, w, first, end int) error {
 	b, err := in.block(w)
 	if err != nil {
 		return err
@@ -115,19 +116,19 @@ func runSpMMBlocks[T values.Float](in *task, s *device.SpMMBlocks, all []float64
 	}
 	out := in.V.Data
 	for i, x := range sums {
-		values.Numbers[T](out)[from*size+i] = T(x)
+		column.Numbers[T](out)[from*size+i] = T(x)
 	}
-	for g := from; out.Valid != nil && g < to; g++ {
-		out.Valid[g] = 1
+	for g := from; out.Valid() != nil && g < to; g++ {
+		out.Valid()[g] = 1
 		if in.V.Fn == ra.Sum && in.Grp.Start[g] == in.Grp.Start[g+1] {
-			out.Valid[g] = 0
+			out.Valid()[g] = 0
 		}
 	}
 	return nil
 }
 
 // laneBlock adds to the sums of a lane's groups what they read of a block.
-func laneBlock[T values.Float](in *task, s *device.SpMMBlocks, all []float64, b *block, w, lane, block int) error {
+func laneBlock[T column.Float](in *task, s *device.SpMMBlocks, all []float64, b *block, w, lane, block int) error {
 	lo, hi, size := s.Cuts[lane][0], s.Cuts[lane][1], in.V.Type.Size()
 	n := hi - lo
 	start := s.Start[lane][block*n : (block+1)*n+1]
@@ -143,15 +144,15 @@ func laneBlock[T values.Float](in *task, s *device.SpMMBlocks, all []float64, b 
 		}
 	}
 	at, _ := s.Scratch(in.Instr)
-	d := values.Place(in.m.scratch[w], at, in.V.Data.Kind, n*size, 1, false)
-	cpu.SpMM(n, start, from, weights, cpu.Rows[T]{X: values.Numbers[T](s.X.V.Data), At: s.X.Idx.At[from:to], Near: true},
-		cpu.Rows[T]{}, size, values.Numbers[T](&d))
-	cpu.AddRows(1, n*size, values.Numbers[T](&d), all[lo*size:hi*size])
+	d := column.Place(in.m.scratch[w], at, in.V.Data.Kind(), n*size, 1, false)
+	cpu.SpMM(n, start, from, weights, cpu.Rows[T]{X: column.Numbers[T](s.X.V.Data), At: s.X.Idx.At[from:to], Near: true},
+		cpu.Rows[T]{}, size, column.Numbers[T](&d))
+	cpu.AddRows(1, n*size, column.Numbers[T](&d), all[lo*size:hi*size])
 	return nil
 }
 
 // spmmLane is the state of a lane.
-type spmmLane[T values.Float] struct {
+type spmmLane[T column.Float] struct {
 	in      *task
 	s       *device.SpMM
 	buf     *tensor.Buffer // the worker's memory
@@ -190,18 +191,18 @@ func (l *spmmLane[T]) sum(g int, start []int32, out []T) error {
 // long computes the sum of one group with more rows than a piece, as SpMM does: in chains of rows that are added in
 // double precision.
 func (l *spmmLane[T]) long(g, from, to int, out []T) error {
-	kind, size := l.in.V.Data.Kind, len(out)
+	kind, size := l.in.V.Data.Kind(), len(out)
 	at := l.at + len(l.s.X)*l.s.Files.Piece
-	d, e := values.Place(l.buf, at, kind, size, 1, false),
-		values.Place(l.buf, at+values.Aligned(size*kind.Bytes()), values.F64, size, 1, false)
-	clear(e.F64)
+	d, e := column.Place(l.buf, at, kind, size, 1, false),
+		column.Place(l.buf, at+column.Aligned(size*kind.Bytes()), column.F64, size, 1, false)
+	clear(e.F64())
 	for lo := from; lo < to; lo += device.Chain {
-		if err := l.sum(g, []int32{int32(lo), int32(min(lo+device.Chain, to))}, values.Numbers[T](&d)); err != nil {
+		if err := l.sum(g, []int32{int32(lo), int32(min(lo+device.Chain, to))}, column.Numbers[T](&d)); err != nil {
 			return err
 		}
-		cpu.AddRows(1, size, values.Numbers[T](&d), e.F64)
+		cpu.AddRows(1, size, column.Numbers[T](&d), e.F64())
 	}
-	for i, x := range e.F64 {
+	for i, x := range e.F64() {
 		out[i] = T(x)
 	}
 	return nil
@@ -212,17 +213,17 @@ func (l *spmmLane[T]) rows(lo, hi, g int) (x [2]cpu.Rows[T], err error) {
 	for i, from := range l.s.X {
 		switch {
 		case from.File != nil:
-			d := values.Place(l.buf, l.at+i*l.s.Files.Piece, l.in.V.Data.Kind, hi-lo, l.in.V.Type.Size(), false)
-			x[i] = cpu.Rows[T]{X: values.Numbers[T](&d), At: l.s.Files.Own[:hi-lo]}
+			d := column.Place(l.buf, l.at+i*l.s.Files.Piece, l.in.V.Data.Kind(), hi-lo, l.in.V.Type.Size(), false)
+			x[i] = cpu.Rows[T]{X: column.Numbers[T](&d), At: l.s.Files.Own[:hi-lo]}
 			if err := from.File.Read(d.Bytes(), from.Idx.At[lo:hi]); err != nil {
 				return x, err
 			}
 		case from.Held != nil:
-			x[i] = cpu.Rows[T]{X: values.Numbers[T](from.V.Data), At: from.Held[g:], Held: true}
+			x[i] = cpu.Rows[T]{X: column.Numbers[T](from.V.Data), At: from.Held[g:], Held: true}
 		case from.Idx != nil:
-			x[i] = cpu.Rows[T]{X: values.Numbers[T](from.V.Data), At: from.Idx.At[lo:hi]}
+			x[i] = cpu.Rows[T]{X: column.Numbers[T](from.V.Data), At: from.Idx.At[lo:hi]}
 		default:
-			x[i] = cpu.Rows[T]{X: values.Numbers[T](from.V.Data)}
+			x[i] = cpu.Rows[T]{X: column.Numbers[T](from.V.Data)}
 		}
 	}
 	return x, nil

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/kernels/cpu"
@@ -35,12 +36,12 @@ func (in *task) runStore() error {
 }
 
 // storedOf is the memory of the results for the instruction's rows.
-func storedOf(in *device.Instr) (outs []values.Column) {
+func storedOf(in *device.Instr) (outs []column.Column) {
 	for _, v := range append([]*values.Val{in.V}, in.Besides...) {
-		if out := *v.Data; in.By > 0 {
-			outs = append(outs, values.Viewed(&out, out.N*in.By, out.Size/in.By))
+		if in.By > 0 {
+			outs = append(outs, v.Data.Shaped(v.Data.Len()*in.By, v.Data.Size()/in.By))
 		} else {
-			outs = append(outs, out)
+			outs = append(outs, *v.Data)
 		}
 	}
 	return outs
@@ -48,17 +49,18 @@ func storedOf(in *device.Instr) (outs []values.Column) {
 
 // direct reports whether result r can be computed directly in its column's memory, without a copy. Columns with NULLs
 // are copied, because their invalid rows must be zero.
-func direct(t *device.Tree, r int, out *values.Column) bool {
+func direct(t *device.Tree, r int, out *column.Column) bool {
 	c := t.Cells[r]
-	return !c.View && !c.Uniform && !c.Nullable && out.Valid == nil && t.Rows > 1 && c.Kind == out.Kind
+	return !c.View && !c.Uniform && !c.Nullable && out.Valid() == nil && t.Rows > 1 && c.Kind == out.Kind()
 }
 
 // store copies a block's result to the rows from lo on.
-func store(out *values.Column, lo, n int, d *values.Column, uniform bool) {
-	if uniform && out.Kind == values.I64 && d.Kind == values.I64 && out.Size == 1 && out.Valid == nil && d.Valid == nil {
-		x := d.I64[0]
-		for r := range out.I64[lo : lo+n] {
-			out.I64[lo+r] = x
+func store(out *column.Column, lo, n int, d *column.Column, uniform bool) {
+	whole := out.Kind() == column.I64 && d.Kind() == column.I64 && out.Size() == 1
+	if uniform && whole && out.Valid() == nil && d.Valid() == nil {
+		x := d.I64()[0]
+		for r := range out.I64()[lo : lo+n] {
+			out.I64()[lo+r] = x
 		}
 		return
 	}
@@ -70,13 +72,13 @@ func store(out *values.Column, lo, n int, d *values.Column, uniform bool) {
 	}
 	dst := out.Rows(lo, lo+n)
 	src := d.Rows(0, n)
-	copy(dst.F64, src.F64)
-	copy(dst.F32, src.F32)
-	copy(dst.I64, src.I64)
-	copy(dst.Texts, src.Texts)
-	if dst.Valid != nil {
-		setValid(dst.Valid, src.Valid)
-		for r, v := range dst.Valid {
+	copy(dst.F64(), src.F64())
+	copy(dst.F32(), src.F32())
+	copy(dst.I64(), src.I64())
+	copy(dst.Texts(), src.Texts())
+	if dst.Valid() != nil {
+		setValid(dst.Valid(), src.Valid())
+		for r, v := range dst.Valid() {
 			if v == 0 {
 				dst.ZeroRow(r)
 			}

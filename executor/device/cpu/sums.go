@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/kernels/cpu"
@@ -108,7 +109,7 @@ func (s *runSum) inBlock(b *block, at, end int) int {
 // block adds the n rows of a block from row lo on.
 func (s *runSum) block(b *block, lo, n int) {
 	start := s.runs.Start
-	var d *values.Column
+	var d *column.Column
 	var uniform bool
 	if s.add == nil {
 		d, uniform = b.result(0)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/values"
@@ -97,7 +98,7 @@ func (c *plainCode) compute(ctx context.Context, in *device.Instr, v *values.Val
 		}
 		return nil
 	}
-	for r := range v.Data.N {
+	for r := range v.Data.Len() {
 		if err := c.set(ctx, v, r, v, r); err != nil {
 			return err
 		}
@@ -111,7 +112,7 @@ func (c *plainCode) set(ctx context.Context, v *values.Val, r int, x *values.Val
 		return err
 	}
 	y, err := c.row(x, from, v, map[*values.Val]kernels.Value{})
-	if err == nil && !v.Data.SetValue(r, y) {
+	if err == nil && !v.Data.Put(r, y) {
 		err = sqlerr.Broken("executor", "row %d of v%d is NULL though its type %v is not nullable", r, v.ID, v.Type)
 	}
 	return err
@@ -126,7 +127,7 @@ func (c *plainCode) row(v *values.Val, r int, making *values.Val,
 	}
 	switch {
 	case v.Done || c.there[v.Base()] && v != making:
-		return v.Data.Value(r, v.Type), nil
+		return v.Data.ValueAs(r, v.Type), nil
 	case v.Op == values.OpConst:
 		return c.rounded(v, v.Value), nil
 	case v.Op == values.OpGather:
@@ -175,17 +176,17 @@ func (c *plainCode) through(v *values.Val, r int, making *values.Val) (kernels.V
 		at = int(v.Index.At[r])
 	}
 	if at < 0 {
-		one := values.OnHeap(values.KindOf(v.Type), 1, v.Type.Size(), false)
-		return one.Value(0, v.Type), nil
+		one := column.OnHeap(column.KindOf(v.Type), 1, v.Type.Size(), false)
+		return one.ValueAs(0, v.Type), nil
 	}
 	return c.row(v.Args[0], at, making, map[*values.Val]kernels.Value{})
 }
 
 // rounded is x rounded to the type of v's column.
 func (c *plainCode) rounded(v *values.Val, x kernels.Value) kernels.Value {
-	one := values.OnHeap(values.KindOf(v.Type), 1, v.Type.Size(), true)
-	one.SetValue(0, x)
-	return one.Value(0, v.Type)
+	one := column.OnHeap(column.KindOf(v.Type), 1, v.Type.Size(), true)
+	one.Put(0, x)
+	return one.ValueAs(0, v.Type)
 }
 
 // lay computes v, a layout, element by element.
@@ -221,7 +222,7 @@ func (c *plainCode) reduce(ctx context.Context, v *values.Val) error {
 		}
 	}
 	for g := range groups {
-		if !v.Data.SetValue(g, groups[g].result(v)) {
+		if !v.Data.Put(g, groups[g].result(v)) {
 			return sqlerr.Broken("executor", "group %d of v%d is NULL though its type %v is not nullable", g, v.ID, v.Type)
 		}
 	}

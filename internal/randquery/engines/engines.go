@@ -26,6 +26,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/autodiff"
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/internal/randquery"
@@ -63,7 +64,7 @@ func Executor() randquery.Engine {
 func hasReal(db *memdb.DB) bool {
 	for _, cols := range db.Data {
 		for _, v := range cols {
-			if v.F32 != nil {
+			if v.Kind() == column.F32 {
 				return true
 			}
 		}
@@ -86,7 +87,7 @@ func execute(ctx context.Context, db *memdb.DB, plan *ra.Plan, opt executor.Opti
 		if err != nil {
 			return nil, err
 		}
-		for r := range cols[0].N {
+		for r := range cols[0].Len() {
 			row := make(interp.Row, len(cols))
 			for j, c := range cols {
 				row[j] = c.Value(r)
