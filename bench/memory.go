@@ -31,7 +31,6 @@ var Budgets = []*Budget{
 		Size: []Number{{"nodes", 2.4e6, 20000, 500}, {"edges", 28.8e6, 140000, 2000}, {"in", 100, 100, 10},
 			{"hidden", 256, 256, 16}, {"classes", 47, 47, 5}}, Vars: []Number{{"dropout", 0.5, 0, 0.5}, adamRate}}}}
 
-// workload finds one of Workloads.
 func workload(name string) *Workload {
 	i := slices.IndexFunc(Workloads, func(w *Workload) bool { return w.Name == name })
 	return Workloads[i]

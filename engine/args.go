@@ -361,7 +361,6 @@ func constant(e ast.Expr) (any, error) {
 	return nil, sqlerr.At(int(e.Position()), sqlerr.FeatureNotSupported, "this argument must be a constant")
 }
 
-// literal reads a literal.
 func literal(x *ast.Literal) (any, error) {
 	switch x.Kind {
 	case ast.LitNull:

@@ -94,7 +94,6 @@ func arrowType(t arrow.DataType) (typ string, shape tensor.Shape) {
 	return listType(t)
 }
 
-// listType is arrowType for lists.
 func listType(t arrow.DataType) (typ string, shape tensor.Shape) {
 	switch x := t.(type) {
 	case *arrow.FixedSizeListType:

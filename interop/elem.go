@@ -185,7 +185,6 @@ func (e elem) scalar(b []byte, big bool, typ string) (any, error) {
 	return intAs(n, typ)
 }
 
-// intAs converts an integer to a type.
 func intAs(n int64, typ string) (any, error) {
 	switch typ {
 	case "smallint", "integer", "bigint":

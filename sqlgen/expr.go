@@ -40,7 +40,6 @@ func atom(s string) text { return text{s, precAtom} }
 // maxText bounds an expression in bytes: expressions share sub-trees, texts cannot.
 const maxText = 1 << 18
 
-// expr prints an expression; col prints a column.
 func (p *printer) expr(e *kernels.Expr, col func(kernels.Col) string) (text, error) {
 	w := &writer{p: p, col: col}
 	if s := newSharing(); s.sizes[s.id(e)] > maxPlain {

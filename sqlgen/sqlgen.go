@@ -279,7 +279,6 @@ func (p *printer) carries(n *ra.Node) error {
 	return nil
 }
 
-// cte prints a node's CTE.
 func (p *printer) cte(n *ra.Node, hint, body string) string {
 	s := p.comment(n) + p.names[n]
 	if n.Op == ra.Opaque && hint == "MATERIALIZED " { // else its rows are already in a table

@@ -13,7 +13,6 @@ import (
 	"github.com/relgrad/relgrad/store/definitions"
 )
 
-// onConflict prints ON CONFLICT.
 func onConflict(b *writer, s *ast.Insert, t *catalog.TableDef) string {
 	oc := s.OnConflict
 	if oc == nil {

@@ -367,7 +367,6 @@ func clipText(b []byte) string {
 	return string(b)
 }
 
-// field converts one field.
 func (l *loader) field(i int, f *columns.Field) error {
 	c := l.cols[i]
 	if f.Null {

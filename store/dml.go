@@ -364,7 +364,6 @@ type returning struct {
 // unreachable marks columns that RETURNING cannot refer to in SQLite.
 const unreachable = "\x01"
 
-// returningSQL binds a RETURNING list.
 func returningSQL(b *writer, t *catalog.TableDef, r returning) *bind.Query {
 	rel := plainRelation(b, t, r.alias, "")
 	sc := &bind.Scope{Relations: []*bind.Relation{rel}, Columns: rel.Columns,

@@ -149,7 +149,6 @@ func notUnique(err error, n *catalog.TableDef, index string) error {
 	return e.Wrap(le)
 }
 
-// splitColumns reads "t.a, t.b".
 func splitColumns(s string) (table string, cols []string) {
 	for _, p := range strings.Split(s, ", ") {
 		i := strings.LastIndexByte(p, '.')

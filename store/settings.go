@@ -116,7 +116,6 @@ func settingNames() []string {
 // memorySetting is the parameter that bounds the memory of a plan.
 const memorySetting = "relgrad.memory"
 
-// placed gives an error a position.
 func placed(err error, pos int) error {
 	var e *sqlerr.Error
 	if errors.As(err, &e) && e.Pos < 0 {

@@ -75,7 +75,6 @@ func plotRuns(ctx context.Context, c *command, args []string) error {
 	return drawTerminal(os.Stdout, lines, term.IsTerminal(int(os.Stdout.Fd())))
 }
 
-// runNumbers reads run numbers.
 func runNumbers(args []string) ([]int64, error) {
 	var out []int64
 	for _, a := range args {

@@ -148,7 +148,6 @@ func (g *gen) name(stem string) string {
 	return fmt.Sprintf("%s%s%d", g.prefix, stem, g.names)
 }
 
-// view adds a view.
 func (g *gen) view() {
 	sig := g.signature(2)
 	rel := queryRelation(g, 2, sig)

@@ -29,7 +29,6 @@ func arrayExpr(g *gen, s *scope, shape []int, depth int) expr {
 	return chunkExpr(g, s, shape, depth)
 }
 
-// constantExpr is a constant of a shape.
 func constantExpr(g *gen, shape []int) expr {
 	if shape == nil {
 		return expr{sql: g.number(), mag: 1.2, draws: true}

@@ -120,7 +120,6 @@ func mergeInputs(n *ra.Node, gone []bool) {
 	}
 }
 
-// mergeInput is mergeInputs for one slot.
 func mergeInput(n *ra.Node, slot int) {
 	gone := make([]bool, len(n.Inputs))
 	gone[slot] = true

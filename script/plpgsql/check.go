@@ -69,7 +69,6 @@ func checkDefaults(in *Interp, ctx context.Context, fn *ast.CreateFunction, text
 	return nil
 }
 
-// callsUser reports whether an expression calls a function of the user.
 func callsUser(in *Interp, e ast.Expr) bool {
 	return ast.Any(e, func(c *ast.FuncCall) bool { return in.Session.Function(c.Schema, c.Name) != nil })
 }

@@ -19,7 +19,6 @@ const numericLiteral = "numeric literal"
 // lookup returns the value of a variable named in an expression.
 type lookup func(c *ast.ColumnRef) (value, bool)
 
-// eval evaluates an expression.
 func eval(x ast.Expr, vars lookup) (value, bool) {
 	v, ok := evalPart(x, vars)
 	return v, ok && v.typ != numericLiteral

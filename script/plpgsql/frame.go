@@ -290,7 +290,6 @@ func (f *frame) wrap(x ast.Expr) *ast.Select {
 	return s
 }
 
-// selectOf makes SELECT x.
 func selectOf(x ast.Expr) *ast.Select {
 	at := ast.Node{At: x.Position()}
 	return &ast.Select{Node: at, End: -1, Targets: []ast.Target{{Node: at, X: x}}}

@@ -120,7 +120,6 @@ func matches(state, code string) bool {
 	return state == code || strings.HasSuffix(state, "000") && code[:2] == state[:2]
 }
 
-// statement runs one statement.
 func (f *frame) statement(s plpgsql.PLStmt) (signal, error) {
 	switch x := s.(type) {
 	case *plpgsql.Block:

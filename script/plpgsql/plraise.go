@@ -157,7 +157,6 @@ func diagnosticsStmt(f *frame, x *plpgsql.PLGetDiagnostics) error {
 	return nil
 }
 
-// assertStmt is ASSERT.
 func assertStmt(f *frame, x *plpgsql.PLAssert) error {
 	if ok, err := f.cond(x.Cond); err != nil || ok {
 		return err

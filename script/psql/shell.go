@@ -154,7 +154,6 @@ func (r *Runner) promptText(s *scanner) string {
 	return name + where + transaction + "> "
 }
 
-// copy returns a copy of the scanner.
 func (s *scanner) copy() *scanner {
 	c := &scanner{comments: s.comments, line: s.line, parens: s.parens, quote: s.quote, tag: s.tag, comment: s.comment,
 		last: s.last, mute: s.mute, words: s.words, count: s.count, begins: s.begins}

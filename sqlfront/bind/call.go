@@ -27,7 +27,6 @@ var (
 	_ = bindCall("current_setting", currentSetting)
 )
 
-// funcCall binds a call of a kernel.
 func funcCall(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 	if x := s.over[c]; x != nil {
 		return x, nil

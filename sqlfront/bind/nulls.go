@@ -84,7 +84,6 @@ func (k *nulls) caseNull(in []*ra.Node, x *kernels.Expr) *kernels.Expr {
 	return kernels.Build("case", args...)
 }
 
-// isNullExpr binds x IS [NOT] NULL.
 func isNullExpr(s *scope, n *ast.IsNull) (*kernels.Expr, error) {
 	x, err := s.expr(n.X)
 	if err != nil {

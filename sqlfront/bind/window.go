@@ -76,7 +76,6 @@ func bindWindow(s *scope, sel *ast.Select, c *ast.FuncCall) error {
 	return nil
 }
 
-// partitionKeys binds PARTITION BY.
 func partitionKeys(s *scope, w *ast.Window) ([]*kernels.Expr, error) {
 	var keys []*kernels.Expr
 	for _, e := range w.PartitionBy {

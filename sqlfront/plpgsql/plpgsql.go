@@ -388,7 +388,6 @@ func (p *plParser) declType(d *Decl, from, to int) {
 	d.Type = p.typeAt(from, to)
 }
 
-// typeAt parses a type name.
 func (p *plParser) typeAt(from, to int) ast.TypeName {
 	const prefix = "SELECT NULL::"
 	c := parse.Converter{Text: p.text, Src: prefix + p.src[from:to], Shift: from - len(prefix)}

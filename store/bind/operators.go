@@ -284,7 +284,6 @@ func chunkArith(b *Binder, at ast.Pos, op string, l, r Value) Value {
 	return callKernel(b, at, name, []Value{l, r})
 }
 
-// compareVals binds a comparison.
 func compareVals(b *Binder, at ast.Pos, op string, l, r Value) Value {
 	switch {
 	case l.Type.IsUnknown() && r.Type.IsUnknown():

@@ -31,7 +31,6 @@ func Register(c *lite.Conn) error {
 	return errors.Join(errs...)
 }
 
-// kernel makes the function of one kernel.
 func kernel(d *kernels.Def) lite.Scalar {
 	var last string // attributes seldom change between rows
 	var attr kernels.Attr
