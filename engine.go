@@ -45,8 +45,7 @@ func (db *Engine) Backward(ctx context.Context, loss string, params []string, st
 	return db.core.Backward(ctx, loss, params, step, seed)
 }
 
-// Check compares sampled elements of the gradient with central differences of the loss, all in float64, worst
-// first.
+// Check compares sampled elements of the gradient with central differences of the loss, all in float64, worst first.
 func (db *Engine) Check(ctx context.Context, loss, param string, o engine.CheckOptions) (out []engine.CheckRow,
 	failed error) {
 	defer exported(&failed)

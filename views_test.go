@@ -31,8 +31,7 @@ INSERT INTO q SELECT i, random_normal(ARRAY[3], 3, ARRAY[i]), i, '2020-01-01' FR
 CREATE VIEW summed AS SELECT g, sum(v) AS v, sum(s) AS s, count(*) AS n FROM p GROUP BY g;
 CREATE VIEW best AS SELECT id, g, argmax(v) AS k, s FROM p;`
 
-// viewQueries are compared as views; those behind "fast" the executor must run, those behind
-// "slow" it must not.
+// viewQueries are compared as views; those behind "fast" the executor must run, those behind "slow" it must not.
 var viewQueries = []string{
 	"fast SELECT g, sum(v) AS v FROM p GROUP BY g",
 	"fast SELECT g, sum(v[1]) AS x FROM p WHERE s > 299 GROUP BY g",

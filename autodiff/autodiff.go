@@ -1,5 +1,4 @@
-// Package autodiff turns a query that computes a loss into the queries of its gradients (RA-AD §4,
-// Algorithms 1 and 2).
+// Package autodiff turns a query that computes a loss into the queries of its gradients (RA-AD §4, Algorithms 1 and 2).
 //
 // # What
 //
@@ -8,11 +7,10 @@
 //
 // # Invariants
 //
-// The edges are a multiset of (producer, consumer, argument slot): a relation used twice, also by one
-// operator, gets the sum of all contributions (law 4; Algorithm 1's else-if loses half of w ⋈ w).
-// The gradient of a table has the table's identity and attributes, zeros in value columns that the loss
-// does not use, and exactly the rows that reach the loss through keys (law 3). Forward nodes are shared with
-// the gradients, not copied.
+// The edges are a multiset of (producer, consumer, argument slot): a relation used twice, also by one operator, gets
+// the sum of all contributions (law 4; Algorithm 1's else-if loses half of w ⋈ w). The gradient of a table has the
+// table's identity and attributes, zeros in value columns that the loss does not use, and exactly the rows that reach
+// the loss through keys (law 3). Forward nodes are shared with the gradients, not copied.
 //
 // # Errors
 //
@@ -138,8 +136,7 @@ type differ struct {
 	grads  map[*ra.Node]*rjp.Grad // of the scans
 }
 
-// isActive reports whether a column depends on a wanted parameter other than through piecewise constant
-// kernels.
+// isActive reports whether a column depends on a wanted parameter other than through piecewise constant kernels.
 func (d *differ) isActive(n *ra.Node, id ra.ColumnID) bool {
 	k := activeKey{n, id}
 	if r, ok := d.active[k]; ok {

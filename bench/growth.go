@@ -188,7 +188,6 @@ const (
 const bigData = 1 << 30
 
 // Grow measures an axis at one size: it trains by the workload's script in this process, with the yardstick after each
-// step.
 // each step.
 func (r *Runner) Grow(ctx context.Context, a *Axis, size Size, seconds float64) (p *Point, err error) {
 	if err := r.unpack(); err != nil {

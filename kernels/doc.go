@@ -3,12 +3,11 @@
 //
 // # What
 //
-// An Expr is a tree of kernel calls over columns of an operator's inputs. A Def holds everything about one
-// kernel in one file: SQL name, shape rule, reference code in float64, derivative, cost, behaviour at
-// kinks and NULL. The derivative is again an Expr, so one definition serves shapes, the reverse walk, SQL,
-// cost and code. A Def with Bind takes static SQL arguments (shapes, axes) into Attr; one with Bind alone is
-// a macro (sum_elements, clip, diag, zeros), which Apply expands. A rule may use Simplify once it knows
-// which columns hold no NULL.
+// An Expr is a tree of kernel calls over columns of an operator's inputs. A Def holds everything about one kernel in
+// one file: SQL name, shape rule, reference code in float64, derivative, cost, behaviour at kinks and NULL. The
+// derivative is again an Expr, so one definition serves shapes, the reverse walk, SQL, cost and code. A Def with Bind
+// takes static SQL arguments (shapes, axes) into Attr; one with Bind alone is a macro (sum_elements, clip, diag,
+// zeros), which Apply expands. A rule may use Simplify once it knows which columns hold no NULL.
 //
 // # Invariants
 //

@@ -12,11 +12,10 @@ type Contribution struct {
 	Grad *Expr // of the column's type, never NULL
 }
 
-// VJP is the reverse walk over one expression: given the upstream gradient g of e, it returns the
-// contribution to each column for which wrt holds, in order of first use. A column reached only through
-// piecewise constant kernels gets none. Where e is NULL all contributions are zero. Contributions inside a branch of
-// CASE and its kin are guarded as a whole (law 6), and a contribution that comes out NULL, because some other argument
-// is, counts as zero (law 1).
+// VJP is the reverse walk over one expression: given the upstream gradient g of e, it returns the contribution to each
+// column for which wrt holds, in order of first use. A column reached only through piecewise constant kernels gets
+// none. Where e is NULL all contributions are zero. Contributions inside a branch of CASE and its kin are guarded as a
+// whole (law 6), and a contribution that comes out NULL, because some other argument is, counts as zero (law 1).
 func VJP(e, g *Expr, wrt func(Col) bool) ([]Contribution, error) {
 	w := &walk{wrt: wrt, at: map[Col]int{}, active: map[*Expr]bool{}}
 	var guards []*Expr

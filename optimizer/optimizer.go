@@ -44,8 +44,7 @@ const (
 	stepsPerNode = 50 // and for each input of a node
 )
 
-// Forward optimizes a loss before differentiation. It returns the rewritten plan and how often each rule
-// fired.
+// Forward optimizes a loss before differentiation. It returns the rewritten plan and how often each rule fired.
 func Forward(ctx context.Context, b *ra.Builder, p *ra.Plan, opt Options) (*ra.Plan, map[string]int, error) {
 	return run(ctx, b, p, opt, rules.Forward)
 }

@@ -51,8 +51,7 @@ func Open(path string) (*DB, error) {
 	return open(path, readonly)
 }
 
-// OpenTemp opens an empty store that vanishes when it is closed. It lives in memory and spills to a
-// temporary file.
+// OpenTemp opens an empty store that vanishes when it is closed. It lives in memory and spills to a temporary file.
 func OpenTemp() (*DB, error) { return open("", false) }
 
 func open(path string, readonly bool) (*DB, error) {

@@ -18,8 +18,7 @@ var liveBuffers, liveBytes atomic.Int64
 // LiveBuffers returns the number and the bytes of buffers that are not freed, for leak checks.
 func LiveBuffers() (count, bytes int64) { return liveBuffers.Load(), liveBytes.Load() }
 
-// NewBuffer maps at least n bytes. Large buffers ask for huge pages, which makes the first touch three
-// times as fast.
+// NewBuffer maps at least n bytes. Large buffers ask for huge pages, which makes the first touch three times as fast.
 func NewBuffer(n int) (*Buffer, error) {
 	const page = 4096
 	n = (max(n, 1) + page - 1) / page * page

@@ -15,9 +15,8 @@
 //
 // # Where to add
 //
-// A case: a paragraph in a file of testdata. A chapter: a file and a row of chapters. A kind of broken store: a
-// row of broken in stores_test.go. What psql shows on a server: a paragraph in a file of the folder psql
-// (psql_test.go).
+// A case: a paragraph in a file of testdata. A chapter: a file and a row of chapters. A kind of broken store: a row of
+// broken in stores_test.go. What psql shows on a server: a paragraph in a file of the folder psql (psql_test.go).
 package errortest
 
 import (

@@ -182,8 +182,7 @@ func fillByKey(n *ra.Node, rows []interp.Row, inputs [][][]set, inRows [][]inter
 	}
 }
 
-// smooth calls f for the float columns that an expression depends on other than through piecewise constant
-// kernels.
+// smooth calls f for the float columns that an expression depends on other than through piecewise constant kernels.
 func smooth(e *kernels.Expr, f func(kernels.Col)) {
 	switch {
 	case e.IsCol:

@@ -13,8 +13,7 @@
 //
 // # Errors
 //
-// None: a rule that cannot be applied does not fire. The driver validates the plan after each rule under
-// test.
+// None: a rule that cannot be applied does not fire. The driver validates the plan after each rule under test.
 //
 // # Where to add
 //
@@ -123,8 +122,7 @@ func putAllBelow(n *ra.Node, to []*ra.Node) {
 	})
 }
 
-// become gives n the operator and inputs of m, whose first columns are n's, under n's ids and with n's
-// identity.
+// become gives n the operator and inputs of m, whose first columns are n's, under n's ids and with n's identity.
 func become(n, m *ra.Node) {
 	cols := slices.Clone(m.Cols)
 	ids := map[ra.ColumnID]ra.ColumnID{}

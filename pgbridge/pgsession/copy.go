@@ -63,9 +63,8 @@ func (x *exchange) startCopy() *copyIn {
 
 // readChunks reads to the end, or to where nobody takes any more. A chunk goes out when it is full or the data end, not
 // with each line that a reader hands over: what the server says of small data (a trigger's notices) then comes after
-// their last
-// line is read, and names the same line of the script in every run, psql's. A reader that waits for its own source is
-// left behind where nobody takes any more: it cannot be woken.
+// their last line is read, and names the same line of the script in every run, psql's. A reader that waits for its own
+// source is left behind where nobody takes any more: it cannot be woken.
 func readChunks(from io.Reader, to chan<- chunk, ended <-chan struct{}) {
 	bufs := [2][]byte{make([]byte, 1<<16), make([]byte, 1<<16)} // one is filled while the other is sent
 	for i := 0; ; i++ {

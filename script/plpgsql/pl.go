@@ -96,8 +96,7 @@ func (f *frame) guardedBody(b *plpgsql.Block) (signal, error) {
 	return sig, err
 }
 
-// handler finds the handler of an error. A cancelled statement and a failed ASSERT are caught only by
-// their own names.
+// handler finds the handler of an error. A cancelled statement and a failed ASSERT are caught only by their own names.
 func (f *frame) handler(b *plpgsql.Block, err error) *plpgsql.Handler {
 	code := sqlerr.Code(err)
 	for i, h := range b.Exceptions {

@@ -14,8 +14,7 @@ type condition struct {
 	outer  bool // the lines around the \if are run
 }
 
-// parseBool reads a boolean as psql's ParseVariableBool: any beginning of true, false, yes, no; on,
-// off; 1, 0.
+// parseBool reads a boolean as psql's ParseVariableBool: any beginning of true, false, yes, no; on, off; 1, 0.
 func parseBool(s string) (value, ok bool) {
 	s = strings.ToLower(strings.TrimSpace(s))
 	if s == "" {

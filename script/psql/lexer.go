@@ -45,8 +45,7 @@ func (s *scanner) empty() bool { return s.buf.Len() == 0 }
 // inQuote tells whether the line ended inside a string, name, dollar quote or comment.
 func (s *scanner) inQuote() bool { return s.quote != 0 }
 
-// scan reads line from byte i on. It returns where it stopped; the line may have grown by values of
-// variables.
+// scan reads line from byte i on. It returns where it stopped; the line may have grown by values of variables.
 func (s *scanner) scan(line string, i, lineno int, vars func(string) (string, bool)) (stop, string, int) {
 	var open []expansion
 	for i < len(line) {

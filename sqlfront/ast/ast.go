@@ -143,9 +143,8 @@ type Cast struct {
 	Argument string
 }
 
-// TypeName is a type as written, normalised: Name is Postgres's own spelling
-// ("integer", "bigint", "smallint", "real", "double precision", "numeric",
-// "text", "boolean", "date", "timestamp", …); Dims the number of "[]"; Mods the
+// TypeName is a type as written, normalised: Name is Postgres's own spelling ("integer", "bigint", "smallint", "real",
+// "double precision", "numeric", "text", "boolean", "date", "timestamp", …); Dims the number of "[]"; Mods the
 // modifiers (numeric(10,2): [10 2]). A table's row type keeps its table name.
 type TypeName struct {
 	Node

@@ -16,7 +16,6 @@ type origin struct {
 	col  ra.ColumnID
 	keys []ra.ColumnID // for each column of the identity, the input's column that equals it
 	// optional: some rows of the input have no row of node (an outer join); its columns and identity are NULL there.
-	// NULL.
 	optional bool
 }
 

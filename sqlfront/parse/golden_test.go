@@ -11,8 +11,7 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// TestTrees prints the trees of testdata/trees.txt: type names and the fields that are set, without
-// positions.
+// TestTrees prints the trees of testdata/trees.txt: type names and the fields that are set, without positions.
 func TestTrees(t *testing.T) {
 	datadriven.RunTest(t, "testdata/trees.txt", func(t *testing.T, d *datadriven.TestData) string {
 		ps, err := Parse(&ast.Text{SQL: d.Input})
