@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
@@ -90,24 +91,12 @@ func gathering(list []executor.Gather) (y *yardstick, err error) {
 func (y *yardstick) gather(g executor.Gather) (func(), error) {
 	const lanes = 64
 	r, size := rand.New(rand.NewPCG(1, 20)), g.Width/4
-	at, err := memoryOf(y, g.Rows, func(int) int32 { return int32(r.IntN(g.Table)) })
-	if err != nil {
-		return nil, err
-	}
-	weight, err := memoryOf(y, g.Rows, func(i int) float32 { return 0.5 })
-	if err != nil {
-		return nil, err
-	}
-	table, err := memoryOf(y, g.Table*size, func(i int) float32 { return float32(i & 7) })
-	if err != nil {
-		return nil, err
-	}
-	start, err := memoryOf(y, g.Groups+1, func(i int) int32 { return int32(i * g.Rows / g.Groups) })
-	if err != nil {
-		return nil, err
-	}
-	out, err := memoryOf(y, g.Groups*size, func(int) float32 { return 0 })
-	if err != nil {
+	at, e1 := memoryOf(y, g.Rows, func(int) int32 { return int32(r.IntN(g.Table)) })
+	weight, e2 := memoryOf(y, g.Rows, func(int) float32 { return 0.5 })
+	table, e3 := memoryOf(y, g.Table*size, func(i int) float32 { return float32(i & 7) })
+	start, e4 := memoryOf(y, g.Groups+1, func(i int) int32 { return int32(i * g.Rows / g.Groups) })
+	out, e5 := memoryOf(y, g.Groups*size, func(int) float32 { return 0 })
+	if err := cmp.Or(e1, e2, e3, e4, e5); err != nil {
 		return nil, err
 	}
 	return func() {
@@ -155,18 +144,10 @@ func multiplying(shapes []shape) (*yardstick, error) {
 	var runs []func()
 	for _, s := range shapes {
 		some := func(i int) float32 { return 1 / float32(1+i&15) }
-		a, err := memoryOf(y, s.m*s.k, some)
-		if err != nil {
-			y.free()
-			return y, err
-		}
-		b, err := memoryOf(y, s.k*s.n, some)
-		if err != nil {
-			y.free()
-			return y, err
-		}
-		c, err := memoryOf(y, s.m*s.n, some)
-		if err != nil {
+		a, e1 := memoryOf(y, s.m*s.k, some)
+		b, e2 := memoryOf(y, s.k*s.n, some)
+		c, e3 := memoryOf(y, s.m*s.n, some)
+		if err := cmp.Or(e1, e2, e3); err != nil {
 			y.free()
 			return y, err
 		}

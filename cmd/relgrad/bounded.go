@@ -4,22 +4,16 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
-	"strings"
 
 	"github.com/relgrad/relgrad/bench"
 	"github.com/relgrad/relgrad/internal/lists"
-	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
 // bounded measures the named memory budgets, or all, and prints the report.
 func bounded(ctx context.Context, r *bench.Runner, names []string, o bench.Options, file string) error {
 	known := lists.Map(bench.Budgets, func(b *bench.Budget) string { return b.Name })
-	for _, n := range names {
-		if !slices.Contains(known, n) {
-			return sqlerr.New(sqlerr.UndefinedObject, "there is no budget \"%s\"", n).
-				WithHint("There are %s.", strings.Join(known, ", "))
-		}
+	if err := allKnown("budget", names, known); err != nil {
+		return err
 	}
 	var all []*bench.Bounded
 	var missed []string

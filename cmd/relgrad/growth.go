@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/bench"
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
@@ -49,13 +50,15 @@ func (o growthOptions) check(c *command, fs *flag.FlagSet, names []string) error
 	if given(fs, []string{"examples"}) != "" && !includes(names, planning) {
 		return c.wrong(fs, "option examples is for planning, which is not measured")
 	}
-	known := []string{planning}
-	for _, a := range bench.Axes {
-		known = append(known, a.Name)
-	}
+	known := lists.Map(bench.Axes, func(a *bench.Axis) string { return a.Name })
+	return allKnown("axis of growth", names, append([]string{planning}, known...))
+}
+
+// allKnown refuses a name that is not among those known.
+func allKnown(what string, names, known []string) error {
 	for _, n := range names {
 		if !slices.Contains(known, n) {
-			return sqlerr.New(sqlerr.UndefinedObject, "there is no axis of growth \"%s\"", n).
+			return sqlerr.New(sqlerr.UndefinedObject, "there is no %s \"%s\"", what, n).
 				WithHint("There are %s.", strings.Join(known, ", "))
 		}
 	}

@@ -193,19 +193,28 @@ func rowKey(t *ra.Table, cols []int, row interp.Row) string {
 // engines runs the optimized plan everywhere.
 func (c *Checker) engines(ctx context.Context, cs *Case, want [][]interp.Row) error {
 	for _, e := range append([]Engine{Oracle}, c.Engines...) {
-		got, err := e.Run(ctx, cs.DB, cs.Result.Plan, env)
-		if errors.Is(err, ErrLimit) {
-			c.Stats.Limits++
-			continue
-		}
-		if err == nil {
-			err = cs.compare(got, want, e.Tol)
-		}
-		if err != nil {
-			return fmt.Errorf("%s on the optimized plan: %w\n%s", e.Name, err, cs.Result.Plan.Format())
+		if _, err := c.on(ctx, cs, e, want, e.Tol, "on the optimized plan"); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// on compares what an engine computes of the optimized plan with want. It reports whether the engine could.
+func (c *Checker) on(ctx context.Context, cs *Case, e Engine, want [][]interp.Row, tol float64, where string) (bool,
+	error) {
+	got, err := e.Run(ctx, cs.DB, cs.Result.Plan, env)
+	if errors.Is(err, ErrLimit) {
+		c.Stats.Limits++
+		return false, nil
+	}
+	if err == nil {
+		err = cs.compare(got, want, tol)
+	}
+	if err != nil {
+		return false, fmt.Errorf("%s %s: %w\n%s", e.Name, where, err, cs.Result.Plan.Format())
+	}
+	return true, nil
 }
 
 // alone computes each gradient by its own plan.
@@ -247,18 +256,13 @@ func (c *Checker) real(ctx context.Context, q *Query) error {
 		if e.TolReal == 0 {
 			continue
 		}
-		got, err := e.Run(ctx, cs.DB, cs.Result.Plan, env)
-		if errors.Is(err, ErrLimit) {
-			c.Stats.Limits++
-			continue
-		}
-		if err == nil {
-			err = cs.compare(got, want, e.TolReal)
-		}
+		ran, err := c.on(ctx, cs, e, want, e.TolReal, "over real")
 		if err != nil {
-			return fmt.Errorf("%s over real: %w\n%s", e.Name, err, cs.Result.Plan.Format())
+			return err
 		}
-		c.Stats.Reals++
+		if ran {
+			c.Stats.Reals++
+		}
 	}
 	return nil
 }
