@@ -162,7 +162,7 @@ func (s *source) covers(entries []namedTensor, from int64) error {
 
 // metadata reads relgrad's entries of the metadata.
 func (s *source) metadata(meta map[string]string) (texts []*member, tables map[string]about, err error) {
-	for _, k := range sortedKeys(meta) {
+	for _, k := range slices.Sorted(maps.Keys(meta)) {
 		if k == metaAbout {
 			if err := json.Unmarshal([]byte(meta[k]), &tables); err != nil {
 				return nil, nil, s.malformed("__metadata__, %s: %v", k, err)
@@ -181,5 +181,3 @@ func (s *source) metadata(meta map[string]string) (texts []*member, tables map[s
 	}
 	return texts, tables, nil
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
