@@ -37,7 +37,7 @@ func init() {
 			"	if err := db.Begin(); err != nil {\n		return err\n	}\n	if err := f(); err != nil {\n		return " +
 				"db.Undo(err)\n	}\n	_, err := db.Commit()\n	return err", "	return f()", facts + "Outside$"},
 		{"numbers that are long by now are read", "pgbridge/session/rows.go",
-			"notLong(&t.Cols[c], column(&t.Cols[c]), t.Name)", "column(&t.Cols[c])", facts + "Outside$"},
+			"notLong(&t.Cols[c], columnSQL(&t.Cols[c]), t.Name)", "columnSQL(&t.Cols[c])", facts + "Outside$"},
 		{"rows are taken that were not planned for", "executor/stage.go", "	if n.PerStep || len(cols) == 0 {", "	if true {",
 			facts + "Outside$"},
 		{"the portable tier calls an operator of another's", "migrations/008_gradients.sql",
