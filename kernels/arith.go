@@ -47,10 +47,11 @@ var _ = Register(&Def{
 
 var _ = Register(&Def{
 	Name: "mul", Args: "a, b", MinArgs: 2, Internal: true, Linear: []int{0, 1},
-	Role:  RoleProduct,
-	Doc:   "a * b, element by element.",
-	Infer: inferArith("mul"),
-	Elem:  func(x []float64) float64 { return x[0] * x[1] },
+	Labels: []string{",...->...", "...,->...", "...,...->..."},
+	Role:   RoleProduct,
+	Doc:    "a * b, element by element.",
+	Infer:  inferArith("mul"),
+	Elem:   func(x []float64) float64 { return x[0] * x[1] },
 	Ints: func(x []int64) (int64, error) {
 		p := x[0] * x[1]
 		return p, overflow(x[0] != 0 && (p/x[0] != x[1] || x[0] == -1 && x[1] == math.MinInt64))
@@ -71,10 +72,11 @@ func mulSumTo(g, x *Expr, t Type) *Expr {
 
 var _ = Register(&Def{
 	Name: "div", Args: "a, b", MinArgs: 2, Internal: true, Linear: []int{0},
-	Role:  RoleQuotient,
-	Doc:   "a / b, element by element; between integers truncated toward zero, and division by zero an error.",
-	Infer: inferArith("div"),
-	Elem:  func(x []float64) float64 { return x[0] / x[1] },
+	Labels: []string{"...,/->..."},
+	Role:   RoleQuotient,
+	Doc:    "a / b, element by element; between integers truncated toward zero, and division by zero an error.",
+	Infer:  inferArith("div"),
+	Elem:   func(x []float64) float64 { return x[0] / x[1] },
 	Ints: func(x []int64) (int64, error) {
 		if x[1] == 0 {
 			return 0, divisionByZero()
@@ -112,12 +114,13 @@ var _ = Register(&Def{
 
 var _ = Register(&Def{
 	Name: "neg", Args: "a", MinArgs: 1, Internal: true, Linear: []int{0},
-	Role:  RoleScaled,
-	Doc:   "-a, element by element.",
-	Infer: inferArith("neg"),
-	Elem:  func(x []float64) float64 { return -x[0] },
-	Ints:  func(x []int64) (int64, error) { return -x[0], overflow(x[0] == math.MinInt64) },
-	VJP:   func(_, g *Expr) []*Expr { return []*Expr{Neg(g)} },
+	Labels: []string{"-...->..."},
+	Role:   RoleScaled,
+	Doc:    "-a, element by element.",
+	Infer:  inferArith("neg"),
+	Elem:   func(x []float64) float64 { return -x[0] },
+	Ints:   func(x []int64) (int64, error) { return -x[0], overflow(x[0] == math.MinInt64) },
+	VJP:    func(_, g *Expr) []*Expr { return []*Expr{Neg(g)} },
 })
 
 var _ = Register(&Def{

@@ -10,7 +10,7 @@ import (
 )
 
 var _ = Register(&Def{
-	Name: "cast", Args: "a", MinArgs: 1, Internal: true, Traits: Converts,
+	Name: "cast", Args: "a", MinArgs: 1, Internal: true, Traits: Converts, Labels: []string{"...->..."},
 	Role: RoleScaled,
 	Doc: "CAST(a AS type). To bigint a float is rounded half to even. A cast to real is exact in the reference code, " +
 		"which works in double precision throughout; rounding happens where the value is stored.",

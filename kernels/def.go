@@ -31,6 +31,10 @@ type Def struct {
 	// Linear lists the arguments in which a call of floats is linear while the others stay (mul is in both), so
 	// that sums may be taken before it.
 	Linear []int
+	// Labels are the forms in which a call is a sum of products of its arguments, in Einstein's notation: "ij,jk->ik".
+	// The first one counts that the shapes fit. Three dots stand for any axes, a slash for division by an argument, a
+	// minus in front for the sign. Where a call has a Spec among its attributes, that is its form.
+	Labels []string
 	// Role says what the value is of the arguments; Chosen, of a Choice, which of n arguments may be it.
 	Role   Role
 	Chosen func(n int) []int

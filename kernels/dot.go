@@ -3,7 +3,7 @@ package kernels
 import "github.com/relgrad/relgrad/internal/sqlerr"
 
 var _ = Register(&Def{
-	Name: "dot", Args: "a, b", MinArgs: 2, Linear: []int{0, 1},
+	Name: "dot", Args: "a, b", MinArgs: 2, Linear: []int{0, 1}, Labels: []string{"...,...->"},
 	Role:  RoleScalar,
 	Doc:   "The sum of a * b over all elements of two chunks of one shape, in double precision.",
 	Infer: inferPair("dot"),

@@ -7,6 +7,7 @@ import (
 
 var _ = Register(&Def{
 	Name: "matmul", Args: "a, b", MinArgs: 2, Linear: []int{0, 1},
+	Labels: []string{"i,i->", "i,ij->j", "ij,j->i", "...ij,...jk->...ik"},
 	Doc: "The matrix product. a is [m,k] or a row [k], b is [k,n] or a column [k]; the result has the axes " +
 		"m and n that exist, " +
 		"and is double precision for two vectors (outside a loss, where a function has one type, use dot). Above rank 2 " +

@@ -1,7 +1,7 @@
 package kernels
 
 var _ = Register(&Def{
-	Name: "outer", Args: "a, b", MinArgs: 2, Linear: []int{0, 1},
+	Name: "outer", Args: "a, b", MinArgs: 2, Linear: []int{0, 1}, Labels: []string{"i,j->ij"},
 	Doc: "The outer product of the vectors a [m] and b [n]: [m,n].",
 	Infer: func(a []Type, _ Attr) (Type, error) {
 		if len(a[0].Shape) != 1 || len(a[1].Shape) != 1 || !a[0].IsFloat() || !a[1].IsFloat() {

@@ -3,7 +3,7 @@ package kernels
 import "github.com/relgrad/relgrad/tensor"
 
 var _ = Register(&Def{
-	Name: "transpose", Args: "m", MinArgs: 1, Linear: []int{0},
+	Name: "transpose", Args: "m", MinArgs: 1, Linear: []int{0}, Labels: []string{"...ij->...ji"},
 	Doc: "m with its last two axes exchanged.",
 	Infer: func(a []Type, _ Attr) (Type, error) {
 		if !a[0].IsChunk() || len(a[0].Shape) < 2 {
