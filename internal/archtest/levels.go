@@ -30,6 +30,7 @@ var levels = map[string]int{
 	"column":  1,
 
 	"ra":           2,
+	"ra/einsum":    2,
 	"kernels/blas": 2,
 	"kernels/cpu":  2,
 
