@@ -136,6 +136,7 @@ func (st *stage) expr(g *values.Graph, n *ra.Node, e *kernels.Expr, idx []*struc
 	if st.exprs[of] == nil {
 		st.exprs[of] = map[*kernels.Expr]*values.Val{}
 	}
+	g = g.Over(structure.LabelsOf(st.Stage, n, nil))
 	return values.FromExpr(g, e, st.exprs[of], func(c kernels.Col) (*values.Val, error) {
 		in := n.Inputs[c.Input]
 		v, err := st.col(g.Wide, in, in.Index(c.ID))
@@ -181,7 +182,7 @@ func (st *stage) aggregateCol(g *values.Graph, n *ra.Node, r *structure.Relation
 	if a.Fn == ra.Sum || a.Fn == ra.Min || a.Fn == ra.Max {
 		t.Nullable = v.Type.Nullable || r.Groups.HasEmpty()
 	}
-	return g.Sum(a.Fn, v, t, r.Groups)
+	return g.Over(structure.LabelsOf(st.Stage, in, n.Group)).Sum(a.Fn, v, t, r.Groups)
 }
 
 func countRows(x *structure.Groups) *column.Column {
@@ -260,7 +261,8 @@ func (st *stage) addCol(g *values.Graph, n *ra.Node, r *structure.Relation, i in
 			return nil, err
 		}
 		if r.Repeats[b] != nil {
-			v, err = g.Sum(ra.GradSum, v, v.Type, r.Repeats[b])
+			by := columnIDs(in.Cols[:len(n.Key)])
+			v, err = g.Over(structure.LabelsOf(st.Stage, in, by)).Sum(ra.GradSum, v, v.Type, r.Repeats[b])
 		} else {
 			if r.Indexes[b] != nil && r.Indexes[b].Missing {
 				v = g.Spread(v, ir.Space)
@@ -279,6 +281,13 @@ func (st *stage) addCol(g *values.Graph, n *ra.Node, r *structure.Relation, i in
 		}
 	}
 	return sum, nil
+}
+
+func columnIDs(cols []ra.Column) (ids []ra.ColumnID) {
+	for _, c := range cols {
+		ids = append(ids, c.ID)
+	}
+	return ids
 }
 
 func (st *stage) addKey(g *values.Graph, n *ra.Node, r *structure.Relation, i int) (*values.Val, error) {

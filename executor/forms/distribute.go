@@ -83,8 +83,8 @@ func residualOf(l *Lowerer, v *values.Val) *device.Distributed {
 
 // newSum is a contraction over the rows of v, with the labels of these, number 0, and of its chunk.
 func newSum(g *values.Graph, v *values.Val) (c *values.Contraction, labels []int) {
-	c = &values.Contraction{G: g, Pairs: v.Space, Lens: []int{v.Space.N}}
-	labels = []int{0}
+	c = &values.Contraction{G: g, Pairs: v.Space}
+	labels = []int{c.Label(v.Space.N)}
 	for _, n := range v.Type.Shape {
 		labels = append(labels, c.Label(n))
 	}

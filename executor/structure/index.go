@@ -249,6 +249,20 @@ func (x *Groups) spread(at []int32, mem *Indexer) []int32 {
 	return out
 }
 
+// known is the index that reads through a, then b, if somebody has read so.
+func (x *Indexer) known(a, b *Index) (c *Index, ok bool) {
+	switch {
+	case a == nil:
+		return b, true
+	case b == nil:
+		return a, true
+	}
+	for p := x; p != nil && !ok; p = p.parent {
+		c, ok = p.comp[[2]int{a.ID, b.ID}]
+	}
+	return c, ok
+}
+
 // Compose makes the index that reads through a, then through b.
 func (x *Indexer) Compose(a, b *Index) *Index {
 	key := [2]int{a.ID, b.ID}

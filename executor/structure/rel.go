@@ -11,6 +11,7 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/ra/einsum"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -50,6 +51,7 @@ type Env struct {
 	Workers int
 	Budget  Budget
 	Flow    *Flow
+	Sums    *einsum.Finder // the labelled forms of the plan
 	Tune    *tuning.Sizes
 	ids     int
 	zeros   []int32 // a list of zeros: the rows of a relation of one row in joins
@@ -57,7 +59,7 @@ type Env struct {
 }
 
 func NewEnv(workers int, b Budget, f *Flow, t *tuning.Sizes) *Env {
-	e := &Env{Workers: workers, Budget: b, Flow: f, Tune: t}
+	e := &Env{Workers: workers, Budget: b, Flow: f, Sums: einsum.NewFinder(), Tune: t}
 	e.Steps.budget, e.Steps.narrow.least, e.Steps.wide.least = b, t.LaneRows/16, t.LaneRows/16
 	return e
 }

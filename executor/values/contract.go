@@ -2,10 +2,10 @@ package values
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra/einsum"
 )
 
 // A sum over a grid of products of two columns is a product of matrices, whatever chunks the columns are stored in: the
@@ -20,14 +20,13 @@ const (
 	chunkWork = 1 << 17
 )
 
-// Contraction is a sum of products of the columns that ops read, over a grid.
+// Contraction is a sum of products of the columns that ops read, over a grid. Its labels are the dims of the grid, then
+// the directions within chunks.
 type Contraction struct {
-	G       *Graph
-	Pairs   *structure.Space
-	Lens    []int // of the labels: the dims of the grid, then the directions within chunks
-	Ops     []*operand
-	Scalars []Factor // the same for all rows
-	Neg     bool
+	einsum.Product[*Val]
+	G     *Graph
+	Pairs *structure.Space
+	Ops   []*operand
 }
 
 // operand is a column, its labels in the chunk, and the rows of the grid that it is read in.
@@ -37,8 +36,6 @@ type operand struct {
 	Inner []int
 	proj  *structure.Projection // of the grid; nil: the same in all rows
 }
-
-func (c *Contraction) Label(n int) int { c.Lens = append(c.Lens, n); return len(c.Lens) - 1 }
 
 // gridProduct computes a sum over a grid, whose rows grp groups (nil: the rows are not summed), as a product of
 // matrices; nil for another sum.
@@ -145,8 +142,8 @@ func (c *Contraction) direct(grp *structure.Groups) bool {
 	return true
 }
 
-// foundGrid finds the grid of rows that are there: all pairs of two things that the rows are read through or grouped
-// by.
+// foundGrid is the grid of rows that are there, where they are all pairs of the keys of two sides: the query says by
+// which keys rows are read and grouped, the data whether all pairs are there, each once.
 func (c *Contraction) foundGrid(grp *structure.Groups) (dims []int, result *structure.Projection, err error) {
 	if c.direct(grp) {
 		rows := &structure.Projection{Dims: []int{0}}
@@ -154,12 +151,13 @@ func (c *Contraction) foundGrid(grp *structure.Groups) (dims []int, result *stru
 		c.Lens[0] = c.Pairs.N
 		return []int{0}, &structure.Projection{}, nil
 	}
-	f := c.foundSides(grp)
-	if f == nil || len(f.by) != 2 || f.size[0]*f.size[1] != c.Pairs.N {
+	f := c.keySides(grp)
+	if f == nil || len(f.sides) != 2 || f.sides[0].n*f.sides[1].n != c.Pairs.N {
 		return nil, nil, nil
 	}
 	f.sort()
-	table := c.G.Shared.Pairs(f.by[0], f.by[1], f.size[0], f.size[1])
+	a, b := f.sides[0], f.sides[1]
+	table := c.G.Shared.Pairs(a.at, b.at, a.n, b.n)
 	if table == nil {
 		return nil, nil, nil
 	}
@@ -170,8 +168,8 @@ func (c *Contraction) foundGrid(grp *structure.Groups) (dims []int, result *stru
 		}
 		return &structure.Projection{Dims: []int{k}}
 	}
-	copy(c.Lens, f.size)
-	c.along(func(i int) *structure.Projection { return side(f.at[i]) })
+	c.Lens[0], c.Lens[1] = a.n, b.n
+	c.along(func(i int) *structure.Projection { return side(f.of[i]) })
 	switch {
 	case grp == nil:
 		result = whole
@@ -194,51 +192,70 @@ func (c *Contraction) along(of func(i int) *structure.Projection) {
 	}
 }
 
-// foundSides are the different things that rows are read through or grouped by.
-type foundSides struct {
-	by   [][]int32
-	size []int
-	at   []int // of each operand: which; -1: none
-	to   int   // of the groups
+// keySide is a set of labels of keys, and which of n of them each row has.
+type keySide struct {
+	labels []int
+	at     []int32
+	n      int
 }
 
-// find is the number of such a thing.
-func (f *foundSides) find(at []int32, n int) int {
-	for i, x := range f.by {
-		if n == f.size[i] && structure.EqualInts(x, at) {
-			return i
+// keySides are the sides that rows are read and grouped by.
+type keySides struct {
+	sides []keySide
+	of    []int // of each operand: which; -1: it is read row by row, or the same for all rows
+	to    int   // of the groups; -1: of none
+}
+
+// keySides takes the sides from the labels of the query; nil where an operand is read through an index that is not
+// listed, or two relations have the same keys in other rows.
+func (c *Contraction) keySides(grp *structure.Groups) *keySides {
+	f := &keySides{of: make([]int, len(c.Ops)), to: -1}
+	var idx []*structure.Index
+	for _, o := range c.Ops {
+		if o.Idx != nil {
+			idx = append(idx, o.Idx)
 		}
 	}
-	f.by, f.size = append(f.by, at), append(f.size, n)
-	return len(f.by) - 1
-}
-
-// foundSides finds them; nil where an operand is read through an index that is not listed.
-func (c *Contraction) foundSides(grp *structure.Groups) *foundSides {
-	f := &foundSides{at: make([]int, len(c.Ops)), to: -1}
+	if c.G.rows == nil || len(idx) == 0 || slices.ContainsFunc(idx, func(x *structure.Index) bool { return x.At == nil }) {
+		return nil
+	}
+	labels, ok := c.G.rows.Of(c.Pairs, idx)
 	for i, o := range c.Ops {
-		if f.at[i] = -1; o.Idx != nil && o.Idx.At != nil {
-			f.at[i] = f.find(o.Idx.At, o.Idx.Src.N)
-		} else if o.Idx != nil {
-			return nil
+		if f.of[i] = -1; o.Idx != nil && ok {
+			f.of[i], ok = f.add(keySide{labels[0], o.Idx.At, o.Idx.Src.N})
+			labels = labels[1:]
 		}
 	}
-	if grp != nil && grp.Codes != nil {
-		f.to = f.find(grp.Codes, grp.Out.N)
+	if grp != nil && grp.Codes != nil && ok {
+		f.to, ok = f.add(keySide{c.G.rows.Groups(), grp.Codes, grp.Out.N})
+	}
+	if !ok {
+		return nil
 	}
 	return f
 }
 
+// add is the number of a side; ok is false where the side is there with its keys in other rows.
+func (f *keySides) add(s keySide) (number int, ok bool) {
+	s.labels = slices.Sorted(slices.Values(s.labels))
+	number = slices.IndexFunc(f.sides, func(x keySide) bool { return slices.Equal(x.labels, s.labels) })
+	if number < 0 {
+		f.sides = append(f.sides, s)
+		return len(f.sides) - 1, true
+	}
+	x := f.sides[number]
+	return number, x.n == s.n && structure.EqualInts(x.at, s.at)
+}
+
 // sort puts the two sides in one order, whoever asks, so that all find the same matrix.
-func (f *foundSides) sort() {
-	if !before(f.by[1], f.by[0]) {
+func (f *keySides) sort() {
+	if !before(f.sides[1].at, f.sides[0].at) {
 		return
 	}
-	slices.Reverse(f.by)
-	slices.Reverse(f.size)
-	for i, k := range f.at {
+	slices.Reverse(f.sides)
+	for i, k := range f.of {
 		if k >= 0 {
-			f.at[i] = 1 - k
+			f.of[i] = 1 - k
 		}
 	}
 	if f.to >= 0 {
@@ -248,19 +265,17 @@ func (f *foundSides) sort() {
 
 // before orders two columns of numbers: one that changes less often from row to row comes first.
 func before(a, b []int32) bool {
-	x, y := a[1] == a[0], b[1] == b[0]
-	if x != y {
+	if x, y := a[1] == a[0], b[1] == b[0]; x != y {
 		return x
 	}
-	return structure.SampleHash(a) < structure.SampleHash(b)
+	return slices.Compare(a, b) < 0
 }
 
 // Pairs lists the row of each pair of a number below n in a and one below m in b; nil where some pair is not in exactly
 // one row.
 func (p *Shared) Pairs(a, b []int32, n, m int) []int32 {
-	key := [4]int{len(a), n, m, int(structure.SampleHash(a) ^ 3*structure.SampleHash(b))}
-	for _, f := range p.foundPairs[key] {
-		if structure.EqualInts(f.a, a) && structure.EqualInts(f.b, b) {
+	for _, f := range p.foundPairs {
+		if f.n == n && f.m == m && structure.EqualInts(f.a, a) && structure.EqualInts(f.b, b) {
 			return f.table
 		}
 	}
@@ -273,134 +288,72 @@ func (p *Shared) Pairs(a, b []int32, n, m int) []int32 {
 		}
 		table[int(a[r])*m+int(b[r])] = int32(r)
 	}
-	p.foundPairs[key] = append(p.foundPairs[key], foundPairs{a, b, table})
+	p.foundPairs = append(p.foundPairs, foundPairs{a, b, n, m, table})
 	return table
 }
 
-type foundPairs struct{ a, b, table []int32 }
+// foundPairs is what Pairs has found.
+type foundPairs struct {
+	a, b  []int32
+	n, m  int
+	table []int32
+}
 
 // Split takes v, whose chunk has these labels, apart into operands.
 func (c *Contraction) Split(v *Val, labels []int) bool {
-	if v.Type.Nullable || !v.Type.IsFloat() {
+	if !c.Product.Split(terms{c}, v, labels) {
 		return false
 	}
-	if v.Uniform() && v.Type.Shape == nil {
-		c.Scalars = append(c.Scalars, Factor{V: v})
-		return true
-	}
-	if v.Op == OpCall && !v.Uniform() {
-		ops, n, scalars, neg := len(c.Ops), len(c.Lens), len(c.Scalars), c.Neg
-		if c.splitCall(v, labels) {
-			return true
+	for _, o := range c.Operands {
+		x := &operand{V: o.V, Inner: o.Inner}
+		if x.V.Op == OpGather && x.V.Space == c.Pairs {
+			x.V, x.Idx = x.V.Args[0], x.V.Index
 		}
-		c.Ops, c.Lens, c.Scalars, c.Neg = c.Ops[:ops], c.Lens[:n], c.Scalars[:scalars], neg
+		c.Ops = append(c.Ops, x)
 	}
-	o := &operand{V: v, Inner: labels}
-	switch {
-	case v.Op == OpConst || len(v.Type.Shape) > 2:
-		return false
-	case v.Op == OpGather && v.Space == c.Pairs:
-		if o.V, o.Idx = v.Args[0], v.Index; o.Idx.Missing || o.Idx.Varies() {
-			return false
-		}
-	// a grid's rows are not listed for it
-	case !v.Uniform() && (v.Space != c.Pairs || c.Pairs.Dims != nil && v.Op != OpLayout):
-		return false
-	}
-	c.Ops = append(c.Ops, o)
 	return true
 }
 
-// splitCall is split for a kernel that is linear in its arguments.
-func (c *Contraction) splitCall(v *Val, labels []int) bool {
-	a := v.Args
-	switch v.Expr.Def.Name {
-	case "neg":
-		c.Neg = !c.Neg
-		return c.Split(a[0], labels)
-	case "cast":
-		return c.Split(a[0], labels)
-	case "mul":
-		if s := c.G.evenly(a[0]); s != nil {
-			return c.Split(s, nil) && c.Split(a[1], labels)
-		}
-		if s := c.G.evenly(a[1]); s != nil {
-			return c.Split(a[0], labels) && c.Split(s, nil)
-		}
-		if a[0].Type.Shape == nil {
-			return c.Split(a[0], nil) && c.Split(a[1], labels)
-		}
-		return a[1].Type.Shape == nil && c.Split(a[0], labels) && c.Split(a[1], nil)
-	case "div":
-		if !a[1].Uniform() || a[1].Type.Shape != nil {
-			return false
-		}
-		c.Scalars = append(c.Scalars, Factor{V: a[1], Divide: true})
-		return c.Split(a[0], labels)
-	case "outer":
-		return c.Split(a[0], labels[:1]) && c.Split(a[1], labels[1:])
-	case "transpose":
-		return len(labels) == 2 && c.Split(a[0], []int{labels[1], labels[0]})
-	case "dot":
-		var over []int
-		for _, n := range a[0].Type.Shape {
-			over = append(over, c.Label(n))
-		}
-		return len(over) <= 2 && c.Split(a[0], over) && c.Split(a[1], over)
-	case "matmul":
-		return c.splitMatmul(a, labels)
-	case "einsum":
-		return c.splitEinsum(v.Expr.Attr.Spec, a, labels)
+// terms are the vals over the rows of a contraction.
+type terms struct{ *Contraction }
+
+func (t terms) Type(v *Val) kernels.Type { return v.Type }
+
+func (t terms) Uniform(v *Val) bool { return v.Uniform() }
+
+// Call leaves whole what is the same for all rows.
+func (t terms) Call(v *Val) (d *kernels.Def, at kernels.Attr, args []*Val) {
+	if v.Op != OpCall || v.Uniform() {
+		return nil, at, nil
+	}
+	return v.Expr.Def, v.Expr.Attr, v.Args
+}
+
+// Opens leaves whole what is no product of two matrices: sums over a chunk, products of its elements.
+func (t terms) Opens(s kernels.Spec) bool {
+	switch len(s.In) {
+	case 1:
+		return len(s.In[0]) == len(s.Out)
+	case 2:
+		return s.Out == "" || s.In[0] != s.Out || s.In[1] != s.Out
 	}
 	return false
 }
 
-// splitEinsum takes an einsum of two operands apart, none of which has a label twice.
-func (c *Contraction) splitEinsum(spec string, a []*Val, labels []int) bool {
-	in, out, _ := strings.Cut(spec, "->")
-	of := strings.Split(in, ",")
-	if len(of) != 2 {
-		return false
-	}
-	number := map[byte]int{}
-	for i, l := range []byte(out) {
-		if _, twice := number[l]; twice {
-			return false
-		}
-		number[l] = labels[i]
-	}
-	for i, x := range a {
-		var inner []int
-		for d, l := range []byte(of[i]) {
-			if strings.Count(of[i], string(l)) > 1 || len(of[i]) > 2 {
-				return false
-			}
-			if _, ok := number[l]; !ok {
-				number[l] = c.Label(x.Type.Shape[d])
-			}
-			inner = append(inner, number[l])
-		}
-		if !c.Split(x, inner) {
-			return false
-		}
-	}
-	return true
+func (t terms) Even(v *Val) (number *Val, ok bool) {
+	number = t.G.evenly(v)
+	return number, number != nil
 }
 
-func (c *Contraction) splitMatmul(a []*Val, labels []int) bool {
-	x, y := a[0].Type.Shape, a[1].Type.Shape
-	if len(x) > 2 || len(y) > 2 {
+func (t terms) Operand(v *Val, divide bool) bool {
+	switch {
+	case divide || v.Op == OpConst || len(v.Type.Shape) > 2:
 		return false
+	case v.Op == OpGather && v.Space == t.Pairs:
+		return !v.Index.Missing && !v.Index.Varies()
 	}
-	over := c.Label(y[0])
-	left, right := []int{over}, []int{over}
-	if len(x) == 2 {
-		left, labels = []int{labels[0], over}, labels[1:]
-	}
-	if len(y) == 2 {
-		right = []int{over, labels[0]}
-	}
-	return c.Split(a[0], left) && c.Split(a[1], right)
+	// a grid's rows are not listed for it
+	return v.Uniform() || v.Space == t.Pairs && (t.Pairs.Dims == nil || v.Op == OpLayout)
 }
 
 // merge multiplies scalars into operands that are read in the same rows.

@@ -1,32 +1,38 @@
 package values
 
-import "github.com/relgrad/relgrad/kernels"
+import (
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra/einsum"
+)
 
 // Factor is a scalar by which a chunk is multiplied, or divided.
-type Factor struct {
-	V      *Val
-	Divide bool
-}
+type Factor = einsum.Factor[*Val]
 
 // Factors splits v into scalars and one chunk: v is the chunk times the scalars.
 func Factors(g *Graph, v *Val) (scalars []Factor, chunk *Val) {
 	if v.Op != OpCall || v.Data != nil || v.Type.Size() == 1 {
 		return nil, v
 	}
-	a := v.Args
-	part := func(s *Val, c int, divide bool) ([]Factor, *Val) {
-		rest, chunk := Factors(g, a[c])
-		return append(rest, Factor{s, divide}), chunk
+	s, ok := v.Expr.Def.Spec(v.argTypes(), v.Expr.Attr)
+	if !ok {
+		return nil, v
 	}
-	switch name := v.Expr.Def.Name; {
-	case name == "mul" && a[0].Type.Shape == nil && a[1].Type.Size() == v.Type.Size():
-		return part(a[0], 1, false)
-	case name == "mul" && a[1].Type.Shape == nil && a[0].Type.Size() == v.Type.Size():
-		return part(a[1], 0, false)
-	case name == "div" && a[1].Type.Shape == nil:
-		return part(a[1], 0, true)
-	case name == "neg":
-		return part(g.Constant(kernels.Value{Type: kernels.Type{Kind: v.Type.Kind}, X: -1}), 0, false)
+	for i, a := range v.Args {
+		switch {
+		case a.Type.Shape == nil:
+			scalars = append(scalars, Factor{V: a, Divide: s.Divide[i]})
+		case chunk != nil || s.In[i] != s.Out:
+			return nil, v
+		default:
+			chunk = a
+		}
 	}
-	return nil, v
+	if s.Neg {
+		scalars = append(scalars, Factor{V: g.Constant(kernels.Value{Type: kernels.Type{Kind: v.Type.Kind}, X: -1})})
+	}
+	if len(scalars) == 0 {
+		return nil, v
+	}
+	rest, chunk := Factors(g, chunk)
+	return append(rest, scalars...), chunk
 }

@@ -67,6 +67,14 @@ type Graph struct {
 	Unit   *structure.Space
 	Shared *Shared                      // nil: what is read through indexes of a grid cannot be made
 	Rows   func(n int) *structure.Space // the space of n rows
+	rows   *structure.Labelled          // the labels of the rows that vals are made over; nil: not known
+}
+
+// Over is g for vals over rows whose labels are known.
+func (g *Graph) Over(rows *structure.Labelled) *Graph {
+	over := *g
+	over.rows = rows
+	return &over
 }
 
 func NewGraph(wide bool, x *structure.Indexer, unit *structure.Space) *Graph {

@@ -10,7 +10,7 @@ type Shared struct {
 	layouts    map[string]*Layout
 	alongs     map[string]along
 	rowTables  map[uint64][][]int32 // of layouts, by a hash
-	foundPairs map[[4]int][]foundPairs
+	foundPairs []foundPairs
 }
 
 func NewShared(env *structure.Env, double bool, files func(*Val) *RowFile) *Shared {
@@ -22,7 +22,7 @@ func NewShared(env *structure.Env, double bool, files func(*Val) *RowFile) *Shar
 // Forget forgets what belongs to the structure of a run.
 func (s *Shared) Forget() {
 	s.layouts, s.alongs = map[string]*Layout{}, map[string]along{}
-	s.rowTables, s.foundPairs = map[uint64][][]int32{}, map[[4]int][]foundPairs{}
+	s.rowTables, s.foundPairs = map[uint64][][]int32{}, nil
 }
 
 // RowFile is where the rows of a column are read from; nil: from memory.
