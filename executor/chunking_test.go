@@ -204,6 +204,36 @@ func TestNoGrid(t *testing.T) {
 	passOf(t, m, scalars, kernels.Float64, true, executor.Options{Tuning: tune})
 }
 
+// TestListedPairs: rows that name two others are a grid if they name each pair once. The query says by which keys they
+// are read, the data whether all pairs are there.
+func TestListedPairs(t *testing.T) {
+	const n, m = 6, 5
+	tune := tuning.Default()
+	executor.SmallGrids(tune)
+	for _, twice := range []bool{false, true} {
+		rng, db := rand.New(rand.NewSource(3)), memdb.New()
+		pairs := rng.Perm(n * m)
+		if twice {
+			pairs[4] = pairs[9]
+		}
+		db.Create("e", 1, memdb.Column{Name: "id", Data: ints(n*m, func(r int) int64 { return int64(r) })},
+			memdb.Column{Name: "i", Data: ints(n*m, func(r int) int64 { return int64(pairs[r] / m) })},
+			memdb.Column{Name: "j", Data: ints(n*m, func(r int) int64 { return int64(pairs[r] % m) })},
+			memdb.Column{Name: "x", Data: reals(rng, n*m)})
+		db.Create("w", 1, memdb.Column{Name: "i", Data: ints(n, func(r int) int64 { return int64(r) })},
+			memdb.Column{Name: "f", Data: reals(rng, n, 3)})
+		db.Create("h", 1, memdb.Column{Name: "j", Data: ints(m, func(r int) int64 { return int64(r) })},
+			memdb.Column{Name: "f", Data: reals(rng, m, 3)})
+		views(t, db, "loss", "SELECT sum((x - dot(w.f, h.f)) ^ 2) AS loss FROM e JOIN w USING (i) JOIN h USING (j)")
+		opt := executor.Options{Tuning: tune, Force64: true}
+		besideOracle(t, fmt.Sprintf("twice %v", twice), db, []string{"w", "h"}, opt, 1e-10)
+		_, p := compile(t, db, []string{"w", "h"}, opt)
+		if text := p.Explain(); strings.Contains(text, "grid product") == twice {
+			t.Errorf("a pair is there twice: %v\n%s", twice, text)
+		}
+	}
+}
+
 // TestBatchOfProducts: keys that both relations and the result have make a product for each of them.
 func TestBatchOfProducts(t *testing.T) {
 	tune := tuning.Default()

@@ -143,6 +143,12 @@ var faults = []fault{
 		"		if row < 0 || v.Len() > 0 {\n			continue\n		}\n		var key", finite},
 
 	// Values of kernels.
+	{"the labels of a product of matrices are those of its transpose", "kernels/matmul.go", "\"...ij,...jk->...ik\"",
+		"\"...ij,...jk->...ki\"", "./kernels -run=TestLabels"},
+	{"keys that a condition makes equal have two labels", "ra/einsum/rows.go",
+		"				r.equate(a, r.base(column{in[q.R.Input], q.R.ID}))\n", "", "./ra/einsum -run=TestByDefinition"},
+	{"a pair that is there twice fills the place of one that is missing", "executor/values/contract.go",
+		" || b[r] < 0 || table[int(a[r])*m+int(b[r])] >= 0 {", " || b[r] < 0 {", "./executor -run=TestListedPairs"},
 	{"einsum does not walk the diagonal of a repeated label", "kernels/einsum.go", "st[l] += step",
 		"st[l] = step", registry},
 	{"logsumexp overflows", "kernels/lane.go", "s += math.Exp(v - m)\n		}\n	}\n	return m, math.Log1p(s)",
