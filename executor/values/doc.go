@@ -7,7 +7,8 @@
 // makes Vals and knows equal ones: the same computation is one Val. While it makes them it rewrites them: what is
 // read through an index is computed before it is read where that is less work (graph.go), sums of products over a
 // grid become products of matrices (contract.go, contract_form.go), in chunks that are chosen by cost (layout.go,
-// layout_axis.go). A Column is the memory of a Val, once it has some.
+// layout_axis.go). Their labels of keys are the query's (ra/einsum), which a Graph knows of the rows that it makes Vals
+// over. A Column is the memory of a Val, once it has some.
 //
 //	structure.Relation and kernels.Expr ─► Graph ─► Val (─► forms.Lower ─► instructions)
 //
