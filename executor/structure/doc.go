@@ -5,9 +5,8 @@
 // A Stage makes a Relation of each node of a plan: its Space (so many rows), the Indexes by which its rows read those
 // of its inputs, and the Groups of an aggregate. Joins look keys up as codes (keys.go, lookup.go), groups count codes
 // (group.go, crew.go). A join of relations that hold all combinations of their keys is a grid (grid.go), whose rows
-// nobody lists until they are asked for. Labelled tells the labels of keys that the query has for an index (labelled.go,
-// ra/einsum). The run has a Stage; where a step has rows of its own, it has another on top
-// of that.
+// nobody lists until they are asked for. Labelled tells the labels of keys that the query has for an index
+// (labelled.go, ra/einsum). The run has a Stage; where a step has rows of its own, it has another on top of that.
 //
 //	ra.Node ─► Stage.Relation ─► Space, Indexes, Groups
 //

@@ -1,8 +1,6 @@
 package structure
 
 import (
-	"slices"
-
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/ra/einsum"
 )
@@ -75,14 +73,20 @@ func (l *Labelled) through(r *einsum.Rows, i int) []read {
 	return out
 }
 
-// labelsOf looks indexes up among those that relations are read by.
+// labelsOf looks indexes up among those that relations are read by: of several, the fewest labels tell the rows apart.
 func labelsOf(r *einsum.Rows, through []read, idx []*Index) (labels [][]int) {
 	for _, x := range idx {
-		at := slices.IndexFunc(through, func(t read) bool { return t.by == x })
-		if at < 0 {
+		found := false
+		var keys []int
+		for _, t := range through {
+			if k := r.Reads[t.number].Keys; t.by == x && (!found || len(k) < len(keys)) {
+				keys, found = k, true
+			}
+		}
+		if !found {
 			return nil
 		}
-		labels = append(labels, r.Reads[through[at].number].Keys)
+		labels = append(labels, keys)
 	}
 	return labels
 }
