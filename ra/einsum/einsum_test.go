@@ -12,6 +12,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
@@ -81,9 +82,9 @@ func table(t *testing.T, db *memdb.DB, draw *rand.Rand, text string) {
 		cols, lengths, rows = append(cols, memdb.Column{Name: name}), append(lengths, n), rows*n
 	}
 	for k, step := len(cols)-1, 1; k >= 0; k-- {
-		v := ra.NewVector(kernels.Type{Kind: kernels.Int}, rows)
-		for i := range v.Ints {
-			v.Ints[i] = int64(i / step % lengths[k])
+		v := column.New(kernels.Type{Kind: kernels.Int}, rows)
+		for i := range v.I64() {
+			v.I64()[i] = int64(i / step % lengths[k])
 		}
 		cols[k].Data, step = v, step*lengths[k]
 	}
@@ -94,9 +95,9 @@ func table(t *testing.T, db *memdb.DB, draw *rand.Rand, text string) {
 			fmt.Sscan(n, &k)
 			ty.Shape = append(ty.Shape, k)
 		}
-		v := ra.NewVector(ty, rows)
-		for i := range v.F64 {
-			v.F64[i] = draw.NormFloat64()
+		v := column.New(ty, rows)
+		for i := range v.F64() {
+			v.F64()[i] = draw.NormFloat64()
 		}
 		cols = append(cols, memdb.Column{Name: c[1], Data: v})
 	}
