@@ -47,7 +47,7 @@ var _ = registerForm(Form{
 		if v.Op != values.OpAgg {
 			return nil, nil
 		}
-		if a := addingOf(l, v, v.Groups.Order); a != nil {
+		if a := addingOf(l, v, nil); a != nil { // rows that are put in order take memory
 			return a, nil
 		}
 		return nil, nil
@@ -59,8 +59,8 @@ var _ = registerForm(Form{
 		}
 		return l.treeCost(v) / 2 // rows are summed as they are made, not stored
 	},
-	emit: func(l *Lowerer, v *values.Val, found any) ([]*device.Instr, error) {
-		in, err := addedInstr(l, v, found.(*device.Adding))
+	emit: func(l *Lowerer, v *values.Val, _ any) ([]*device.Instr, error) {
+		in, err := addedInstr(l, v, addingOf(l, v, v.Groups.Order))
 		return []*device.Instr{in}, err
 	},
 })

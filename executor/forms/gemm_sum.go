@@ -73,7 +73,7 @@ func productBytes(s *device.ProductSum, v *values.Val) float64 {
 	return float64((s.X.V.Type.Size() + s.Y.V.Type.Size()) * column.KindOf(v.Type).Bytes())
 }
 
-// productSumOf finds the operands of such a sum; nil where one is not in memory in its own order.
+// productSumOf finds the operands of such a sum, rows as they stand; nil where one is not in memory.
 func productSumOf(l *Lowerer, v *values.Val) *device.ProductSum {
 	u := productsSummed(l, v)
 	if u == nil {
@@ -89,7 +89,7 @@ func productSumOf(l *Lowerer, v *values.Val) *device.ProductSum {
 		if !ok || from.V.Data.Kind() != column.KindOf(v.Type) {
 			return nil
 		}
-		*[]*device.Source{&s.X, &s.Y}[i] = inOrder(from, l.g, v.Groups.Order)
+		*[]*device.Source{&s.X, &s.Y}[i] = from
 	}
 	return s
 }
@@ -100,6 +100,7 @@ func productSumInstr(l *Lowerer, v *values.Val, s *device.ProductSum) (*device.I
 	if err != nil {
 		return nil, err
 	}
+	s.X, s.Y = inOrder(s.X, l.g, v.Groups.Order), inOrder(s.Y, l.g, v.Groups.Order)
 	t.Also = []*values.Val{s.X.V, s.Y.V}
 	if v.Groups.Largest() > s.InOwnPrecision() {
 		t.Bytes = device.InPartsBytes(column.KindOf(v.Type), min(l.Tune.SumPanel, s.P.M)*s.P.N)

@@ -27,48 +27,57 @@ var _ = registerForm(Form{
 	},
 })
 
-// inBlocksOf finds what the form needs, and sorts its rows; nil where they are too few.
+// inBlocksOf finds such a sum of weighted rows, which are not sorted yet; nil where they are too few.
 func inBlocksOf(l *Lowerer, v *values.Val, scalars []values.Factor, x device.Source) *device.SpMMBlocks {
-	x.Idx.List()
-	g, bytes := v.Groups, x.V.Type.Size()*x.V.Data.Kind().Bytes()
-	rows, perBlock := x.V.Space.N, max(l.Tune.SourceBlock/max(bytes, 1), 1)
+	g, rows, perBlock := v.Groups, x.V.Space.N, sourceRows(l, x)
 	blocks := (rows + perBlock - 1) / perBlock
-	if x.Idx == nil || x.Idx.At == nil || x.Idx.Varies() || g.Varies() || l.g.Parent != nil ||
-		g.Order != nil && g.Order.At == nil || blocks < 3 {
+	if x.Idx.Varies() || g.Varies() || l.g.Parent != nil || g.Order != nil && g.Order.At == nil || blocks < 3 ||
+		g.In.N <= rows { // so few are read once each
 		return nil
 	}
 	lanes := min(4*l.Tune.SourceLanes, g.In.N/(l.Tune.SourceReads*rows))
 	if lanes < l.Tune.SourceLanes || g.In.N < l.Tune.BlockReads*blocks*g.Out.N {
 		return nil
 	}
-	s := &device.SpMMBlocks{Blocks: blocks, By: scalars, Cuts: g.Cut((g.In.N + lanes - 1) / lanes)}
+	s := &device.SpMMBlocks{Blocks: blocks, By: scalars, X: x, Cuts: g.Cut((g.In.N + lanes - 1) / lanes)}
 	for _, c := range s.Cuts {
 		s.Wide = max(s.Wide, c[1]-c[0])
 	}
 	if s.Wide > l.Tune.LaneSums/(8*v.Type.Size()) { // most groups have few rows, which a lane reads once
 		return nil
 	}
-	s.Start = make([][]int32, len(s.Cuts))
-	perm := l.g.Arrays.Ints(g.In.N)
-	l.g.Env.Crew().Cut(len(s.Cuts), 1, func(lane, _, _ int) {
-		s.Start[lane] = sortBlocks(g, s.Cuts[lane], x.Idx.At, perBlock, blocks, perm)
-	})
-	for lane, c := range s.Cuts {
-		n := c[1] - c[0]
-		for b := range blocks {
-			s.Most = max(s.Most, int(s.Start[lane][(b+1)*n]-s.Start[lane][b*n]))
-		}
-	}
-	s.Order = l.g.Index(g.In, g.In, perm)
-	if s.X = inOrder(x, l.g, s.Order); s.X.Idx == nil { // the order cancels the index
+	if x.Idx.List(); x.Idx.At == nil {
 		return nil
 	}
 	return s
 }
 
+// sourceRows is how many rows of a source are a block.
+func sourceRows(l *Lowerer, x device.Source) int {
+	return max(l.Tune.SourceBlock/max(x.V.Type.Size()*x.V.Data.Kind().Bytes(), 1), 1)
+}
+
+// sortInBlocks sorts the rows of such a sum by the blocks that they read.
+func sortInBlocks(l *Lowerer, g *structure.Groups, s *device.SpMMBlocks) {
+	s.Start = make([][]int32, len(s.Cuts))
+	perm, at, perBlock := l.g.Arrays.Ints(g.In.N), s.X.Idx.At, sourceRows(l, s.X)
+	l.g.Env.Crew().Cut(len(s.Cuts), 1, func(lane, _, _ int) {
+		s.Start[lane] = sortBlocks(g, s.Cuts[lane], at, perBlock, s.Blocks, perm)
+	})
+	for lane, c := range s.Cuts {
+		n := c[1] - c[0]
+		for b := range s.Blocks {
+			s.Most = max(s.Most, int(s.Start[lane][(b+1)*n]-s.Start[lane][b*n]))
+		}
+	}
+	s.Order = l.g.Index(g.In, g.In, perm)
+	s.X = inOrder(s.X, l.g, s.Order)
+}
+
 // spmmBlocksInstr makes the instruction of such a sum.
 func spmmBlocksInstr(l *Lowerer, v *values.Val, s *device.SpMMBlocks) (*device.Instr, error) {
 	g := v.Groups
+	sortInBlocks(l, g, s)
 	in := &device.Instr{V: v, How: "SpMM in blocks", Rows: g.In.N, Grp: g, Form: s}
 	var err error
 	if in.T, err = weightsTree(l, s.Order, s.By, v.Type); err != nil {
