@@ -56,7 +56,15 @@ func (c *Column) Reserve(rows int) {
 	}
 }
 
-func reserve[T any](x []T, n int) []T { return tensor.Huge(slices.Grow(x, max(0, n-len(x)))) }
+// reserve makes an array that nobody has touched, as slices.Grow does not: it can have huge pages.
+func reserve[T any](x []T, n int) []T {
+	if n <= cap(x) {
+		return x
+	}
+	out := tensor.Huge(make([]T, len(x), n))
+	copy(out, x)
+	return out
+}
 
 // Extend adds elements, which are not zero where the memory has been used before: they are to be overwritten.
 func (c *Column) Extend(elements int) {
