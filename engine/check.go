@@ -93,7 +93,7 @@ func (db *Engine) check(ctx context.Context, loss, param string, o CheckOptions)
 		return nil, err
 	}
 	for i := range rows {
-		if rows[i].Numeric, err = f.central(ctx, env, rows[i].at, x); err != nil {
+		if rows[i].Numeric, err = f.central(ctx, env, &rows[i], x); err != nil {
 			return nil, err
 		}
 	}
@@ -128,7 +128,8 @@ func (db *Engine) checkedBatch(ctx context.Context, params []string, o CheckOpti
 // sample is a CheckRow and the position of its element.
 type sample struct {
 	CheckRow
-	at *float64
+	of *column.Column // where it is
+	at int
 }
 
 // sampled draws distinct elements of the parameter and reads their analytic gradient from c. largest is the largest
@@ -151,15 +152,15 @@ func (c *Compiled) sampled(ctx context.Context, db *Engine, f *Compiled, samples
 			return nil, 0, err
 		}
 		row, at := d.element/p.Size, d.element%p.Size
-		if x := p.F64[d.element]; math.IsNaN(x) || math.IsInf(x, 0) { // no difference can be taken there
+		if x := p.Values().Float(d.element); math.IsNaN(x) || math.IsInf(x, 0) { // no difference can be taken there
 			return nil, 0, About(sqlerr.New(sqlerr.NumericOutOfRange, "parameter %s.%s holds %s, key %s", t.Name, t.Cols[d.col].
 				Name, train.Number(x), l.Key(row)).
 				WithHint("Central differences need finite parameters."), "param", 0)
 		}
 		s := sample{CheckRow: CheckRow{Key: l.Key(row), Column: t.Cols[d.col].Name, Element: int64(at) + 1},
-			at: &p.F64[d.element]}
+			of: p.Values(), at: d.element}
 		if i, ok := gradRow[int32(row)]; ok {
-			s.Analytic = c.Prog.Grad(1, c.GradColumn(0, d.col)).F64[i*p.Size+at]
+			s.Analytic = c.Prog.Grad(1, c.GradColumn(0, d.col)).Float(i*p.Size + at)
 		}
 		out = append(out, s)
 	}
@@ -167,8 +168,9 @@ func (c *Compiled) sampled(ctx context.Context, db *Engine, f *Compiled, samples
 		if f.Prog.Param(t, col) == nil {
 			continue
 		}
-		for _, x := range c.Prog.Grad(1, c.GradColumn(0, col)).F64 {
-			largest = math.Max(largest, math.Abs(x))
+		g := c.Prog.Grad(1, c.GradColumn(0, col))
+		for i := range g.Len() * g.Size() {
+			largest = math.Max(largest, math.Abs(g.Float(i)))
 		}
 	}
 	return out, largest, nil
@@ -190,7 +192,7 @@ func (c *Compiled) drawElements(f *Compiled, samples int) []drawnElement {
 			continue
 		}
 		for e := range p.Rows * p.Size {
-			if p.Valid != nil && p.Valid[e/p.Size] == 0 {
+			if p.Null(e / p.Size) {
 				continue
 			}
 			kept = append(kept, drawnElement{col, e, tensor.Uniform(1, tensor.HashKey(int64(col)), e)})
@@ -226,13 +228,13 @@ func (c *Compiled) GradKey(param int) []int {
 // central is the derivative by one element: central differences at two widths, extrapolated. If the two disagree by
 // more than the rounding of the loss explains, there is a kink between the points (a relu that changes sides), and
 // narrower pairs are tried. The pair with the smallest disagreement and rounding counts.
-func (c *Compiled) central(ctx context.Context, env kernels.Env, at *float64, loss float64) (float64, error) {
-	x := *at
-	defer func() { *at = x }()
+func (c *Compiled) central(ctx context.Context, env kernels.Env, s *sample, loss float64) (float64, error) {
+	x := s.of.Float(s.at)
+	defer func() { s.of.SetFloat(s.at, x) }()
 	diff := func(h float64) (float64, error) {
 		var y [2]float64
 		for i, d := range []float64{h, -h} {
-			*at = x + d
+			s.of.SetFloat(s.at, x+d)
 			l, err := c.Run(ctx, env)
 			if err != nil {
 				return 0, err

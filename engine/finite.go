@@ -12,7 +12,6 @@ import (
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/train"
 )
@@ -44,7 +43,7 @@ func (db *finder) finiteGradient(ctx context.Context, c *Compiled, i int, r *cat
 			func(col int) bool { return t.Cols[col].Name == r.Names[k] }) {
 			continue
 		}
-		row := firstBadRow(v)
+		row, x := train.FirstBad(v)
 		if row < 0 {
 			continue
 		}
@@ -56,7 +55,6 @@ func (db *finder) finiteGradient(ctx context.Context, c *Compiled, i int, r *cat
 				}
 			}
 		}
-		x, _ := badElement(v, row)
 		e := sqlerr.New(sqlerr.NumericOutOfRange, "the gradient is %s, parameter %s.%s%s", train.Number(x), t.Name,
 			r.Names[k], keyText(key)).WithHint(guardHint)
 		if where := db.FirstNotFinite(ctx, c, c.Res.Plan, env, func(*executor.Program) {}); where != "" {
@@ -73,22 +71,6 @@ func keyText(key []string) string {
 		return ""
 	}
 	return ", key (" + strings.Join(key, ", ") + ")"
-}
-
-// firstBadRow is the first row with an element that is not finite, -1 where there is none.
-func firstBadRow(v *column.Column) int {
-	if v.Kind() == column.F64 && cpu.Finite(v.F64()) || v.Kind() == column.F32 && cpu.Finite(v.F32()) {
-		return -1
-	}
-	for row := range v.Len() {
-		if v.IsNull(row) {
-			continue
-		}
-		if _, finite := badElement(v, row); !finite {
-			return row
-		}
-	}
-	return -1
 }
 
 // FirstNotFinite finds the first value of a plan that is not finite, and tells in which relation and row it is and

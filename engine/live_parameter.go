@@ -14,22 +14,22 @@ import (
 )
 
 // Hash is a hash of a column's content. It includes which rows are NULL, but not the numbers stored there.
-func (l *Live) Hash(f32 []float32, f64 []float64, null func(row int) bool) uint64 {
-	h := uint64(1)
+func Hash(v *column.Column) uint64 {
+	h, size := uint64(1), v.Size()
 	mix := func(x uint64) { h = bits.RotateLeft64((h^x)*0x9e3779b97f4a7c15, 29) }
-	for row := range l.Rows {
-		if null(row) {
+	for row := range v.Len() {
+		if v.IsNull(row) {
 			mix(uint64(row)<<1 | 1)
 			continue
 		}
-		at, to := row*l.Param.Size, (row+1)*l.Param.Size
-		if f32 != nil {
-			for _, x := range f32[at:to] {
+		at, to := row*size, (row+1)*size
+		if v.Kind() == column.F32 {
+			for _, x := range v.F32()[at:to] {
 				mix(uint64(math.Float32bits(x)))
 			}
 			continue
 		}
-		for _, x := range f64[at:to] {
+		for _, x := range v.F64()[at:to] {
 			mix(math.Float64bits(x))
 		}
 	}
@@ -68,8 +68,10 @@ func (l *Live) Key(row int) string {
 	return "(" + strings.Join(parts, ", ") + ")"
 }
 
+// Values are the column's present values.
+func (l *Live) Values() *column.Column { return l.Param.Values().As(l.Table.Cols[l.Col].Type) }
+
 // Write stores the live buffer.
 func (c *Catalogue) Write(ctx context.Context, l *Live) error {
-	v := l.Param.Column().As(l.Table.Cols[l.Col].Type)
-	return c.db.Write(ctx, l.Table, l.Col, l.Rows, l.Keys, v)
+	return c.db.Write(ctx, l.Table, l.Col, l.Rows, l.Keys, l.Values())
 }

@@ -317,8 +317,8 @@ func TestByPartsBesideDifferences(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			x := p.Param(table, 1).F64
-			grad := append([]float64(nil), p.Grad(1+i, len(plan.Roots[1+i].Cols)-1).F64...)
+			x := p.Param(table, 1).Values().F64()
+			grad := append([]float64(nil), p.Grad(1+i, len(plan.Roots[1+i].Cols)-1).F64()...)
 			rows, err := p.Match(1+i, table, []int{0})
 			if err != nil {
 				t.Fatal(err)

@@ -9,24 +9,56 @@ import (
 	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
 
-// Param is the live buffer of a parameter's column: rows × size numbers, in F32 or F64. The next Run reads what is
-// written there. Rows that are NULL are not valid and must stay so.
+// Param is a parameter's column in the program's memory: rows × size numbers, with the buffers of its optimizer. The
+// next Run reads what is written there. Rows that are NULL are not valid and must stay so.
 type Param struct {
 	Rows, Size int
-	F32        []float32 // for real, unless Force64
-	F64        []float64
 	Valid      []byte // 0: the row is NULL; nil: no row is
 	table      *tableData
 	col        int
 	data       *column.Column
 	leaf       *values.Val
+	state      []*column.Column
 }
 
-// Column is the buffer as a column: the same memory.
-func (q *Param) Column() *column.Column { return q.data }
+// Detached is a parameter that no program computes, with so many buffers.
+func Detached(t kernels.Type, rows, buffers int) *Param {
+	q := &Param{Rows: rows, Size: t.Size()}
+	for range buffers {
+		d := column.OnHeap(column.KindOf(t), rows, t.Size(), false)
+		q.state = append(q.state, &d)
+	}
+	return q
+}
+
+// Values are the column's numbers as they are now.
+func (q *Param) Values() *column.Column { return q.data }
+
+// State are the optimizer's buffers as they are now.
+func (q *Param) State() []*column.Column { return q.state }
+
+// Copy takes over another program's values of the column, and its state where both have one.
+func (q *Param) Copy(from *Param) {
+	q.data.Fill(from.data)
+	for i := range min(len(q.state), len(from.state)) {
+		q.state[i].Fill(from.state[i])
+	}
+}
+
+// Null reports whether a row is NULL.
+func (q *Param) Null(row int) bool { return q.Valid != nil && q.Valid[row] == 0 }
+
+// free lets go of the memory.
+func (q *Param) free() {
+	q.data.Free()
+	for _, d := range q.state {
+		d.Free()
+	}
+}
 
 // param returns the buffer of a table's column. The first call makes it from v.
 func (m *holdings) param(t *tableData, col int, v *column.Column) (*Param, error) {
@@ -58,7 +90,7 @@ func (m *holdings) param(t *tableData, col int, v *column.Column) (*Param, error
 		}
 		d.Fill(v)
 	}
-	q := &Param{Rows: v.Len(), Size: d.Size(), F32: d.F32(), F64: d.F64(), Valid: d.Valid(), table: t, col: col, data: d}
+	q := &Param{Rows: v.Len(), Size: d.Size(), Valid: d.Valid(), table: t, col: col, data: d}
 	q.validate(v)
 	m.params = append(m.params, q)
 	return q, nil
@@ -90,18 +122,15 @@ func (p *Program) Param(t *ra.Table, col int) *Param {
 	return nil
 }
 
-// Grad returns the live buffer of column col of root i, as of the last Run: rows × size. It is nil for a
-// column that is no float.
-func (p *Program) Grad(i, col int) *Param {
+// Grad returns column col of root i, a gradient, as of the last Run: rows × size. It is nil for a column that is no float.
+func (p *Program) Grad(i, col int) *column.Column {
 	if !p.ran {
 		return nil
 	}
-	r := p.roots[i][col]
-	d := r.V.Data
-	if d.Kind() != column.F32 && d.Kind() != column.F64 {
-		return nil
+	if d := p.roots[i][col].V.Data; d.Kind() == column.F32 || d.Kind() == column.F64 {
+		return d
 	}
-	return &Param{Rows: d.Len(), Size: d.Size(), F32: d.F32(), F64: d.F64(), Valid: d.Valid(), data: d}
+	return nil
 }
 
 // Match returns, for each row of root i, its row in t's Param buffers, -1 where t has no such row. key holds, for each

@@ -74,8 +74,8 @@ func TestParametersInPlace(t *testing.T) {
 		if (w.Valid != nil) != c.nullable {
 			t.Errorf("%+v: rows that are there: %v", c, w.Valid)
 		}
-		for i := range w.F32 {
-			w.F32[i] *= 10
+		for i := range n {
+			w.Values().SetFloat(i, 10*w.Values().Float(i))
 		}
 		for _, seed := range []int64{0, 7} {
 			if err := p.Run(context.Background(), kernels.Env{Seed: seed}); err != nil {

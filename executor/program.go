@@ -62,6 +62,7 @@ type Program struct {
 	gone     map[*tableData]bool // tables some of whose columns have been freed
 	shared   *values.Shared
 	finders  map[*tableData]*structure.Lookup // for Match; only of tables whose rows do not change between steps
+	training *Training                        // nil: no column is trained
 }
 
 // onceOnly holds what does not depend on the step and is computed once.
@@ -314,9 +315,10 @@ func (p *Program) Close() {
 	}
 	p.reset()
 	for _, q := range p.params {
-		q.data.Free()
+		q.free()
 	}
 	p.params = nil
+	p.training.free()
 	for _, t := range p.tables {
 		for _, d := range t.own {
 			d.Free()

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/column"
+	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -84,16 +85,20 @@ func TestTraining(t *testing.T) {
 	if x := loss(); x != 2*2+4*2-1-3 {
 		t.Fatalf("loss %v", x)
 	}
-	match, err := p.Match(1, w, []int{0})
+	of := func(input int) *kernels.Expr {
+		return kernels.Column(kernels.Col{Input: input}, kernels.Type{Kind: kernels.Float64})
+	}
+	rule := device.Rule{New: []*kernels.Expr{kernels.Sub(of(ra.StepValue),
+		kernels.Mul(kernels.Num(0.1), of(ra.StepGradient)))}}
+	training, err := p.Train([]Trained{{Rule: rule, Param: param, Root: 1, Col: 1, Key: []int{0}}}, 0, 0)
+	if err == nil {
+		err = training.Step(ctx, nil)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := p.Grad(1, 1)
-	for i, row := range match {
-		param.F64[row] -= 0.1 * g.F64[i]
-	}
-	if param.F64[0] != 0.5 || param.F64[1] != 2-0.6 || param.F64[2] != -1-0.4 {
-		t.Fatalf("parameter after the step: %v", param.F64)
+	if x := param.Values(); x.Float(0) != 0.5 || x.Float(1) != 2-0.1*6 || x.Float(2) != -1-0.1*4 {
+		t.Fatalf("parameter after the step: %v", x.F64())
 	}
 	if x := loss(); math.Abs(x-(6*1.4+4*-1.4)) > 1e-12 {
 		t.Fatalf("loss after the step: %v", x)
@@ -367,7 +372,7 @@ func TestSharedExpressions(t *testing.T) {
 	if err := p.Run(context.Background(), kernels.Env{}); err != nil {
 		t.Fatal(err)
 	}
-	if p.Explain() == "" || p.Grad(0, 0).F64[2] != 3 {
+	if p.Explain() == "" || p.Grad(0, 0).Float(2) != 3 {
 		t.Fatal("wrong result")
 	}
 }

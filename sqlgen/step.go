@@ -12,15 +12,6 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// What a column of an Update's expressions stands for (kernels.Col.Input).
-const (
-	StepValue    = iota // the value before the step
-	StepGradient        // its gradient; zero in rows without one
-	StepBuffer          // buffer number Col.ID of the optimizer, before the step
-	StepNumber          // number Col.ID of StepOptions.Numbers, which changes from step to step
-	StepScale           // the factor of the gradients that StepOptions.Clip asks for
-)
-
 // Update says how one value column of a parameter changes in a step.
 type Update struct {
 	Col int // of the table

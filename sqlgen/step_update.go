@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
 )
 
 // update prints the CTEs of a target's new values, and those that write them.
@@ -180,13 +181,13 @@ func (s *shared) bind(t *target) error {
 func (p *stepPrinter) column(s *stepSlot, c kernels.Col) string {
 	col := *s.col()
 	switch c.Input {
-	case StepGradient:
+	case ra.StepGradient:
 		return p.d.Ident(s.gradient)
-	case StepBuffer:
+	case ra.StepBuffer:
 		col.Name = s.buffers[c.ID]
-	case StepNumber:
+	case ra.StepNumber:
 		return p.number(int(c.ID))
-	case StepScale:
+	case ra.StepScale:
 		return "(SELECT scale FROM clip)"
 	}
 	return p.d.Column("", &col)
@@ -207,7 +208,7 @@ func (p *stepPrinter) clip() ([]string, error) {
 		}
 		rows := &shared{p: p, name: fmt.Sprintf("grad%d", s.n+1), writers: map[*stepSlot]*writer{}}
 		rows.add(q)
-		norm := Norm(kernels.Column(kernels.Col{Input: StepGradient}, s.grad.Type))
+		norm := Norm(kernels.Column(kernels.Col{Input: ra.StepGradient}, s.grad.Type))
 		rows.region(s, []*kernels.Expr{norm}, func(kernels.Col) string { return "g" })
 		if err := rows.bind(s.t); err != nil {
 			return nil, err

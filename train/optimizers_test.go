@@ -6,6 +6,9 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/relgrad/relgrad/column"
+	"github.com/relgrad/relgrad/kernels"
 )
 
 // recorded are the gradients that a table of steps prescribes, whatever the parameter is: one row per step.
@@ -19,22 +22,21 @@ func (r *recorded) Step(_ context.Context, step int64) (float64, error) {
 	return 1, nil
 }
 
-// trainOn runs a config on one parameter of single numbers with given gradients and returns its values and its slot.
-func trainOn(t *testing.T, c Config, p []float64, grads [][]float64) ([]float64, *Slot) {
+// trainOn runs a config on one parameter of single numbers with given gradients and returns its values and its column.
+func trainOn(t *testing.T, c Config, p []float64, grads [][]float64) ([]float64, *trainedColumn) {
 	t.Helper()
 	r := &recorded{bowl{p: append([]float64(nil), p...), target: make([]float64, len(p))}, grads}
 	rows := make([]int32, len(p))
 	for i := range rows {
 		rows[i] = int32(i)
 	}
-	s := &Slot{Name: "w.v", Names: []string{"w", "w.v"}, Size: 1, Param: Floats{F64: r.p},
-		Key:  func(int) string { return "" },
-		Grad: func() (Floats, []int32, error) { return Floats{F64: r.g}, rows, nil }}
+	x := r.column(r.p, func(int) string { return "" },
+		func() (*column.Column, []int32) { return numbers(kernels.Float64, 1, r.g...), rows })
 	c.Epochs = int64(len(grads))
-	if _, err := Run(context.Background(), c, r, []*Slot{s}, Start()); err != nil {
+	if _, err := r.train(c, r); err != nil {
 		t.Fatal(err)
 	}
-	return r.p, s
+	return r.p, x
 }
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Max(1, math.Abs(b)) }
@@ -199,52 +201,87 @@ func TestClipNorm(t *testing.T) {
 	if p, _ := trainOn(t, c, []float64{2, 0}, [][]float64{{3, 4}}); !near(p[0], 2-0.6-1) {
 		t.Errorf("with weight decay: %v", p)
 	}
-	s := &Slot{Size: 1, Trained: []bool{true, false}, rows: []int32{0, 1}, grad: Floats{F32: []float32{3, 400}}}
-	if got := clip(&c, []*Slot{s, {Size: 2, rows: []int32{5}, grad: Floats{F64: []float64{0, 4}}}}); !near(got, 0.2) {
-		t.Errorf("the factor over two parameters without the frozen row is %g, not 1/5", got)
+}
+
+// TestClipNormOfAll: the norm (3, 4) of two parameters, but for the frozen row, is five.
+func TestClipNormOfAll(t *testing.T) {
+	for device := range devices {
+		c := Default()
+		c.Optimizer, c.LR, c.ClipNorm = "sgd", 1, 1
+		o := &onDevice{name: device, workers: 2, c: c}
+		add := func(kind kernels.Kind, size int, trained []bool, rows []int32, g ...float64) *trainedColumn {
+			x := &trainedColumn{Slot: &Slot{Size: size, Trained: trained}, t: kernels.Type{Kind: kind},
+				value: numbers(kind, size, make([]float64, 12)...),
+				grad:  func() (*column.Column, []int32) { return numbers(kind, size, g...), rows }}
+			if size > 1 {
+				x.t.Shape = []int{size}
+			}
+			o.columns = append(o.columns, x)
+			return x
+		}
+		three := add(kernels.Float32, 1, append([]bool{true, false}, make([]bool, 10)...), []int32{0, 1}, 3, 400)
+		four := add(kernels.Float64, 2, nil, []int32{5}, 0, 4)
+		if err := o.Update(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+		if x, y := floats(three.value), floats(four.value); math.Abs(x[0]+0.6) > 1e-6 || x[1] != 0 || !near(y[11], -0.8) {
+			t.Errorf("%s: the parameters came to %v and %v, not -3/5 and -4/5", device, x, y)
+		}
 	}
+}
+
+// projected is a chunk behind a projection, on a device.
+func projected(t *testing.T, device, name string, kind kernels.Kind, chunk ...float64) []float64 {
+	t.Helper()
+	c := Default()
+	c.Optimizer, c.LR, c.Project = "sgd", 0, []string{"w: " + name}
+	x := &trainedColumn{Slot: &Slot{Size: len(chunk), Names: []string{"w"}}, value: numbers(kind, len(chunk), chunk...),
+		t: kernels.Type{Kind: kind, Shape: []int{len(chunk)}}, grad: func() (*column.Column, []int32) {
+			return numbers(kind, len(chunk), make([]float64, len(chunk))...), []int32{0}
+		}}
+	o := &onDevice{name: device, c: c, columns: []*trainedColumn{x}}
+	if err := o.Update(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	return floats(x.value)
 }
 
 // TestProjections compares with the definition: the nearest element of the set, on a grid of candidates.
 func TestProjections(t *testing.T) {
-	for name, tc := range map[string]struct{ x, want []float64 }{
+	examples := map[string]struct{ x, want []float64 }{
 		"nonnegative": {[]float64{-1, 2, 0}, []float64{0, 2, 0}},
 		"unit_ball":   {[]float64{3, 0, -4}, []float64{0.6, 0, -0.8}},
 		"unit_sphere": {[]float64{0.3, 0, -0.4}, []float64{0.6, 0, -0.8}},
 		"simplex":     {[]float64{0.5, 1.5, -1}, []float64{0, 1, 0}},
-	} {
-		f64, f32 := append([]float64(nil), tc.x...), make([]float32, len(tc.x))
-		for i, v := range tc.x {
-			f32[i] = float32(v)
+	}
+	for device := range devices {
+		for name := range projections {
+			tc := examples[name]
+			f64 := projected(t, device, name, kernels.Float64, tc.x...)
+			f32 := projected(t, device, name, kernels.Float32, tc.x...)
+			for i, want := range tc.want {
+				if !near(f64[i], want) || math.Abs(f32[i]-want) > 1e-6 {
+					t.Errorf("%s on %s: %v and %v, expected %v", name, device, f64, f32, tc.want)
+				}
+			}
 		}
-		projections[name].apply(Floats{F64: f64}, 3, 0, 1)
-		projections[name].apply(Floats{F32: f32}, 3, 0, 1)
-		for i, want := range tc.want {
-			if !near(f64[i], want) || math.Abs(float64(f32[i])-want) > 1e-6 {
-				t.Errorf("%s: %v and %v, expected %v", name, f64, f32, tc.want)
+		if inside := projected(t, device, "unit_ball", kernels.Float64, 0.1, 0.2, 0.3); inside[0] != 0.1 || inside[2] != 0.3 {
+			t.Errorf("%s: a chunk inside the ball was moved to %v", device, inside)
+		}
+		if zero := projected(t, device, "unit_sphere", kernels.Float64, 0, 0); zero[0] != 0 {
+			t.Errorf("%s: zero was projected to %v", device, zero)
+		}
+		for _, x := range [][]float64{{0.2, 0.3, 0.5}, {2, 1.8, -3}, {0, 0, 0}, {-5, -6, -5.5}, {0.4, 0.9, 0.1}} {
+			p := projected(t, device, "simplex", kernels.Float64, x...)
+			if got, best := distance(x, p), nearestOnSimplex(x); math.Abs(p[0]+p[1]+p[2]-1) > 1e-12 ||
+				min(p[0], p[1], p[2]) < 0 || got > best+1e-12 {
+				t.Errorf("simplex on %s: %v was projected to %v, at %g; a grid has one at %g", device, x, p, got, best)
 			}
 		}
 	}
-	inside := []float64{0.1, 0.2, 0.3}
-	unitBall(inside)
-	if inside[0] != 0.1 || inside[2] != 0.3 {
-		t.Errorf("a chunk inside the ball was moved to %v", inside)
-	}
-	zero := []float64{0, 0}
-	if unitSphere(zero); zero[0] != 0 {
-		t.Errorf("zero was projected to %v", zero)
-	}
-	tiny := []float64{3e-200, 4e-200}
-	if unitSphere(tiny); !near(tiny[0], 0.6) || !near(tiny[1], 0.8) {
+	if tiny := projected(t, "processors", "unit_sphere", kernels.Float64, 3e-200, 4e-200); !near(tiny[0], 0.6) ||
+		!near(tiny[1], 0.8) {
 		t.Errorf("a tiny chunk was projected to %v", tiny)
-	}
-	for _, x := range [][]float64{{0.2, 0.3, 0.5}, {2, 1.8, -3}, {0, 0, 0}, {-5, -6, -5.5}, {0.4, 0.9, 0.1}} {
-		p := append([]float64(nil), x...)
-		simplex(p)
-		if got, best := distance(x, p), nearestOnSimplex(x); math.Abs(p[0]+p[1]+p[2]-1) > 1e-12 ||
-			min(p[0], p[1], p[2]) < 0 || got > best+1e-12 {
-			t.Errorf("simplex: %v was projected to %v, at %g; a grid has one at %g", x, p, got, best)
-		}
 	}
 }
 
@@ -277,14 +314,15 @@ func TestParamOptions(t *testing.T) {
 		b := newBowl()
 		s := b.slot()
 		s.Trained = []bool{true, true, false}
+		x := b.columns[0]
 		c := Default()
 		c.Optimizer, c.LR, c.Epochs, c.WeightDecay, c.Nonnegative, c.Sparse.All = "adam", 0.1, 3, 0.1, []string{"w"}, sparse
-		if _, err := Run(context.Background(), c, b, []*Slot{s}, Start()); err != nil {
+		if _, err := b.train(c, b); err != nil {
 			t.Fatal(err)
 		}
-		if b.p[2] != -3 || s.State[0].F64[2] != 0 || b.p[0] == 1 {
-			t.Errorf("sparse %v: the frozen row came to %g, its moment to %g, the trained one to %g", sparse, b.p[2], s.State[0].
-				F64[2], b.p[0])
+		if b.p[2] != -3 || x.state[0].Float(2) != 0 || b.p[0] == 1 {
+			t.Errorf("sparse %v: the frozen row came to %g, its moment to %g, the trained one to %g", sparse, b.p[2],
+				x.state[0].Float(2), b.p[0])
 		}
 	}
 }
@@ -301,21 +339,20 @@ func TestSparse(t *testing.T) {
 				steps := [][]int32{{0, 1}, {0}, {0}, {0, 1}}
 				at := -1
 				b := newBowl()
-				s := &Slot{Name: "w.v", Names: []string{"w"}, Size: 1, Param: Floats{F64: p}, Key: func(int) string { return "" },
-					Grad: func() (Floats, []int32, error) {
-						at++
-						g := make([]float64, len(steps[at]))
-						for i := range g {
-							g[i] = 1 + float64(at)
-						}
-						return Floats{F64: g}, steps[at], nil
-					}}
-				if _, err := Run(context.Background(), c, b, []*Slot{s}, Start()); err != nil {
+				b.column(p, func(int) string { return "" }, func() (*column.Column, []int32) {
+					at++
+					g := make([]float64, len(steps[at]))
+					for i := range g {
+						g[i] = 1 + float64(at)
+					}
+					return numbers(kernels.Float64, 1, g...), steps[at]
+				})
+				if _, err := b.train(c, b); err != nil {
 					t.Fatal(err)
 				}
 				value[sparse] = p[1]
-				if sparse && p[1] != lazy(c, 1, []float64{1, 4}, []int64{1, 4}) {
-					t.Errorf("the second row is %.17g, by the formula %.17g", p[1], lazy(c, 1, []float64{1, 4}, []int64{1, 4}))
+				if sparse && p[1] != lazy(t, c, 1, []float64{1, 4}, []int64{1, 4}) {
+					t.Errorf("the second row is %.17g, by the formula %.17g", p[1], lazy(t, c, 1, []float64{1, 4}, []int64{1, 4}))
 				}
 			}
 			if value[true] == value[false] {
@@ -326,16 +363,17 @@ func TestSparse(t *testing.T) {
 }
 
 // lazy applies an optimizer's own update at the given steps only.
-func lazy(c Config, p float64, g []float64, steps []int64) float64 {
-	o := optimizers[c.Optimizer]
-	v, state := []float64{p}, [][]float64{}
-	for range o.state {
-		state = append(state, []float64{0})
+func lazy(t *testing.T, c Config, p float64, g []float64, steps []int64) float64 {
+	b := newBowl()
+	i := 0
+	x := b.column([]float64{p}, nil, func() (*column.Column, []int32) { return numbers(kernels.Float64, 1, g[i]), []int32{0} })
+	b.c = c
+	for ; i < len(steps); i++ {
+		if err := b.Update(t.Context(), steps[i]); err != nil {
+			t.Fatal(err)
+		}
 	}
-	for i, n := range steps {
-		o.f64(&hyper{lr: c.LR, decay: c.WeightDecay, scale: 1, step: n, Config: &c}, v, g[i:i+1], state)
-	}
-	return v[0]
+	return x.value.Float(0)
 }
 
 // losses is a model whose losses are given and whose gradient is zero.
@@ -365,7 +403,8 @@ func TestTolerance(t *testing.T) {
 		c := Default()
 		c.Epochs, c.Tolerance = 40, &tc.tolerance
 		l := model()
-		p, err := Run(context.Background(), c, l, []*Slot{l.slot()}, Start())
+		l.slot()
+		p, err := l.train(c, l)
 		if err != nil || p.Step != tc.step || p.Status != tc.status {
 			t.Errorf("tolerance %g: %+v, %v; expected step %d, %s", tc.tolerance, p, err, tc.step, tc.status)
 		}
@@ -377,7 +416,8 @@ func TestMaxSeconds(t *testing.T) {
 	c := Default()
 	c.MaxSeconds, c.Epochs = 1e-9, 1000
 	b := newBowl()
-	p, err := Run(context.Background(), c, b, []*Slot{b.slot()}, Start())
+	b.slot()
+	p, err := b.train(c, b)
 	if err != nil || p.Step != 1 || p.Status != OutOfTime || p.Status.Over() {
 		t.Errorf("%+v, %v", p, err)
 	}

@@ -168,11 +168,11 @@ func (c *Config) tune(s *Slot) {
 	}
 	s.sparse = c.Sparse.All || slices.ContainsFunc(c.Sparse.Names, s.means)
 	if slices.ContainsFunc(c.Nonnegative, s.means) {
-		s.project = append(s.project, projections["nonnegative"])
+		s.project = append(s.project, "nonnegative")
 	}
 	for _, p := range c.Project {
 		if name, kind, err := splitProjection(p); err == nil && s.means(name) { // Set has refused others
-			s.project = append(s.project, projections[kind])
+			s.project = append(s.project, kind)
 		}
 	}
 }
@@ -238,18 +238,6 @@ func (c *Config) CheckParams(slots []*Slot) error {
 		}
 	}
 	return nil
-}
-
-// Prepare gives new slots their options and state.
-func (c *Config) Prepare(slots []*Slot) {
-	for _, s := range slots {
-		c.tune(s)
-		if s.State == nil {
-			for range optimizers[c.Optimizer].state {
-				s.State = append(s.State, s.Param.like())
-			}
-		}
-	}
 }
 
 // StateNames are the names of an optimizer's state buffers.

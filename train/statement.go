@@ -11,8 +11,7 @@ import (
 // parameters in turn.
 type Statement struct {
 	*sqlgen.StepSQL
-	c       *Config
-	numbers []*stepNumber
+	numbers stepNumbers
 }
 
 // StatementParam is a parameter of a Statement: a table, its columns that are trained, and their slots, of which Name
@@ -27,24 +26,27 @@ type StatementParam struct {
 // and, in the order of params, its gradients. The conditions of options must be expressions over their table that the
 // caller has parsed. What has no SQL form is a FeatureNotSupported.
 func (c *Config) Statement(res *plan.Result, params []StatementParam, o sqlgen.Options) (*Statement, error) {
-	out := &Statement{c: c}
+	out := &Statement{numbers: stepNumbers{c: c}}
 	opt := sqlgen.StepOptions{Options: o, Clip: c.ClipNorm, Rules: res.Fired, State: "relgrad_train"}
 	var all []sqlgen.StepParam
 	for i, p := range params {
 		q := sqlgen.StepParam{Table: p.Table, Root: i + 1, Cols: res.Cols[i]}
 		for j, s := range p.Slots {
-			c.tune(s)
-			u := sqlgen.Update{Col: p.Cols[j], Buffers: optimizers[c.Optimizer].state, Sparse: s.sparse, Where: c.Where(s)}
-			buffers, value, err := updated(c, s, p.Table.Cols[p.Cols[j]].Type, &out.numbers)
-			if err != nil {
-				return nil, err
+			r := out.numbers.rule(s, p.Table.Cols[p.Cols[j]].Type)
+			u := sqlgen.Update{Col: p.Cols[j], Buffers: optimizers[c.Optimizer].state, New: r.New, Sparse: s.sparse,
+				Where: c.Where(s)}
+			for _, name := range s.project {
+				project := projections[name].expr
+				if project == nil {
+					return nil, noSQL("projection", name)
+				}
+				u.New[len(u.New)-1] = project(u.New[len(u.New)-1])
 			}
-			u.New = append(buffers, value)
 			q.Updates = append(q.Updates, u)
 		}
 		all = append(all, q)
 	}
-	for _, n := range out.numbers {
+	for _, n := range out.numbers.list {
 		opt.Numbers = append(opt.Numbers, n.describe())
 	}
 	var err error
@@ -56,7 +58,7 @@ func (c *Config) Statement(res *plan.Result, params []StatementParam, o sqlgen.O
 func (s *Statement) Values(step int64) []any {
 	out := []any{step}
 	for _, i := range s.Args {
-		out = append(out, s.numbers[i].at(s.c, step))
+		out = append(out, s.numbers.list[i].at(s.numbers.c, step))
 	}
 	return out
 }

@@ -7,6 +7,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/relgrad/relgrad/column"
+	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
@@ -54,6 +56,9 @@ func Start() Progress { return Progress{Best: math.Inf(1), Status: Running} }
 type Model interface {
 	// Step computes loss and gradients at the parameters' present values.
 	Step(ctx context.Context, step int64) (loss float64, err error)
+	// Update changes the parameters by the gradients of the last Step: all of them, or where one is not finite, which is
+	// a *device.NotFinite, none.
+	Update(ctx context.Context, step int64) error
 	// Validate computes the validation figure at the parameters' present values.
 	Validate(ctx context.Context) (float64, error)
 	// Commit stores parameters, optimizer state, progress and the rows logged since the last commit.
@@ -78,7 +83,6 @@ func pause(took, before time.Duration) time.Duration {
 // stands; a cancelled run commits first up to its last finished step, where none has begun to change anything: neither
 // by before_step nor, cancelled in its validation, by its update.
 func Run(ctx context.Context, c Config, m Model, slots []*Slot, p Progress) (Progress, error) {
-	c.Prepare(slots)
 	p.Status = Running
 	var rows []LossRow
 	began := time.Now()
@@ -131,14 +135,13 @@ func step(ctx context.Context, c Config, m Model, slots []*Slot, p *Progress) (r
 	if math.IsNaN(loss) || math.IsInf(loss, 0) {
 		return row, false, notFinite(ctx, m, loss, n, slots)
 	}
-	for _, s := range slots {
-		if err := s.gather(n); err != nil {
-			return row, false, err
+	if err := m.Update(ctx, n); err != nil {
+		if bad := (*device.NotFinite)(nil); errors.As(err, &bad) {
+			s := slots[bad.Slot]
+			err = sqlerr.New(sqlerr.NumericOutOfRange, "the gradient is %s at step %d, parameter %s, key %s", Number(bad.X), n,
+				s.Name, s.Key(bad.Row)).WithHint(smaller)
 		}
-	}
-	scale := clip(&c, slots)
-	for _, s := range slots {
-		s.update(optimizers[c.Optimizer], &hyper{lr: c.rate(s.lr, n), decay: s.decay, scale: scale, step: n, Config: &c})
+		return row, false, err
 	}
 	epoch, ends := c.epoch(n)
 	row = LossRow{Step: n, Epoch: epoch, Loss: loss, At: time.Now()}
@@ -167,17 +170,20 @@ func step(ctx context.Context, c Config, m Model, slots []*Slot, p *Progress) (r
 	return row, true, nil
 }
 
-// firstBad returns the first NaN or infinity, 0 when there is none.
-func firstBad[T float32 | float64](x []T) float64 {
-	if cpu.Finite(x) {
-		return 0
+// FirstBad finds the first NaN or infinity of a column's rows that are not NULL; row is -1 where there is none.
+func FirstBad(v *column.Column) (row int, x float64) {
+	if v.Kind() == column.F64 && cpu.Finite(v.F64()) || v.Kind() == column.F32 && cpu.Finite(v.F32()) {
+		return -1, 0
 	}
-	for _, v := range x {
-		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
-			return f
+	for row := range v.Len() {
+		value := v.Value(row)
+		for _, x := range value.Floats() {
+			if !value.Null && (math.IsNaN(x) || math.IsInf(x, 0)) {
+				return row, x
+			}
 		}
 	}
-	return 0
+	return -1, 0
 }
 
 // smaller is the hint of errors about numbers that are not finite.
@@ -204,17 +210,8 @@ type explainer interface {
 func notFinite(ctx context.Context, m Model, x float64, step int64, slots []*Slot) error {
 	e := sqlerr.New(sqlerr.NumericOutOfRange, "the loss is %s at step %d", Number(x), step).WithHint(smaller)
 	for _, s := range slots {
-		for row := range s.Param.Len() / max(s.Size, 1) {
-			at := row * s.Size
-			bad := 0.0
-			if s.Param.F32 != nil {
-				bad = firstBad(s.Param.F32[at : at+s.Size])
-			} else {
-				bad = firstBad(s.Param.F64[at : at+s.Size])
-			}
-			if bad != 0 {
-				return e.WithDetail("Parameter %s holds %s at key %s.", s.Name, Number(bad), s.Key(row))
-			}
+		if row, bad := FirstBad(s.Values()); row >= 0 {
+			return e.WithDetail("Parameter %s holds %s at key %s.", s.Name, Number(bad), s.Key(row))
 		}
 	}
 	if x, ok := m.(explainer); ok {

@@ -9,11 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
 )
 
 // bowl is the loss Σ (p−target)², of which the second row has no gradient row.
 type bowl struct {
+	onDevice
 	p, target, g []float64
 	valid        []float64 // validation figures in turn
 	commits      []Progress
@@ -47,10 +50,30 @@ func (b *bowl) Commit(_ context.Context, p Progress, rows []LossRow) error {
 
 func (b *bowl) Tick(LossRow) {}
 
+// slot is the column of p.
 func (b *bowl) slot() *Slot {
-	return &Slot{Name: "w.v", Names: []string{"w", "w.v"}, Size: 1, Param: Floats{F64: b.p},
-		Key:  func(row int) string { return "(id = " + string(rune('0'+row)) + ")" },
-		Grad: func() (Floats, []int32, error) { return Floats{F64: []float64{b.g[0], b.g[2]}}, []int32{0, 2}, nil }}
+	return b.column(b.p, func(row int) string { return "(id = " + string(rune('0'+row)) + ")" },
+		func() (*column.Column, []int32) { return numbers(kernels.Float64, 1, b.g[0], b.g[2]), []int32{0, 2} }).Slot
+}
+
+// column has the model train a column of single numbers.
+func (b *bowl) column(p []float64, key func(row int) string, grad func() (*column.Column, []int32)) *trainedColumn {
+	value := column.Of(kernels.Type{Kind: kernels.Float64}, p)
+	x := &trainedColumn{t: kernels.Type{Kind: kernels.Float64}, value: value, grad: grad,
+		Slot: &Slot{Name: "w.v", Names: []string{"w", "w.v"}, Size: 1, Key: key,
+			Values: func() *column.Column { return value }}}
+	b.columns = append(b.columns, x)
+	return x
+}
+
+// train runs a model, which has the bowl in it, on its columns.
+func (b *bowl) train(c Config, m Model) (Progress, error) {
+	b.c = c
+	var slots []*Slot
+	for _, x := range b.columns {
+		slots = append(slots, x.Slot)
+	}
+	return Run(context.Background(), c, m, slots, Start())
 }
 
 func newBowl() *bowl {
@@ -61,9 +84,9 @@ func TestNonnegative(t *testing.T) {
 	c := Default()
 	c.Optimizer, c.LR, c.Epochs = "sgd", 0.1, 1
 	b := newBowl()
-	s := b.slot()
+	b.slot()
 	c.Nonnegative = []string{"w"}
-	if _, err := Run(context.Background(), c, b, []*Slot{s}, Start()); err != nil {
+	if _, err := b.train(c, b); err != nil {
 		t.Fatal(err)
 	}
 	if want := []float64{0.9, 2, 0}; !reflect.DeepEqual(b.p, want) {
@@ -76,7 +99,8 @@ func TestPatience(t *testing.T) {
 	c.Epochs, c.Validate, c.Every, c.Patience = 100, "v", 2, 3
 	b := newBowl()
 	b.valid = []float64{5, 4, 4.5, 4, 6, 1}
-	p, err := Run(context.Background(), c, b, []*Slot{b.slot()}, Start())
+	b.slot()
+	p, err := b.train(c, b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +117,8 @@ func TestBadGradient(t *testing.T) {
 	c.Epochs = 10
 	b := newBowl()
 	b.bad = 4
-	p, err := Run(context.Background(), c, b, []*Slot{b.slot()}, Start())
+	b.slot()
+	p, err := b.train(c, b)
 	if err == nil || !strings.Contains(err.Error(), "NaN at step 4, parameter w.v, key (id = 0)") ||
 		sqlerr.Code(err) != sqlerr.NumericOutOfRange {
 		t.Fatalf("error %v", err)

@@ -2,21 +2,25 @@ package train
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/sqlgen"
+	"github.com/relgrad/relgrad/ra"
 )
 
 // terms are what an optimizer's update is written with as expressions: the value p, the gradient, the buffers s.
-// Numbers are rounded as the loops of optimizers.go round them, to the parameter's dtype.
+// Numbers are rounded to the parameter's dtype, as a loop over its numbers has them.
 type terms struct {
-	h    *hyper // of the parameter; its rate, step and scale are not known yet
+	h    *hyper // of the parameter; its rate and step are not known yet
 	p    *kernels.Expr
 	grad *kernels.Expr
 	s    []*kernels.Expr
 	real bool
-	step func(name string, of func(h *hyper) float64) *kernels.Expr // a number that changes from step to step
+	// step is a number that changes from step to step; into at goes where it is among the numbers of an update
+	step func(at *int, name string, of func(h *hyper) float64) *kernels.Expr
+	loop *device.Loop
 }
 
 func rounded(x float64, real bool) float64 {
@@ -34,14 +38,15 @@ func (t *terms) rest(x float64) *kernels.Expr {
 
 // lr is the learning rate η of the step.
 func (t *terms) lr() *kernels.Expr {
-	return t.step("the learning rate", func(h *hyper) float64 { return h.lr })
+	return t.step(&t.loop.Rate, "the learning rate", func(h *hyper) float64 { return h.lr })
 }
 
 // d is g + λp, where g is the gradient as clip_norm leaves it.
 func (t *terms) d() *kernels.Expr {
 	g := t.grad
+	t.loop.Decay = t.h.decay
 	if t.h.ClipNorm > 0 {
-		g = kernels.Mul(kernels.Column(kernels.Col{Input: sqlgen.StepScale}, kernels.Type{Kind: kernels.Float64}), g)
+		g = kernels.Mul(kernels.Column(kernels.Col{Input: ra.StepScale}, kernels.Type{Kind: kernels.Float64}), g)
 	}
 	if t.h.decay == 0 {
 		return g
@@ -96,8 +101,10 @@ func adamUpdate(t *terms) ([]*kernels.Expr, *kernels.Expr) {
 	d := t.d()
 	m := mix(t.num(t.h.Beta1), t.s[0], t.rest(t.h.Beta1), d)
 	s := mix(t.num(t.h.Beta2), t.s[1], kernels.Build("mul", t.rest(t.h.Beta2), d), d)
-	rate := t.step("the learning rate / (1 - beta1 ^ step)", func(h *hyper) float64 { r, _ := h.corrected(); return r })
-	correct := t.step("1 / (1 - beta2 ^ step)", func(h *hyper) float64 { _, c := h.corrected(); return c })
+	rate := t.step(&t.loop.Rate, "the learning rate / (1 - beta1 ^ step)",
+		func(h *hyper) float64 { r, _ := h.corrected(); return r })
+	correct := t.step(&t.loop.Correct, "1 / (1 - beta2 ^ step)",
+		func(h *hyper) float64 { _, c := h.corrected(); return c })
 	return []*kernels.Expr{m, s}, kernels.Sub(t.p,
 		t.ratio(kernels.Build("mul", rate, m), kernels.Build("mul", s, correct)))
 }
@@ -105,7 +112,8 @@ func adamUpdate(t *terms) ([]*kernels.Expr, *kernels.Expr) {
 func adamwUpdate(t *terms) ([]*kernels.Expr, *kernels.Expr) {
 	plain := *t
 	if t.h.decay != 0 {
-		keep := t.step("1 - the learning rate * weight_decay", func(h *hyper) float64 { return 1 - h.lr*h.decay })
+		keep := t.step(&t.loop.Keep, "1 - the learning rate * weight_decay",
+			func(h *hyper) float64 { return 1 - h.lr*h.decay })
 		plain.p = kernels.Build("mul", keep, t.p)
 	}
 	h := *t.h
@@ -122,51 +130,76 @@ type stepNumber struct {
 	slots     []string
 }
 
-// updated writes what happens to a slot of type t in a step as expressions over the columns that sqlgen.Update names.
-// numbers are those that other slots need already.
-func updated(c *Config, s *Slot, t kernels.Type, numbers *[]*stepNumber) (buffers []*kernels.Expr, value *kernels.Expr,
-	err error) {
-	t.Nullable = false
-	o := optimizers[c.Optimizer]
-	x := &terms{h: &hyper{decay: s.decay, Config: c}, real: t.Kind == kernels.Float32}
-	x.p, x.grad = kernels.Column(kernels.Col{Input: sqlgen.StepValue}, t),
-		kernels.Column(kernels.Col{Input: sqlgen.StepGradient}, t)
-	for i := range o.state {
-		x.s = append(x.s, kernels.Column(kernels.Col{Input: sqlgen.StepBuffer, ID: kernels.ColumnID(i)}, t))
-	}
-	x.step = func(name string, of func(h *hyper) float64) *kernels.Expr {
-		i := 0
-		for ; i < len(*numbers); i++ {
-			if n := (*numbers)[i]; n.name == name && n.lr == s.lr && n.decay == s.decay && n.real == x.real {
-				break
-			}
-		}
-		if i == len(*numbers) {
-			*numbers = append(*numbers, &stepNumber{name: name, of: of, lr: s.lr, decay: s.decay, real: x.real})
-		}
-		n := (*numbers)[i]
-		n.slots = append(n.slots, s.Name)
-		return kernels.Column(kernels.Col{Input: sqlgen.StepNumber, ID: kernels.ColumnID(i)},
-			kernels.Type{Kind: kernels.Float64})
-	}
-	buffers, value = o.update(x)
-	for _, j := range s.project {
-		if j.expr == nil {
-			return nil, nil, noSQL("projection", projectionName(j))
-		}
-		value = j.expr(value)
-	}
-	return buffers, value, nil
+// stepNumbers are those of all slots, each once.
+type stepNumbers struct {
+	c    *Config
+	list []*stepNumber
 }
 
-func projectionName(j *projection) string {
-	for _, n := range names(projections) {
-		if projections[n] == j {
-			return n
-		}
+// rule writes what happens to a slot of type t in a step, over the columns that ra.StepValue and the like name.
+func (n *stepNumbers) rule(s *Slot, t kernels.Type) device.Rule {
+	n.c.tune(s)
+	t.Nullable = false
+	c, o := n.c, optimizers[n.c.Optimizer]
+	r := device.Rule{Sparse: s.sparse, Loop: device.Loop{Name: c.Optimizer, Momentum: c.Momentum, Alpha: c.Alpha,
+		Beta1: c.Beta1, Beta2: c.Beta2, Epsilon: c.Epsilon}}
+	x := &terms{h: &hyper{decay: s.decay, Config: c}, real: t.Kind == kernels.Float32, loop: &r.Loop}
+	x.p, x.grad = kernels.Column(kernels.Col{Input: ra.StepValue}, t),
+		kernels.Column(kernels.Col{Input: ra.StepGradient}, t)
+	for i := range o.state {
+		x.s = append(x.s, kernels.Column(kernels.Col{Input: ra.StepBuffer, ID: kernels.ColumnID(i)}, t))
 	}
-	return "?"
+	x.step = func(at *int, name string, of func(h *hyper) float64) *kernels.Expr {
+		i := slices.IndexFunc(n.list, func(n *stepNumber) bool {
+			return n.name == name && n.lr == s.lr && n.decay == s.decay && n.real == x.real
+		})
+		if i < 0 {
+			i = len(n.list)
+			n.list = append(n.list, &stepNumber{name: name, of: of, lr: s.lr, decay: s.decay, real: x.real})
+		}
+		n.list[i].slots, *at = append(n.list[i].slots, s.Name), i+1
+		return kernels.Column(kernels.Col{Input: ra.StepNumber, ID: kernels.ColumnID(i)}, kernels.Type{Kind: kernels.Float64})
+	}
+	buffers, value := o.update(x)
+	r.New = append(buffers, value)
+	for _, name := range s.project {
+		then := device.Rule{Loop: device.Loop{Name: name}}
+		if e := projections[name].expr; e != nil {
+			then.New = []*kernels.Expr{e(x.p)}
+		}
+		r.Then = append(r.Then, then)
+	}
+	return r
 }
+
+// at are the numbers of a step.
+func (n *stepNumbers) at(step int64) (out []float64) {
+	for _, x := range n.list {
+		out = append(out, x.at(n.c, step))
+	}
+	return out
+}
+
+// Updates are the steps of a run as data: how the slots' columns change, as an executor does it.
+type Updates struct {
+	Rules   []device.Rule
+	Clip    float64 // bound of the gradients' norm; 0: none
+	Numbers int     // that change from step to step
+	numbers stepNumbers
+}
+
+// Updates writes the steps of a run whose slots have the given types.
+func (c *Config) Updates(slots []*Slot, types []kernels.Type) *Updates {
+	u := &Updates{Clip: c.ClipNorm, numbers: stepNumbers{c: c}}
+	for i, s := range slots {
+		u.Rules = append(u.Rules, u.numbers.rule(s, types[i]))
+	}
+	u.Numbers = len(u.numbers.list)
+	return u
+}
+
+// At are the numbers of a step.
+func (u *Updates) At(step int64) []float64 { return u.numbers.at(step) }
 
 // describe is the comment on a number in the statement.
 func (n *stepNumber) describe() string {

@@ -72,12 +72,14 @@ type state struct {
 
 // model trains by the executor and keeps every step's state.
 type model struct {
-	prog  *executor.Program
-	seed  int64
-	slots []*train.Slot
-	order [][]int  // per slot: its rows in the order of their keys
-	null  [][]bool // per slot: its rows that are NULL; nil: none
-	steps []state
+	prog     *executor.Program
+	seed     int64
+	slots    []*train.Slot
+	params   []*executor.Param
+	order    [][]int // per slot: its rows in the order of their keys
+	steps    []state
+	updates  *train.Updates
+	training *executor.Training
 }
 
 func (m *model) Step(ctx context.Context, step int64) (float64, error) {
@@ -91,6 +93,10 @@ func (m *model) Step(ctx context.Context, step int64) (float64, error) {
 	return x, err
 }
 
+func (m *model) Update(ctx context.Context, step int64) error {
+	return m.training.Step(ctx, m.updates.At(step))
+}
+
 func (m *model) Validate(context.Context) (float64, error) { return 0, nil }
 
 func (m *model) Commit(context.Context, train.Progress, []train.LossRow) error { return nil }
@@ -98,13 +104,13 @@ func (m *model) Commit(context.Context, train.Progress, []train.LossRow) error {
 func (m *model) Tick(row train.LossRow) {
 	s := state{loss: row.Loss}
 	for i, slot := range m.slots {
-		values := floats(slot.Param)
-		for j := range values { // what lies beneath a NULL is nobody's
-			if slot.Trained != nil && m.null[i] != nil && m.null[i][j/slot.Size] {
-				values[j] = 0
+		x := floats(m.params[i].Values())
+		for j := range x { // what lies beneath a NULL is nobody's
+			if slot.Trained != nil && m.params[i].Null(j/slot.Size) {
+				x[j] = 0
 			}
 		}
-		s.values = append(s.values, sorted(values, slot.Size, m.order[i]))
+		s.values = append(s.values, sorted(x, slot.Size, m.order[i]))
 	}
 	m.steps = append(m.steps, s)
 }
@@ -146,10 +152,9 @@ func byKey(db *memdb.DB, t *ra.Table) []int {
 	return order
 }
 
-func floats(f train.Floats) []float64 {
-	out := append([]float64(nil), f.F64...)
-	for _, x := range f.F32 {
-		out = append(out, float64(x))
+func floats(d *column.Column) (out []float64) {
+	for i := range d.Len() * d.Size() {
+		out = append(out, d.Float(i))
 	}
 	return out
 }
@@ -159,9 +164,10 @@ func (tr *training) compile(c *train.Config) (*executor.Program, error) {
 		executor.Options{Workers: 1, Env: kernels.Env{Seed: c.Seed}})
 }
 
-// byExecutor runs package train's loops; chosen gives the rows that are trained, nil: all that are not NULL.
+// byExecutor trains by a program; chosen gives the rows that are trained, nil: all that are not NULL. last are the
+// last buffers of each slot at the end.
 func (tr *training) byExecutor(t *testing.T, c train.Config,
-	chosen func(slot, row int) bool) ([]state, []*train.Slot, error) {
+	chosen func(slot, row int) bool) (_ []state, last [][]float64, err error) {
 	t.Helper()
 	prog, err := tr.compile(&c)
 	if err != nil {
@@ -169,44 +175,46 @@ func (tr *training) byExecutor(t *testing.T, c train.Config,
 	}
 	defer prog.Close()
 	m := &model{prog: prog, seed: c.Seed}
+	var types []kernels.Type
+	var cols []executor.Trained
 	for i, p := range tr.params {
+		var key []int
+		for _, k := range p.Table.Key {
+			key = append(key, slices.Index(tr.res.Cols[i], k))
+		}
 		for j, like := range p.Slots {
 			param := prog.Param(p.Table, p.Cols[j])
-			s := &train.Slot{Name: like.Name, Names: like.Names, Size: like.Size,
-				Param: train.Floats{F32: param.F32, F64: param.F64}, Key: func(row int) string {
-					return fmt.Sprint(row)
-				}}
+			s := &train.Slot{Name: like.Name, Names: like.Names, Size: like.Size, Key: func(row int) string {
+				return fmt.Sprint(row)
+			}}
+			typ := p.Table.Cols[p.Cols[j]].Type
+			types = append(types, typ)
+			s.Values = func() *column.Column { return param.Values().As(typ) }
 			for row := range param.Rows {
 				if chosen != nil || param.Valid != nil {
-					s.Trained = append(s.Trained, (chosen == nil || chosen(len(m.slots), row)) &&
-						(param.Valid == nil || param.Valid[row] != 0))
+					s.Trained = append(s.Trained, (chosen == nil || chosen(len(m.slots), row)) && !param.Null(row))
 				}
 			}
-			cols := tr.res.Cols[i]
-			s.Grad = func() (train.Floats, []int32, error) {
-				var key []int
-				for _, k := range p.Table.Key {
-					key = append(key, slices.Index(cols, k))
-				}
-				rows, err := prog.Match(i+1, p.Table, key)
-				g := prog.Grad(i+1, slices.Index(cols, p.Cols[j]))
-				return train.Floats{F32: g.F32, F64: g.F64}, rows, err
-			}
-			var null []bool
-			for _, valid := range param.Valid {
-				null = append(null, valid == 0)
-			}
-			m.slots, m.order, m.null = append(m.slots, s), append(m.order, byKey(tr.db, p.Table)), append(m.null, null)
+			cols = append(cols, executor.Trained{Param: param, Root: i + 1, Col: slices.Index(tr.res.Cols[i], p.Cols[j]),
+				Key: key, Rows: s.Trained, Buffers: len(c.StateNames())})
+			m.slots, m.order, m.params = append(m.slots, s), append(m.order, byKey(tr.db, p.Table)), append(m.params, param)
 		}
+	}
+	m.updates = c.Updates(m.slots, types)
+	for i := range cols {
+		cols[i].Rule = m.updates.Rules[i]
+	}
+	if m.training, err = prog.Train(cols, m.updates.Clip, m.updates.Numbers); err != nil {
+		t.Fatal(err)
 	}
 	_, err = train.Run(context.Background(), c, m, m.slots, train.Start())
-	for i, s := range m.slots { // the program's buffers end with it
-		s.Param = train.Floats{}
-		for j, b := range s.State {
-			s.State[j] = train.Floats{F64: sorted(floats(b), s.Size, m.order[i])}
+	for i, p := range m.params {
+		last = append(last, nil)
+		if state := p.State(); len(state) > 0 {
+			last[i] = sorted(floats(state[len(state)-1]), p.Size, m.order[i])
 		}
 	}
-	return m.steps, m.slots, err
+	return m.steps, last, err
 }
 
 // session trains by the statement. Everything is undone at its end.
@@ -349,7 +357,7 @@ func same(got state, want state, tol float64) error {
 func (tr *training) compare(t *testing.T, e *Engine, c train.Config, tol float64,
 	chosen func(slot, row int) bool) error {
 	t.Helper()
-	want, slots, failed := tr.byExecutor(t, c, chosen)
+	want, last, failed := tr.byExecutor(t, c, chosen)
 	if failed != nil && sqlerr.Code(failed) != sqlerr.NumericOutOfRange {
 		t.Fatal(failed)
 	}
@@ -371,29 +379,24 @@ func (tr *training) compare(t *testing.T, e *Engine, c train.Config, tol float64
 		}
 		return nil
 	}
-	return s.buffers(t, slots, tol)
+	return s.buffers(t, last, tol)
 }
 
 // buffers compares the optimizer's buffers at the end.
-func (s *session) buffers(t *testing.T, slots []*train.Slot, tol float64) error {
-	for n, slot := range slots {
+func (s *session) buffers(t *testing.T, last [][]float64, tol float64) error {
+	for n, want := range last {
 		rows, err := s.tx.Query(context.Background(), "SELECT q.* FROM ("+s.st.Read(n)+") AS q")
 		if err != nil {
 			t.Fatalf("%v\n%s", err, s.st.Read(n))
 		}
-		last := -1
-		if k := len(slot.State); k > 0 {
-			last = k - 1
-		}
-		if last < 0 {
+		if want == nil {
 			rows.Close()
 			continue
 		}
 		got := numbers(t, rows, s.slotType(n))
 		rows.Close()
-		if err := same(state{values: [][]float64{got}}, state{values: [][]float64{floats(slot.State[last])}},
-			tol); err != nil {
-			return fmt.Errorf("the last buffer of %s: %w", slot.Name, err)
+		if err := same(state{values: [][]float64{got}}, state{values: [][]float64{want}}, tol); err != nil {
+			return fmt.Errorf("the last buffer of slot %d: %w", n, err)
 		}
 	}
 	return nil

@@ -70,9 +70,7 @@ func (r *commits) mark() {
 		return // no other process sees the store
 	}
 	for _, l := range r.lives {
-		l.Sum = l.Hash(l.Param.F32, l.Param.F64, func(row int) bool {
-			return l.Param.Valid != nil && l.Param.Valid[row] == 0
-		})
+		l.Sum = engine.Hash(l.Values())
 	}
 }
 
@@ -149,7 +147,7 @@ func (db *Trainer) holds(ctx context.Context, l *engine.Live) (bool, error) {
 		}
 	}
 	v := now[len(now)-1]
-	return v.Len() == 0 || l.Hash(v.F32(), v.F64(), v.IsNull) == l.Sum, nil
+	return v.Len() == 0 || engine.Hash(v) == l.Sum, nil
 }
 
 // validateStored lets the store compute the validation over the present parameters, which are not committed for that.

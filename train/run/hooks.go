@@ -10,6 +10,7 @@ import (
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/engine"
+	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -319,7 +320,7 @@ func (r *hooks) recompile(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.copyParams(c.Prog)
+		var params []*executor.Param
 		for i, l := range r.lives {
 			p := c.Prog.Param(l.Table, l.Col)
 			if p == nil || p.Rows != l.Param.Rows || p.Size != l.Param.Size {
@@ -327,10 +328,15 @@ func (r *hooks) recompile(ctx context.Context) error {
 				return sqlerr.New(sqlerr.ObjectNotPrereqState, "the loss no more depends on %s as it did", r.slots[i].Name).
 					WithHint("before_step has changed a view or the parameter's table.")
 			}
+			params = append(params, p)
 		}
+		if err := r.prepare(c); err != nil {
+			c.Prog.Close()
+			return err
+		}
+		r.copyParams(c.Prog)
 		for i, l := range r.lives {
-			l.Param = c.Prog.Param(l.Table, l.Col)
-			r.slots[i].Param.F32, r.slots[i].Param.F64 = l.Param.F32, l.Param.F64
+			l.Param = params[i]
 		}
 		r.c = c
 		return r.compileValidation(ctx)

@@ -57,20 +57,14 @@ func (p *pushedRun) makeSlots(ctx context.Context) error {
 					i)
 			}
 			l := &engine.Live{Table: t, Col: col, Rows: data[0].I64(), Keys: data[1:],
-				Param: &executor.Param{Rows: data[0].Len(), Size: c.Type.Size()}}
+				Param: executor.Detached(c.Type, data[0].Len(), len(r.config.StateNames()))}
 			if err := r.findNulls(ctx, l); err != nil {
 				return err
 			}
 			if err := filled(t, col, l.Param); err != nil {
 				return engine.About(err, "params", i)
 			}
-			name, names := r.slotNames(t, col)
-			s := &train.Slot{Name: name, Names: names, Size: l.Param.Size, Key: l.Key}
-			if n := l.Param.Rows * l.Param.Size; c.Type.Kind == kernels.Float32 {
-				s.Param.F32 = make([]float32, n)
-			} else {
-				s.Param.F64 = make([]float64, n)
-			}
+			s := r.slot(col, l)
 			r.slots, r.lives, param.Slots = append(r.slots, s), append(r.lives, l), append(param.Slots, s)
 		}
 		p.params = append(p.params, param)
@@ -213,6 +207,9 @@ func (p *pushedRun) Step(ctx context.Context, step int64) (float64, error) {
 	return x, err
 }
 
+// Update implements train.Model: the statement has done it.
+func (p *pushedRun) Update(context.Context, int64) error { return nil }
+
 // hookAndSetUp runs before_step, and brings what the step reads up to date.
 func (p *pushedRun) hookAndSetUp(ctx context.Context, env kernels.Env) error {
 	if p.hook != nil {
@@ -273,7 +270,8 @@ func (p *pushedRun) Commit(ctx context.Context, pr train.Progress, rows []train.
 // save reads the optimizer's buffers.
 func (p *pushedRun) save(ctx context.Context) error {
 	for i, s := range p.slots {
-		if len(s.State) == 0 {
+		state := p.lives[i].Param.State()
+		if len(state) == 0 {
 			continue
 		}
 		_, data, err := p.db.Database.(catalog.Pusher).Rows(ctx, p.st.Read(i))
@@ -284,10 +282,8 @@ func (p *pushedRun) save(ctx context.Context) error {
 			return sqlerr.New(sqlerr.ObjectNotPrereqState, "parameter %s has %d rows, not the %d that are trained", s.Name,
 				data[0].Len(), n)
 		}
-		buffers := data[len(data)-len(s.State):]
-		for j, b := range buffers {
-			copy(s.State[j].F32, b.F32())
-			copy(s.State[j].F64, b.F64())
+		for j, b := range data[len(data)-len(state):] {
+			state[j].Fill(b)
 		}
 	}
 	return nil
@@ -298,11 +294,11 @@ func (p *pushedRun) restore(ctx context.Context) error {
 	if p.progress.Step == 0 {
 		return nil
 	}
-	for i, s := range p.slots {
-		if len(s.State) == 0 {
+	for i, l := range p.lives {
+		state := l.Param.State()
+		if len(state) == 0 {
 			continue
 		}
-		l := p.lives[i]
 		var names []string
 		var cols []*column.Column
 		for j, k := range l.Table.Key {
@@ -311,11 +307,7 @@ func (p *pushedRun) restore(ctx context.Context) error {
 		for j, name := range p.config.StateNames() {
 			t := l.Table.Cols[l.Col].Type
 			t.Nullable = false
-			state := column.Of(t, s.State[j].F64)
-			if s.State[j].F32 != nil {
-				state = column.Of(t, s.State[j].F32)
-			}
-			names, cols = append(names, name), append(cols, state)
+			names, cols = append(names, name), append(cols, state[j].As(t))
 		}
 		from, err := p.db.Database.(catalog.Filler).OfferRows(ctx, names, cols)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/engine"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
@@ -147,17 +148,14 @@ func (r *record) saveBuffers(ctx context.Context) error {
 		return err
 	}
 	var rows [][]ast.Expr
-	for _, s := range r.slots {
+	for at, s := range r.slots {
+		state := r.lives[at].Param.State()
 		for i, name := range r.config.StateNames() {
-			n := s.State[i].Len()
+			n := state[i].Len() * state[i].Size()
 			for from := 0; from < n; from += stateChunk {
 				t := tensor.New(tensor.Float64, stateChunk)
 				for j := from; j < min(from+stateChunk, n); j++ {
-					if s.State[i].F32 != nil {
-						t.Data[j-from] = float64(s.State[i].F32[j])
-					} else {
-						t.Data[j-from] = s.State[i].F64[j]
-					}
+					t.Data[j-from] = state[i].Float(j)
 				}
 				rows = append(rows, []ast.Expr{Literal("bigint", r.id), Literal("text", s.Name), Literal("text", name),
 					Literal("bigint", int64(from/stateChunk)), Literal("double precision[]", t)})
@@ -271,14 +269,13 @@ func (r *record) sameKeys() error {
 
 // loadState fills the optimizer's state from relgrad.state.
 func (r *record) loadState(ctx context.Context) error {
-	r.config.Prepare(r.slots)
 	if err := r.sameKeys(); err != nil {
 		return err
 	}
 	if r.progress.Step == 0 {
 		return nil
 	}
-	for _, s := range r.slots {
+	for at, s := range r.slots {
 		for i, name := range r.config.StateNames() {
 			res, err := r.db.Runf(ctx,
 				"SELECT row, v FROM relgrad.state WHERE run OPERATOR(pg_catalog.=) %d AND parameter OPERATOR(pg_catalog.=) %s "+
@@ -286,7 +283,7 @@ func (r *record) loadState(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if err := r.fill(s, i, res.Rows); err != nil {
+			if err := r.fill(s, r.lives[at].Param.State()[i], res.Rows); err != nil {
 				return err
 			}
 		}
@@ -295,8 +292,8 @@ func (r *record) loadState(ctx context.Context) error {
 }
 
 // fill puts the stored pieces of a buffer together.
-func (r *record) fill(s *train.Slot, i int, rows [][]any) error {
-	n := s.State[i].Len()
+func (r *record) fill(s *train.Slot, state *column.Column, rows [][]any) error {
+	n := state.Len() * state.Size()
 	if len(rows) != (n+stateChunk-1)/stateChunk {
 		return sqlerr.New(sqlerr.DataCorrupted, "run %d cannot go on: the optimizer's state of %s has %d pieces, expected %d",
 			r.id, s.Name, len(rows), (n+stateChunk-1)/stateChunk).
@@ -313,11 +310,7 @@ func (r *record) fill(s *train.Slot, i int, rows [][]any) error {
 		}
 		from := k * stateChunk
 		for j, x := range piece.Data[:min(stateChunk, n-from)] {
-			if s.State[i].F32 != nil {
-				s.State[i].F32[from+j] = float32(x)
-			} else {
-				s.State[i].F64[from+j] = x
-			}
+			state.SetFloat(from+j, x)
 		}
 	}
 	return nil

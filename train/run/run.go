@@ -241,6 +241,11 @@ func (r *run) Step(ctx context.Context, step int64) (float64, error) {
 	return x, engine.About(err, "loss", 0)
 }
 
+// Update implements train.Model.
+func (r *run) Update(ctx context.Context, step int64) error {
+	return r.training.Step(ctx, r.updates.At(step))
+}
+
 // Validate implements train.Model.
 func (r *run) Validate(ctx context.Context) (float64, error) {
 	x, err := r.validate(ctx)
@@ -265,7 +270,6 @@ func (r *run) train(ctx context.Context) error {
 	var model train.Model = r
 	slots := r.slots
 	if r.pushed != nil {
-		r.config.Prepare(slots)
 		model, slots = r.pushed, nil // the database updates them
 	}
 	p, err := r.progress, r.permitted(ctx)

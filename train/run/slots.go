@@ -10,6 +10,7 @@ import (
 	"github.com/relgrad/relgrad/engine"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
@@ -20,8 +21,10 @@ import (
 // parameterSet are the columns that are trained.
 type parameterSet struct {
 	task
-	slots []*train.Slot
-	lives []*engine.Live // parallel to slots
+	slots    []*train.Slot
+	lives    []*engine.Live // parallel to slots
+	updates  *train.Updates
+	training *executor.Training
 }
 
 // makeSlots gives every value column of the parameters its slot and its live buffer.
@@ -42,7 +45,7 @@ func (r *parameterSet) makeSlots(ctx context.Context) error {
 			if err := filled(t, col, p); err != nil {
 				return engine.About(err, "params", i)
 			}
-			r.slots, r.lives = append(r.slots, r.slot(i, col, l)), append(r.lives, l)
+			r.slots, r.lives = append(r.slots, r.slot(col, l)), append(r.lives, l)
 		}
 	}
 	if err := r.checkParams(); err != nil {
@@ -53,7 +56,7 @@ func (r *parameterSet) makeSlots(ctx context.Context) error {
 			return engine.About(err, "options", 0)
 		}
 	}
-	return nil
+	return r.prepare(r.c)
 }
 
 // checkParams refuses options that do not fit the parameters.
@@ -66,25 +69,29 @@ func (r *parameterSet) checkParams() error {
 	return err
 }
 
-// slot makes the slot of column col of parameter i.
-func (r *parameterSet) slot(i, col int, l *engine.Live) *train.Slot {
-	t := l.Table
-	name, names := r.slotNames(t, col)
-	var match []int32
-	var of *executor.Program
-	return &train.Slot{Name: name, Names: names, Size: l.Param.Size,
-		Param: train.Floats{F32: l.Param.F32, F64: l.Param.F64}, Key: l.Key,
-		Grad: func() (train.Floats, []int32, error) {
-			if p := r.c.Prog; match == nil || of != p || p.PerStep() { // a step of its own may have rows of its own
-				var err error
-				if match, err = p.Match(i+1, t, r.c.GradKey(i)); err != nil {
-					return train.Floats{}, nil, err
-				}
-				of = p
-			}
-			g := r.c.Prog.Grad(i+1, r.c.GradColumn(i, col))
-			return train.Floats{F32: g.F32, F64: g.F64}, match, nil
-		}}
+// slot makes the slot of a column.
+func (r *parameterSet) slot(col int, l *engine.Live) *train.Slot {
+	name, names := r.slotNames(l.Table, col)
+	return &train.Slot{Name: name, Names: names, Size: l.Param.Size, Values: l.Values, Key: l.Key}
+}
+
+// prepare has a program of the loss update the columns as the run's options say.
+func (r *parameterSet) prepare(c *engine.Compiled) (err error) {
+	var types []kernels.Type
+	for _, l := range r.lives {
+		types = append(types, l.Table.Cols[l.Col].Type)
+	}
+	r.updates = r.config.Updates(r.slots, types)
+	var cols []executor.Trained
+	for i, t := range c.Tables {
+		for _, col := range c.Cols[i] {
+			n := len(cols)
+			cols = append(cols, executor.Trained{Rule: r.updates.Rules[n], Param: c.Prog.Param(t, col), Root: i + 1,
+				Col: c.GradColumn(i, col), Key: c.GradKey(i), Rows: r.slots[n].Trained, Buffers: len(r.config.StateNames())})
+		}
+	}
+	r.training, err = c.Prog.Train(cols, r.updates.Clip, r.updates.Numbers)
+	return err
 }
 
 // slotNames are what messages call a column of a parameter, and the names by which options mean it, the table's before
@@ -214,7 +221,7 @@ func (r *parameterSet) warn() {
 func validity(p *executor.Param) []bool {
 	out := make([]bool, p.Rows)
 	for i := range out {
-		out[i] = p.Valid == nil || p.Valid[i] != 0
+		out[i] = !p.Null(i)
 	}
 	return out
 }
@@ -275,8 +282,7 @@ func (r *parameterSet) keysWhere(ctx context.Context, l *engine.Live, cond ast.E
 func (r *parameterSet) copyParams(p *executor.Program) {
 	for _, l := range r.lives {
 		if q := p.Param(l.Table, l.Col); q != nil {
-			copy(q.F32, l.Param.F32)
-			copy(q.F64, l.Param.F64)
+			q.Copy(l.Param)
 		}
 	}
 }

@@ -3,8 +3,9 @@
 // # What
 //
 // It evaluates a Val row by row with the kernels' reference code, on one thread, and adds sums in the order of the
-// rows. It looks at no form of an instruction. The tests of the executor run on it (go test ./executor -device
-// plain), which proves that instructions say all that a device must know.
+// rows. Of the forms of instructions it knows those of a step of training, whose updates are expressions. The tests of
+// the executor run on it (go test ./executor -device plain), which proves that instructions say all that a device must
+// know.
 //
 // # Invariants
 //

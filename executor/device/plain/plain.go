@@ -78,6 +78,9 @@ func (c *plainCode) Needed(i int) bool {
 
 // compute makes the rows of v that the instruction covers.
 func (c *plainCode) compute(ctx context.Context, in *device.Instr, v *values.Val) error {
+	if is, err := c.train(ctx, in); is {
+		return err
+	}
 	switch v.Op {
 	case values.OpAgg:
 		return c.reduce(ctx, v)

@@ -1,0 +1,105 @@
+package train
+
+import (
+	"context"
+	"errors"
+
+	"github.com/relgrad/relgrad/column"
+	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/device/cpu"
+	"github.com/relgrad/relgrad/executor/device/plain"
+	"github.com/relgrad/relgrad/executor/forms"
+	"github.com/relgrad/relgrad/executor/structure"
+	"github.com/relgrad/relgrad/executor/tuning"
+	"github.com/relgrad/relgrad/kernels"
+)
+
+// devices are all that updates are tried on; noLoops are the processors without the loops that they know by name.
+var devices = map[string]func(workers int) device.Device{
+	"processors": func(workers int) device.Device { return cpu.NewMachine(workers, tuning.Default()) },
+	"plain":      func(int) device.Device { return plain.Plain{} },
+	noLoops:      func(workers int) device.Device { return cpu.NewMachine(workers, tuning.Default()) },
+}
+
+const noLoops = "processors without loops"
+
+// trainedColumn is a column that a test trains, and the gradient that it prescribes: columns, and the row of each row.
+type trainedColumn struct {
+	*Slot
+	t     kernels.Type
+	value *column.Column
+	state []*column.Column
+	grad  func() (*column.Column, []int32)
+}
+
+func numbers(k kernels.Kind, size int, x ...float64) *column.Column {
+	d := column.OnHeap(column.KindOf(kernels.Type{Kind: k}), len(x)/size, size, false)
+	for i, v := range x {
+		d.SetFloat(i, v)
+	}
+	return &d
+}
+
+func floats(d *column.Column) (out []float64) {
+	for i := range d.Len() * d.Size() {
+		out = append(out, d.Float(i))
+	}
+	return out
+}
+
+// onDevice updates columns on a device, the processors where none is named.
+type onDevice struct {
+	name    string
+	workers int
+	c       Config
+	columns []*trainedColumn
+}
+
+// Update implements Model.
+func (o *onDevice) Update(ctx context.Context, step int64) error {
+	var slots []*Slot
+	var types []kernels.Type
+	for _, x := range o.columns {
+		slots, types = append(slots, x.Slot), append(types, x.t)
+	}
+	u := o.c.Updates(slots, types)
+	n := forms.StepNumbers{Double: numbers(kernels.Float64, 1, append([]float64{1}, u.At(step)...)...),
+		Single: numbers(kernels.Float32, 1, append([]float64{1}, u.At(step)...)...)}
+	var cols []*forms.Updated
+	for i, x := range o.columns {
+		for len(x.state) < len(o.c.StateNames()) {
+			x.state = append(x.state, numbers(x.t.Kind, x.Size, make([]float64, x.value.Len()*x.Size)...))
+		}
+		g, rows := x.grad()
+		r := u.Rules[i]
+		if o.name == noLoops {
+			r.Loop.Name = ""
+			for j := range r.Then {
+				if r.Then[j].New != nil {
+					r.Then[j].Loop.Name = ""
+				}
+			}
+		}
+		cols = append(cols, &forms.Updated{Rule: r, Type: x.t, Value: x.value, Gradient: g, Rows: rows, Trained: x.Trained,
+			Buffers: x.state})
+	}
+	env := structure.NewEnv(1, nil, nil, tuning.Default())
+	list, scratch, err := forms.Step(env, cols, u.Clip, n)
+	if err != nil {
+		return err
+	}
+	name := o.name
+	if name == "" {
+		name = "processors"
+	}
+	d := devices[name](o.workers)
+	defer d.Close()
+	code, err := d.Prepare(list, scratch)
+	if err == nil {
+		err = code.Run(ctx, &kernels.Env{}, false)
+	}
+	if bad := (*device.NotFinite)(nil); errors.As(err, &bad) {
+		bad.Row = int(cols[bad.Slot].Rows[bad.Row])
+	}
+	return err
+}
