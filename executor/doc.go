@@ -6,8 +6,10 @@
 // alone turn every relation into a space (so many rows) with index arrays into the spaces of its inputs. What remains
 // is a graph of values (package values): kernel calls, gathers and segment sums over spaces. Package forms lowers it
 // to a list of instructions; this package gives them their memory (place.go) and has a device run the list (run.go;
-// packages device and device/cpu). Run executes the list once; what no parameter and no step reaches ran before,
-// once. What does not fit into Options.Memory lies in files (budget.go, place.go; docs/adr/0016-memory-budget.md).
+// packages device and device/cpu). Run executes the list once; what no parameter and no step reaches ran before, once.
+// Train makes the updates of parameters instructions too (training.go), which a step runs behind its gradients:
+// values, gradients and the state of optimizers stay in the program's memory. What does not fit into Options.Memory
+// lies in files (budget.go, place.go; docs/adr/0016-memory-budget.md).
 //
 //	ra plan ─► structure ─► values ─► forms ─► instructions on a device
 //

@@ -122,7 +122,8 @@ func (p *Program) Param(t *ra.Table, col int) *Param {
 	return nil
 }
 
-// Grad returns column col of root i, a gradient, as of the last Run: rows × size. It is nil for a column that is no float.
+// Grad returns column col of root i, a gradient, as of the last Run: rows × size. It is nil for a column that is no
+// float.
 func (p *Program) Grad(i, col int) *column.Column {
 	if !p.ran {
 		return nil
@@ -186,6 +187,30 @@ func (p *Program) Match(i int, t *ra.Table, key []int) (rows []int32, err error)
 	}
 	rows, _, err = st.LookUp(x, cols, to.Space.N)
 	return rows, err
+}
+
+// Train has the program change columns at each Step, by rules of so many numbers that change from step to step; a clip
+// above 0 bounds the norm of all gradients. The buffers of optimizers are zero.
+func (p *Program) Train(cols []Trained, clip float64, numbers int) (t *Training, err error) {
+	t = &Training{p: p, cols: cols, clip: clip}
+	if t.numbers.Double, err = column.Allocate(column.F64, numbers+1, 1, false); err != nil {
+		return nil, err
+	}
+	p.training.free()
+	p.training = t
+	if t.numbers.Single, err = column.Allocate(column.F32, numbers+1, 1, false); err != nil {
+		return nil, err
+	}
+	for _, c := range cols {
+		for range c.Buffers {
+			d, err := column.Allocate(c.Param.data.Kind(), c.Param.Rows, c.Param.Size, false)
+			if err != nil {
+				return nil, err
+			}
+			c.Param.state = append(c.Param.state, d)
+		}
+	}
+	return t, nil
 }
 
 // Reload reads a parameter's column from the source again. The table must have the same keys as before.

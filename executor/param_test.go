@@ -74,7 +74,7 @@ func TestParametersInPlace(t *testing.T) {
 		if (w.Valid != nil) != c.nullable {
 			t.Errorf("%+v: rows that are there: %v", c, w.Valid)
 		}
-		for i := range n {
+		for i := range w.Rows * w.Size {
 			w.Values().SetFloat(i, 10*w.Values().Float(i))
 		}
 		for _, seed := range []int64{0, 7} {

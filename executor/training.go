@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/forms"
 )
@@ -26,32 +25,9 @@ type Training struct {
 	clip    float64
 	numbers forms.StepNumbers
 	updated []*forms.Updated
+	step    *forms.Step
 	code    device.Code
 	of      *forms.Schedule // whose gradients the code reads
-}
-
-// Train has the program change columns at each Step, by rules of so many numbers that change from step to step; a clip
-// above 0 bounds the norm of all gradients. The buffers of optimizers are zero.
-func (p *Program) Train(cols []Trained, clip float64, numbers int) (t *Training, err error) {
-	t = &Training{p: p, cols: cols, clip: clip}
-	if t.numbers.Double, err = column.Allocate(column.F64, numbers+1, 1, false); err != nil {
-		return nil, err
-	}
-	p.training.free()
-	p.training = t
-	if t.numbers.Single, err = column.Allocate(column.F32, numbers+1, 1, false); err != nil {
-		return nil, err
-	}
-	for _, c := range cols {
-		for range c.Buffers {
-			d, err := column.Allocate(c.Param.data.Kind(), c.Param.Rows, c.Param.Size, false)
-			if err != nil {
-				return nil, err
-			}
-			c.Param.state = append(c.Param.state, d)
-		}
-	}
-	return t, nil
 }
 
 func (t *Training) free() {
@@ -85,27 +61,31 @@ func (t *Training) Step(ctx context.Context, numbers []float64) (err error) {
 	return err
 }
 
-// compile makes the instructions. Where a step has rows of its own, so have its gradients.
-func (t *Training) compile() error {
+// compile makes the instructions. Where a step has rows of its own, so have its gradients: then they read others.
+func (t *Training) compile() (err error) {
 	p := t.p
-	t.updated = nil
-	for _, c := range t.cols {
+	bound := t.step != nil
+	for i, c := range t.cols {
+		typ, gradient := c.Param.table.t.Cols[c.Param.col], p.Grad(c.Root, c.Col)
+		if d := c.Param.data; gradient == nil || gradient.Kind() != d.Kind() || gradient.Size() != d.Size() {
+			return internal("the gradient of %s is not of its type", typ.Name)
+		}
 		rows, err := p.Match(c.Root, c.Param.table.t, c.Key)
 		if err != nil {
 			return err
 		}
-		u := &forms.Updated{Rule: c.Rule, Type: c.Param.table.t.Cols[c.Param.col].Type, Value: c.Param.data,
-			Gradient: p.Grad(c.Root, c.Col), Buffers: c.Param.state, Rows: rows, Trained: c.Rows}
-		if u.Gradient == nil || u.Gradient.Kind() != u.Value.Kind() || u.Gradient.Size() != u.Value.Size() {
-			return internal("the gradient of %s is not of its type", c.Param.table.t.Cols[c.Param.col].Name)
+		if bound = bound && t.step.Rebind(i, gradient, rows); len(t.updated) <= i {
+			t.updated = append(t.updated, &forms.Updated{Rule: c.Rule, Type: typ.Type, Value: c.Param.data,
+				Buffers: c.Param.state, Trained: c.Rows})
 		}
-		t.updated = append(t.updated, u)
+		t.updated[i].Gradient, t.updated[i].Rows = gradient, rows
 	}
-	list, scratch, err := forms.Step(p.stages, t.updated, t.clip, t.numbers)
-	if err == nil {
-		t.code, err = p.device.Prepare(list, scratch)
+	if !bound {
+		if t.step, err = forms.NewStep(p.stages, t.updated, t.clip, t.numbers); err != nil {
+			return err
+		}
 	}
-	if err == nil {
+	if t.code, err = p.device.Prepare(t.step.List, t.step.Scratch); err == nil {
 		t.of = p.sched
 	}
 	return err

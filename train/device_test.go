@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -53,25 +54,27 @@ type onDevice struct {
 	workers int
 	c       Config
 	columns []*trainedColumn
+	updates *Updates
+	cols    []*forms.Updated
+	numbers forms.StepNumbers
+	step    *forms.Step
 }
 
-// Update implements Model.
-func (o *onDevice) Update(ctx context.Context, step int64) error {
+// begin makes the instructions, without gradients.
+func (o *onDevice) begin() {
 	var slots []*Slot
 	var types []kernels.Type
 	for _, x := range o.columns {
 		slots, types = append(slots, x.Slot), append(types, x.t)
 	}
-	u := o.c.Updates(slots, types)
-	n := forms.StepNumbers{Double: numbers(kernels.Float64, 1, append([]float64{1}, u.At(step)...)...),
-		Single: numbers(kernels.Float32, 1, append([]float64{1}, u.At(step)...)...)}
-	var cols []*forms.Updated
+	o.updates = o.c.Updates(slots, types)
+	zero := make([]float64, 1+o.updates.Numbers)
+	o.numbers.Double, o.numbers.Single = numbers(kernels.Float64, 1, zero...), numbers(kernels.Float32, 1, zero...)
 	for i, x := range o.columns {
-		for len(x.state) < len(o.c.StateNames()) {
+		for range o.c.StateNames() {
 			x.state = append(x.state, numbers(x.t.Kind, x.Size, make([]float64, x.value.Len()*x.Size)...))
 		}
-		g, rows := x.grad()
-		r := u.Rules[i]
+		r := o.updates.Rules[i]
 		if o.name == noLoops {
 			r.Loop.Name = ""
 			for j := range r.Then {
@@ -80,26 +83,39 @@ func (o *onDevice) Update(ctx context.Context, step int64) error {
 				}
 			}
 		}
-		cols = append(cols, &forms.Updated{Rule: r, Type: x.t, Value: x.value, Gradient: g, Rows: rows, Trained: x.Trained,
-			Buffers: x.state})
+		o.cols = append(o.cols, &forms.Updated{Rule: r, Type: x.t, Value: x.value, Trained: x.Trained, Buffers: x.state})
 	}
-	env := structure.NewEnv(1, nil, nil, tuning.Default())
-	list, scratch, err := forms.Step(env, cols, u.Clip, n)
-	if err != nil {
-		return err
+}
+
+// Update implements Model. Instructions are made once, where they can read the next gradient too.
+func (o *onDevice) Update(ctx context.Context, step int64) (err error) {
+	if o.updates == nil {
+		o.begin()
 	}
-	name := o.name
-	if name == "" {
-		name = "processors"
+	for i, x := range append([]float64{1}, o.updates.At(step)...) {
+		o.numbers.Double.SetFloat(i, x)
+		o.numbers.Single.SetFloat(i, x)
 	}
-	d := devices[name](o.workers)
+	bound := o.step != nil
+	for i, x := range o.columns {
+		g, rows := x.grad()
+		bound = bound && o.step.Rebind(i, g, rows)
+		o.cols[i].Gradient, o.cols[i].Rows = g, rows
+	}
+	if !bound {
+		if o.step, err = forms.NewStep(structure.NewEnv(1, nil, nil, tuning.Default()), o.cols, o.updates.Clip,
+			o.numbers); err != nil {
+			return err
+		}
+	}
+	d := devices[cmp.Or(o.name, "processors")](o.workers)
 	defer d.Close()
-	code, err := d.Prepare(list, scratch)
+	code, err := d.Prepare(o.step.List, o.step.Scratch)
 	if err == nil {
 		err = code.Run(ctx, &kernels.Env{}, false)
 	}
 	if bad := (*device.NotFinite)(nil); errors.As(err, &bad) {
-		bad.Row = int(cols[bad.Slot].Rows[bad.Row])
+		bad.Row = int(o.cols[bad.Slot].Rows[bad.Row])
 	}
 	return err
 }

@@ -2,9 +2,10 @@
 //
 // # What
 //
-// Run drives a Model (a compiled loss with its gradients) step by step, updates the parameters' live buffers
-// and hands committed state to the Model at most once a second, in a tenth of the time, and at the end.
-// Config.Statement writes a step as one SQL statement for Postgres instead, with the same updates.
+// Run drives a Model (a compiled loss with its gradients) step by step, has it update the parameters, and hands it
+// what is to be committed at most once a second, in a tenth of the time, and at the end. An optimizer is expressions:
+// Config.Updates gives them to a program, which makes instructions of them (forms.NewStep); Config.Statement writes a
+// step as one SQL statement for Postgres, with the same updates.
 //
 // # Invariants
 //
@@ -20,6 +21,6 @@
 //
 // # Where to add
 //
-// An optimizer: one entry in optimizers, as a loop and as an expression, which a test compares; a schedule, a
-// projection: one entry in schedules, in projections; an option: one entry in options. docs/training.md describes each.
+// An optimizer: one entry in optimizers (CONTRIBUTING); a schedule, a projection: one entry in schedules, in
+// projections; an option: one entry in options. docs/training.md describes each.
 package train

@@ -366,7 +366,8 @@ func TestSparse(t *testing.T) {
 func lazy(t *testing.T, c Config, p float64, g []float64, steps []int64) float64 {
 	b := newBowl()
 	i := 0
-	x := b.column([]float64{p}, nil, func() (*column.Column, []int32) { return numbers(kernels.Float64, 1, g[i]), []int32{0} })
+	x := b.column([]float64{p}, nil,
+		func() (*column.Column, []int32) { return numbers(kernels.Float64, 1, g[i]), []int32{0} })
 	b.c = c
 	for ; i < len(steps); i++ {
 		if err := b.Update(t.Context(), steps[i]); err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
 )
 
 // ParamOptions are one parameter's own options; nil and "" mean the run's.
@@ -238,6 +239,16 @@ func (c *Config) CheckParams(slots []*Slot) error {
 		}
 	}
 	return nil
+}
+
+// Updates writes the steps of a run whose slots have the given types.
+func (c *Config) Updates(slots []*Slot, types []kernels.Type) *Updates {
+	u := &Updates{Clip: c.ClipNorm, numbers: stepNumbers{c: c}}
+	for i, s := range slots {
+		u.Rules = append(u.Rules, u.numbers.rule(s, types[i]))
+	}
+	u.Numbers = len(u.numbers.list)
+	return u
 }
 
 // StateNames are the names of an optimizer's state buffers.

@@ -188,16 +188,6 @@ type Updates struct {
 	numbers stepNumbers
 }
 
-// Updates writes the steps of a run whose slots have the given types.
-func (c *Config) Updates(slots []*Slot, types []kernels.Type) *Updates {
-	u := &Updates{Clip: c.ClipNorm, numbers: stepNumbers{c: c}}
-	for i, s := range slots {
-		u.Rules = append(u.Rules, u.numbers.rule(s, types[i]))
-	}
-	u.Numbers = len(u.numbers.list)
-	return u
-}
-
 // At are the numbers of a step.
 func (u *Updates) At(step int64) []float64 { return u.numbers.at(step) }
 

@@ -127,8 +127,8 @@ func (tc *updateCase) compare(t *testing.T) {
 	}
 }
 
-// TestLargeGradient: a gradient that several workers look through and lay out lands in the rows it is of, and one number
-// that is not finite is found wherever it stands, with its row; then nothing changes.
+// TestLargeGradient: a gradient that several workers look through and lay out lands in the rows it is of, and one
+// number that is not finite is found wherever it stands, with its row; then nothing changes.
 func TestLargeGradient(t *testing.T) {
 	const rows, size = 5000, 40
 	rng := rand.New(rand.NewSource(5))

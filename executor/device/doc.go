@@ -3,14 +3,14 @@
 // # What
 //
 // An Instr says which Vals it computes, over how many rows, and in which form: a Tree of operations (tree.go,
-// opcodes.go) whose rows are stored or summed, or one of the forms of kinds.go and parts.go, such as SpMM or GEMM. A
-// Device makes a list of them ready, as Code, and runs it as often as is wanted. The numbers of Vals are the numbers
-// of the buffers: Val.ID, whose memory is Val.Data.
+// opcodes.go) whose rows are stored or summed, one of the forms of kinds.go and parts.go, such as SpMM or GEMM, or a
+// part of a step of training (updates.go). A Device makes a list of them ready, as Code, and runs it as often as is
+// wanted. The numbers of Vals are the numbers of the buffers: Val.ID, whose memory is Val.Data.
 //
 //	forms.Lower ─► []*Instr ─► Device.Prepare ─► Code.Run (each step)
 //
-// cpu is the device of the processors. plain computes every Val by its definition and knows no form: tests run on it,
-// so that nothing but what is here passes the border.
+// cpu is the device of the processors. plain computes every Val by its definition and knows no form but those of a step
+// of training: tests run on it, so that nothing but what is here passes the border.
 //
 // # Invariants
 //

@@ -5,8 +5,8 @@
 // Lower takes the Vals that are wanted. It decides which Vals are computed into memory and which inside the trees that
 // read them (lower.go), which share a pass (fuse.go), and which sums of a residual are computed by parts
 // (distribute.go). For each Val in memory the cheapest of its forms makes the instructions: a form is one file that
-// registers {Name, Match, Cost, emit} (forms.go). Trees of kernels are compiled by compiler.go and the emitters of
-// ops*.go.
+// registers {Name, Match, Cost, emit} (forms.go). NewStep makes the instructions that update parameters (update.go).
+// Trees of kernels are compiled by compiler.go and the emitters of ops*.go.
 //
 //	values.Val ─► Lower ─► Schedule: instructions and the Vals that need memory
 //

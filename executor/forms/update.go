@@ -32,30 +32,84 @@ func (n StepNumbers) of(k column.Kind) *column.Column {
 	return n.Double
 }
 
-// Step makes the instructions that change columns by their gradients: all gradients are looked through, and measured
-// where their norm has a bound, before the first column changes. A worker needs so many bytes of scratch memory.
-func Step(env *structure.Env, cols []*Updated, clip float64, numbers StepNumbers) (list []*device.Instr, scratch int,
-	err error) {
-	b := &stepBuilder{env: env, numbers: numbers}
-	measure := &device.Clip{Bound: clip}
+// Step is the instructions that change columns by their gradients: all gradients are looked through, and measured where
+// their norm has a bound, before the first column changes. A worker needs so many bytes of scratch memory.
+type Step struct {
+	List    []*device.Instr
+	Scratch int
+	cols    []*boundColumn
+	clip    *device.Clip
+	env     *structure.Env
+	numbers StepNumbers
+}
+
+// boundColumn is a column with what belongs to its gradient.
+type boundColumn struct {
+	*Updated
+	gradient *values.Val
+	finite   *device.Instr
+	index    *structure.Index // by which its rows are read; nil: in their order
+	changes  []*device.Instr  // of Updates
+}
+
+// NewStep makes the instructions of a step.
+func NewStep(env *structure.Env, cols []*Updated, clip float64, numbers StepNumbers) (*Step, error) {
+	s := &Step{env: env, numbers: numbers, clip: &device.Clip{Bound: clip}}
 	for i, c := range cols {
-		g := b.leaf("gradient", c.Type, c.Gradient, nil)
-		measure.Gradients = append(measure.Gradients, g)
-		measure.Rows = append(measure.Rows, c.counted())
-		b.add(g, "gradient looked through", &device.Finite{Slot: i}, g)
+		x := &boundColumn{Updated: c, gradient: s.leaf("gradient", c.Type, c.Gradient, nil)}
+		x.finite = s.add(x.gradient, "gradient looked through", &device.Finite{Slot: i}, x.gradient)
+		s.cols = append(s.cols, x)
+		s.clip.Gradients, s.clip.Rows = append(s.clip.Gradients, x.gradient), append(s.clip.Rows, c.counted())
 	}
 	if clip > 0 {
 		for _, d := range []*column.Column{numbers.Double, numbers.Single} {
-			measure.Numbers = append(measure.Numbers, b.leaf("numbers", kernels.Type{Kind: kernels.Float64}, d, nil))
+			s.clip.Numbers = append(s.clip.Numbers, s.leaf("numbers", kernels.Type{Kind: kindOf(d.Kind())}, d, nil))
 		}
-		b.add(measure.Numbers[0], "norm of the gradients", measure, measure.Gradients...)
+		s.add(s.clip.Numbers[0], "norm of the gradients", s.clip, s.clip.Gradients...)
 	}
-	for i, c := range cols {
-		if err := b.update(c, measure.Gradients[i]); err != nil {
-			return nil, 0, err
+	for _, x := range s.cols {
+		if err := s.update(x); err != nil {
+			return nil, err
 		}
 	}
-	return b.list, b.scratch, nil
+	return s, nil
+}
+
+// Rebind has the instructions read another gradient of a column, with other rows; it reports false where they must be
+// made anew.
+func (s *Step) Rebind(i int, gradient *column.Column, rows []int32) bool {
+	x := s.cols[i]
+	x.Gradient, x.Rows = gradient, rows
+	from := x.from()
+	if (from == nil) != (x.index == nil) {
+		return false
+	}
+	*x.gradient.Data = *unowned(gradient)
+	x.gradient.Space.N, x.finite.Rows, s.clip.Rows[i] = gradient.Len(), gradient.Len(), x.counted()
+	if x.index != nil {
+		x.index.At = from
+	}
+	runs := x.runs(from)
+	for _, in := range x.changes {
+		u := in.Form.(*device.Update)
+		if u.Runs, in.Rows = runs, rowsIn(runs); u.Gradient != nil {
+			u.From = from
+		}
+	}
+	return true
+}
+
+func rowsIn(runs [][2]int32) (n int) {
+	for _, r := range runs {
+		n += int(r[1] - r[0])
+	}
+	return n
+}
+
+// unowned is a column whose NULLs nobody asks for, and which nobody frees.
+func unowned(d *column.Column) *column.Column {
+	plain := d.Shaped(d.Len(), d.Size())
+	return &plain
 }
 
 // counted lists the rows of the gradient that count in its norm; nil: all.
@@ -102,47 +156,42 @@ func (c *Updated) runs(from []int32) (runs [][2]int32) {
 	return runs
 }
 
-// stepBuilder makes the instructions of a step of training.
-type stepBuilder struct {
-	env     *structure.Env
-	numbers StepNumbers
-	list    []*device.Instr
-	scratch int
-}
-
-// leaf is a column as a val, of the rows of a space; nil: of its own. What lies beneath its NULLs is not asked for.
-func (b *stepBuilder) leaf(name string, t kernels.Type, d *column.Column, sp *structure.Space) *values.Val {
-	plain := d.Shaped(d.Len(), d.Size())
+// leaf is a column as a val, of the rows of a space; nil: of its own.
+func (s *Step) leaf(name string, t kernels.Type, d *column.Column, sp *structure.Space) *values.Val {
 	if sp == nil {
-		sp = &structure.Space{ID: b.env.NewID(), N: d.Len()}
+		sp = &structure.Space{ID: s.env.NewID(), N: d.Len()}
 	}
-	return b.graph(sp).Leaf(name, t, sp, &plain, true)
+	return s.graph(sp).Leaf(name, t, sp, unowned(d), true)
 }
 
-func (b *stepBuilder) graph(unit *structure.Space) *values.Graph {
-	return values.NewGraph(false, structure.NewIndexer(nil, b.env, nil), unit)
+func (s *Step) graph(unit *structure.Space) *values.Graph {
+	return values.NewGraph(false, structure.NewIndexer(nil, s.env, nil), unit)
 }
 
-func (b *stepBuilder) add(v *values.Val, how string, form any, reads ...*values.Val) {
-	b.list = append(b.list, &device.Instr{V: v, How: how, Rows: v.Data.Len(), T: &device.Tree{Also: reads, Rows: 1}, Form: form})
+func (s *Step) add(v *values.Val, how string, form any, reads ...*values.Val) *device.Instr {
+	in := &device.Instr{V: v, How: how, Rows: v.Data.Len(), T: &device.Tree{Also: reads, Rows: 1}, Form: form}
+	s.List = append(s.List, in)
+	return in
 }
 
 // update makes the instructions that change a column.
-func (b *stepBuilder) update(c *Updated, gradient *values.Val) error {
-	sp := &structure.Space{ID: b.env.NewID(), N: c.Value.Len()}
-	v := b.leaf("value", c.Type, c.Value, sp)
-	u := &device.Update{Loop: &c.Loop, Gradient: gradient, From: c.from()}
-	u.Numbers = b.leaf("numbers", c.Type, b.numbers.of(c.Value.Kind()), nil)
-	u.Runs = c.runs(u.From)
-	for _, d := range c.Buffers {
-		u.Buffers = append(u.Buffers, b.leaf("buffer", c.Type, d, sp))
+func (s *Step) update(x *boundColumn) error {
+	sp := &structure.Space{ID: s.env.NewID(), N: x.Value.Len()}
+	v := s.leaf("value", x.Type, x.Value, sp)
+	u := &device.Update{Loop: &x.Loop, Gradient: x.gradient, From: x.from()}
+	u.Numbers = s.leaf("numbers", kernels.Type{Kind: kindOf(x.Value.Kind())}, s.numbers.of(x.Value.Kind()), nil)
+	if u.Runs = x.runs(u.From); u.From != nil {
+		x.index = &structure.Index{ID: s.env.NewID(), Dst: sp, Src: x.gradient.Space, At: u.From, Missing: true}
 	}
-	if err := b.rule(u, v, &c.Rule); err != nil {
+	for _, d := range x.Buffers {
+		u.Buffers = append(u.Buffers, s.leaf("buffer", x.Type, d, sp))
+	}
+	if err := s.rule(x, u, v, &x.Rule); err != nil {
 		return err
 	}
-	for i := range c.Then {
-		then := &device.Update{Loop: &c.Then[i].Loop, Numbers: u.Numbers, Runs: u.Runs}
-		if err := b.rule(then, v, &c.Then[i]); err != nil {
+	for i := range x.Then {
+		then := &device.Update{Loop: &x.Then[i].Loop, Numbers: u.Numbers, Runs: u.Runs}
+		if err := s.rule(x, then, v, &x.Then[i]); err != nil {
 			return err
 		}
 	}
@@ -150,17 +199,16 @@ func (b *stepBuilder) update(c *Updated, gradient *values.Val) error {
 }
 
 // rule makes the instruction that computes a rule in the memory of v.
-func (b *stepBuilder) rule(u *device.Update, v *values.Val, r *device.Rule) (err error) {
-	g := b.graph(v.Space)
-	g.Unit = &structure.Space{ID: b.env.NewID(), N: 1}
+func (s *Step) rule(x *boundColumn, u *device.Update, v *values.Val, r *device.Rule) error {
+	g := s.graph(&structure.Space{ID: s.env.NewID(), N: 1})
 	number := func(row int) *values.Val {
 		one := u.Numbers.Data.Rows(row, row+1)
-		return b.leaf("number", kernels.Type{Kind: kindOf(one.Kind())}, &one, g.Unit)
+		return s.leaf("number", u.Numbers.Type, &one, g.Unit)
 	}
-	gradient, memo := (*values.Val)(nil), map[*kernels.Expr]*values.Val{}
+	memo := map[*kernels.Expr]*values.Val{}
 	c := newCompiler(g, nil)
 	for _, e := range r.New {
-		x, err := values.FromExpr(g, e, memo, func(at kernels.Col) (*values.Val, error) {
+		y, err := values.FromExpr(g, e, memo, func(at kernels.Col) (*values.Val, error) {
 			switch at.Input {
 			case ra.StepValue:
 				return v, nil
@@ -171,40 +219,29 @@ func (b *stepBuilder) rule(u *device.Update, v *values.Val, r *device.Rule) (err
 			case ra.StepScale:
 				return number(0), nil
 			}
-			if gradient == nil {
-				gradient, err = b.inRows(g, u, v.Space)
+			if x.index == nil {
+				return g.Leaf("gradient", x.Type, v.Space, x.gradient.Data, true), nil
 			}
-			return gradient, err
+			return g.Gather(x.gradient, x.index)
 		})
 		if err != nil {
 			return err
 		}
-		cell, err := c.emit(x, -1)
+		cell, err := c.emit(y, -1)
 		if err != nil {
 			return err
 		}
-		u.New, c.t.Result = append(u.New, x), append(c.t.Result, c.convert(cell, v.Data.Kind()))
+		u.New, c.t.Result = append(u.New, y), append(c.t.Result, c.convert(cell, v.Data.Kind()))
 	}
 	c.finish()
 	c.t.Also = append(slices.Clone(u.Buffers), v, u.Numbers)
 	if u.Gradient != nil {
 		c.t.Also = append(c.t.Also, u.Gradient)
 	}
-	b.scratch = max(b.scratch, c.t.Bytes)
-	in := &device.Instr{V: v, How: r.Loop.Name, T: c.t, Form: u}
-	for _, run := range u.Runs {
-		in.Rows += int(run[1] - run[0])
-	}
-	b.list = append(b.list, in)
+	s.Scratch = max(s.Scratch, c.t.Bytes)
+	in := &device.Instr{V: v, How: r.Loop.Name, T: c.t, Form: u, Rows: rowsIn(u.Runs)}
+	s.List, x.changes = append(s.List, in), append(x.changes, in)
 	return nil
-}
-
-// inRows is the gradient in the rows of the column.
-func (b *stepBuilder) inRows(g *values.Graph, u *device.Update, sp *structure.Space) (*values.Val, error) {
-	if u.From == nil {
-		return b.leaf("gradient", u.Gradient.Type, u.Gradient.Data, sp), nil
-	}
-	return g.Gather(u.Gradient, &structure.Index{ID: b.env.NewID(), Dst: sp, Src: u.Gradient.Space, At: u.From, Missing: true})
 }
 
 func kindOf(k column.Kind) kernels.Kind {

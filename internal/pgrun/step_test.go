@@ -175,7 +175,7 @@ func (tr *training) byExecutor(t *testing.T, c train.Config,
 	}
 	defer prog.Close()
 	m := &model{prog: prog, seed: c.Seed}
-	var types []kernels.Type
+	var kinds []kernels.Type
 	var cols []executor.Trained
 	for i, p := range tr.params {
 		var key []int
@@ -188,7 +188,7 @@ func (tr *training) byExecutor(t *testing.T, c train.Config,
 				return fmt.Sprint(row)
 			}}
 			typ := p.Table.Cols[p.Cols[j]].Type
-			types = append(types, typ)
+			kinds = append(kinds, typ)
 			s.Values = func() *column.Column { return param.Values().As(typ) }
 			for row := range param.Rows {
 				if chosen != nil || param.Valid != nil {
@@ -200,7 +200,7 @@ func (tr *training) byExecutor(t *testing.T, c train.Config,
 			m.slots, m.order, m.params = append(m.slots, s), append(m.order, byKey(tr.db, p.Table)), append(m.params, param)
 		}
 	}
-	m.updates = c.Updates(m.slots, types)
+	m.updates = c.Updates(m.slots, kinds)
 	for i := range cols {
 		cols[i].Rule = m.updates.Rules[i]
 	}

@@ -4,8 +4,9 @@
 //
 // A Machine has workers, each with scratch memory. It makes an instruction a task: trees run over blocks of rows that
 // stay in the second-level cache (block.go; one loop for each operation, loops.go), their rows are stored (stores.go)
-// or summed (sums.go, reduce.go), several at once in a pass (run_pass.go); forms of their own have run_*.go. Filters
-// of candidate rows, which the structure asks for, run here too (filters.go).
+// or summed (sums.go, reduce.go), several at once in a pass (run_pass.go); forms of their own have run_*.go. Updates
+// of parameters run by the loops of loops_update.go, or where there is none by their trees (run_update.go). Filters of
+// candidate rows, which the structure asks for, run here too (filters.go).
 //
 // # Invariants
 //

@@ -10,7 +10,8 @@ import (
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
-// The loops of updates and projections, by the name of device.Loop. An update without one is computed by its expressions.
+// The loops of updates and projections, by the name of device.Loop. An update without one is computed by its
+// expressions.
 var updates32, updates64 = updateLoops[float32](), updateLoops[float64]()
 
 func updateLoops[T column.Float]() map[string]updateLoop[T] {
