@@ -33,7 +33,7 @@ test: build pg-setup ## all tests that this machine can run, every third planted
 faults: build pg-setup ## plant every fault into the code and see it caught (about 20 minutes)
 	go test -v -timeout 90m ./internal/faults
 
-test-unit: setup ## the quick tests: neither data, Postgres nor a GPU
+test-unit: setup ## the quick tests: neither data nor Postgres
 	go test -json -short ./... | $(REPORT)
 
 golden: setup ## rewrite expected results and generated pages; read the diff before committing it

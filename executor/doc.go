@@ -1,4 +1,4 @@
-// Package executor runs a plan of ra in two phases: structure, then values (DESIGN §6).
+// Package executor runs a plan of ra in two phases: structure, then values.
 //
 // # What
 //

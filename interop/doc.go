@@ -25,6 +25,7 @@
 //
 // # Where to add
 //
-// A format: a row of formats in interop.go, with functions that open and create. An element type of array files:
+// A format: a row of formats in interop.go, with functions that open and create, and its name in
+// ast.FileFormats, without which the parser refuses it. An element type of array files:
 // the table elems in elem.go.
 package interop

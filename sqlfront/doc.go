@@ -3,7 +3,7 @@
 // # What
 //
 // ast holds the trees, parse makes them from text, print makes text from them, plpgsql parses bodies of PL/pgSQL, and
-// bind turns a SELECT into a query of ra. All other packages work on trees; none sees pg_query.
+// bind turns a SELECT into a query of ra. Other packages work on trees; pg_query is seen in these only.
 //
 //	SQL text ─► parse ─► ast ─► bind ─► ra
 //	              ▲        │

@@ -2,11 +2,11 @@
 //
 // # What
 //
-// One file per subcommand; each registers itself in the table below by a package-level value.
+// One file per subcommand, listed in commands.
 //
 // # Invariants
 //
-// Exit status: 0 success, 1 the command could not start, 2 wrong usage or no connection to a server, 3 a script stopped
+// Exit status: 0 success, 1 any other error, 2 wrong usage or no connection to a server, 3 a script stopped
 // at an error, 130 interrupted.
 //
 // # Errors
@@ -15,7 +15,8 @@
 //
 // # Where to add
 //
-// A subcommand: a file with a command value and a row in commands.
+// A subcommand: a file with a command value and a row in commands; make golden
+// rewrites docs/commands.md.
 package main
 
 import (

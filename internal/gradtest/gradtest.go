@@ -15,7 +15,7 @@
 //
 // # Where to add
 //
-// A loss is one entry of the list in gradtest_test.go.
+// A loss is one entry of the list in losses.go.
 package gradtest
 
 import (

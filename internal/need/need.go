@@ -8,7 +8,7 @@
 //
 // # Invariants
 //
-// The comma-separated names in RELGRAD_REQUIRE (pg, cuda, data) turn these skips into failures.
+// The comma-separated names in RELGRAD_REQUIRE (pg, data, pgsuite) turn these skips into failures.
 //
 // # Errors
 //
@@ -16,7 +16,7 @@
 //
 // # Where to add
 //
-// A further need is one function here that calls absent with a name of its own.
+// A further need is one function here that calls Absent with a name of its own.
 package need
 
 import (

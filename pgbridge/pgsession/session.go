@@ -18,7 +18,7 @@
 //
 // # Where to add
 //
-// A command of \d's family is a row of commands in describe.go, and one of describeCommands in the package script.
+// A command of \d's family is a row of commands in describe.go, and one of describeCommands in script/psql.
 package pgsession
 
 import (

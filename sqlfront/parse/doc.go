@@ -1,4 +1,4 @@
-// Package parse makes trees of SQL text. It is the only package that sees pg_query, PostgreSQL 16's grammar.
+// Package parse makes trees of SQL text. It sees pg_query, PostgreSQL 16's grammar.
 //
 // # What
 //

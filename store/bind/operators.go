@@ -256,7 +256,7 @@ func intArith(b *Binder, op string, l, r Value, t catalog.Type) string {
 	return intRange(b, "("+l.SQL+" "+op+" "+r.SQL+")", t)
 }
 
-// chunkArith applies the operators that exist on real[] and double precision[] (DESIGN §5): two chunks, or a
+// chunkArith applies the operators that exist on real[] and double precision[]: two chunks, or a
 // chunk and a scalar that becomes double precision.
 func chunkArith(b *Binder, at ast.Pos, op string, l, r Value) Value {
 	name := map[string]string{"+": "add", "-": "sub", "*": "mul", "/": "div", "^": "pow"}[op]

@@ -20,5 +20,6 @@
 //
 // # Where to add
 //
-// The loop of an operation: loops.go. The code of a form: a file run_*.go and a case of task.loop (tasks.go).
+// The loop of an operation: loops.go. The code of a form: a file run_*.go with registerForm, or
+// registerState where it keeps something between runs (tasks.go).
 package cpu
