@@ -20,7 +20,7 @@
 //
 // # Where to add
 //
-// A database: implement Database; what only it can do is an interface in optional.go. A type of the store's SQL: a variable
-// in types.go, and its conversions in Implicit and Assignable. What only one database needs to know of a relation
-// belongs in its own package.
+// A database: implement Database; what only it can do is an interface in optional.go. A type of the store's SQL: a
+// variable in types.go, and its conversions in Implicit and Assignable. What only one database needs to know of a
+// relation belongs in its own package.
 package catalog

@@ -1,10 +1,12 @@
 package archtest
 
 import (
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -99,6 +101,24 @@ func TestArchitectureNamesPackages(t *testing.T) {
 		}
 		if !named {
 			t.Errorf("ARCHITECTURE.md does not name package %s", s.dir)
+		}
+	}
+}
+
+// TestArchitectureNamesLevels asks for the level of each package in the table of ARCHITECTURE.md.
+func TestArchitectureNamesLevels(t *testing.T) {
+	row := regexp.MustCompile(`(?m)^\| ([-\d, ]+) \| (.*?) \|`)
+	name := regexp.MustCompile("`([^`]+)`")
+	rows := row.FindAllStringSubmatch(string(read(t, "ARCHITECTURE.md")), -1)
+	if len(rows) < 30 {
+		t.Fatalf("the table of ARCHITECTURE.md has %d rows", len(rows))
+	}
+	for _, r := range rows {
+		said := strings.Split(r[1], ", ")
+		for _, p := range name.FindAllStringSubmatch(r[2], -1) {
+			if l, ok := levelOf(p[1]); !ok || !slices.Contains(said, fmt.Sprint(l)) {
+				t.Errorf("ARCHITECTURE.md says level %s of %s, levels.go says %d", r[1], p[1], l)
+			}
 		}
 	}
 }
