@@ -118,7 +118,7 @@ func named(format, name string, sizes ...float64) (all []Size) {
 	return all
 }
 
-// work is the amount of work of the setup.
+// work is what the setup's time is divided by: rows, or numbers where the axis counts those.
 func (a *Axis) work(v Values) float64 {
 	if a.Numbers != nil {
 		return a.Numbers(v)
@@ -142,7 +142,7 @@ type Point struct {
 	Prepared float64 // to make and load the data; little where both existed
 	Planning, Reading, Structure,
 	First float64 // the first step, including what is computed once
-	Setup  float64 // processors' time of the above without the first step: other load does not change it
+	Setup  float64 // processors' time of planning, reading and structure
 	Memory int64   // bytes held by the program
 	Peak   int64   // peak bytes of this process
 	Amount float64 // the work of a step
@@ -177,7 +177,7 @@ func (p *Point) Fraction() float64 {
 // larger.
 func (p *Point) PerRow() float64 { return p.Setup / p.Work }
 
-// A size is set up so many rounds, as long as all of them take less than roundSeconds.
+// A size is set up in so many rounds; none begins behind roundSeconds. A run has leastSteps at least.
 const (
 	rounds       = 3
 	roundSeconds = 20.0
@@ -187,7 +187,7 @@ const (
 // bigData is the bytes from which a size's data are removed after it has been measured.
 const bigData = 1 << 30
 
-// Grow measures an axis at one size: it trains by the workload's script in this process, with the yardstick after each
+// Grow measures an axis at one size: it trains by the workload's script in this process, with the yardstick after
 // each step.
 func (r *Runner) Grow(ctx context.Context, a *Axis, size Size, seconds float64) (p *Point, err error) {
 	if err := r.unpack(); err != nil {

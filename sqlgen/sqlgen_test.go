@@ -23,7 +23,7 @@ import (
 
 var env = &kernels.Env{Seed: 1, Step: 2}
 
-// dialects are the golden files of texts.
+// dialects by the file of their expected texts.
 var dialects = map[string]sqlgen.Dialect{"testdata/sqlite": sqlgen.SQLite{}, "testdata/postgres": sqlgen.Postgres{}}
 
 // TestText prints losses over gradtest.Graph: "sql params=(w0) [root=1] [opt]".

@@ -56,8 +56,8 @@ func (p *stepPrinter) write(t *target, cte, table, from string, set []string) st
 	return cte + " AS (\n" + indent(s+whereLine(on)) + "\n)"
 }
 
-// rows joins the rows of a table with their state and gradients, and computes per row what the new values have in
-// common.
+// rows joins the rows of a table with their state and gradients, and computes expressions that new values
+// share once for each row.
 func (p *stepPrinter) rows(t *target) (*shared, error) {
 	out := t.keys("p.")
 	for _, s := range t.slots {
@@ -73,7 +73,7 @@ func (p *stepPrinter) rows(t *target) (*shared, error) {
 		switch {
 		case !s.Sparse:
 			g = "coalesce(" + g + ", " + zero(s.grad.Type, textType(s.grad.Type)) + ")"
-		// keep rows that have no such gradient
+		// another slot has rows without this gradient: the join keeps them, and this slot leaves them as they are
 		case slices.ContainsFunc(t.slots, func(o *stepSlot) bool { return !o.Sparse || o.g != s.g }):
 			s.chosen = append(s.chosen, p.d.Ident(s.gradient)+" IS NOT NULL")
 		}
@@ -113,9 +113,9 @@ func conjunction(conds []string) string {
 	return strings.Join(conds, " AND ")
 }
 
-// shared computes, once for each row, the parts that several expressions over one relation have in common: CTEs, one
-// above the other. OFFSET 0 keeps Postgres from inlining them at each use. A LATERAL sub-query would be a join, whose
-// results Postgres may cache by their arguments.
+// shared computes, once for each row, the parts that several expressions over one relation have in common: in CTEs,
+// each of which reads the one before. OFFSET 0 keeps Postgres from inlining them at each use. A LATERAL sub-query
+// would be a join, whose results Postgres may cache by their arguments.
 type shared struct {
 	p       *stepPrinter
 	name    string // of the topmost CTE
@@ -131,7 +131,7 @@ func (s *shared) add(query string) {
 	s.comment = ""
 }
 
-// region adds the expressions of a slot.
+// region notes the expressions of a slot, in which bind finds what they have in common.
 func (s *shared) region(slot *stepSlot, exprs []*kernels.Expr, col func(kernels.Col) string) {
 	w := &writer{p: s.p.printer, share: newSharing(), col: col}
 	r := &region{s: w.share, least: 1, exprs: map[int]*kernels.Expr{}, uses: map[int]int{}, always: map[int]bool{}}
@@ -141,7 +141,7 @@ func (s *shared) region(slot *stepSlot, exprs []*kernels.Expr, col func(kernels.
 	s.writers[slot], s.regions, s.of = w, append(s.regions, r), append(s.of, slot)
 }
 
-// bind prints a CTE for each level of names.
+// bind prints a CTE for each level of names, which read those of lower levels only.
 func (s *shared) bind(t *target) error {
 	var levels [][][]int
 	depth := 0

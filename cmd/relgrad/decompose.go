@@ -11,8 +11,8 @@ import (
 )
 
 var decomposeCommand = command{name: "decompose", args: "[--cells N] FILE", run: decomposeFile,
-	summary: "Cut the vertices of a graph of einsum expressions over sites at least cost; FILE is a case in JSON, - " +
-		"standard input, and the answer is JSON."}
+	summary: "Cut the vertices of a graph of einsum expressions over sites at least cost: reads a case as JSON from " +
+		"FILE (- is standard input) and prints the plans as JSON."}
 
 func decomposeFile(ctx context.Context, c *command, args []string) error {
 	fs := c.flags()

@@ -9,7 +9,7 @@ import (
 // Extent is a piece of memory that is needed from one point of time to another, both included.
 type Extent struct{ Bytes, From, To, Off int }
 
-// ManyExtents is the number from which planMemory shares memory between extents of one size only, which takes no
+// ManyExtents is the number from which PlanMemory shares memory between extents of one size only, which takes no
 // longer than to sort them.
 const ManyExtents = 2000
 

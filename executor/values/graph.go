@@ -21,8 +21,8 @@ const (
 	OpLeaf   Op = iota // stored data
 	OpConst            // a constant
 	OpCall             // a kernel applied to args, row by row
-	OpGather           // args[0] read through idx
-	OpAgg              // args[0] reduced over grp
+	OpGather           // Args[0] read through Index
+	OpAgg              // Args[0] reduced over Groups
 	OpConcat           // args one below the other
 	OpLayout           // args[0] in another chunking
 )
@@ -44,7 +44,7 @@ type Val struct {
 	From   []*structure.Space // OpConcat: the spaces of args
 	Layout *Layout            // OpLayout
 	Back   bool               // OpLayout: from the matrix to how it is stored
-	Over   *Val               // whose memory it takes over, changed in place
+	Over   *Val               // the val whose memory this one overwrites; nil: none
 	Name   string             // for plans: of a leaf its name, else what it stands for
 
 	fails *bool // CanFail, once it has been asked
@@ -52,7 +52,7 @@ type Val struct {
 	Data *column.Column // OpLeaf: the data; else the buffer once it is materialised
 	Done bool           // computed once and kept: it holds its values
 
-	Structural bool // computed for the structure
+	Structural bool // read by the structure only, and freed with it
 }
 
 func (v *Val) Uniform() bool { return v.Space.N == 1 }
@@ -63,9 +63,9 @@ type Graph struct {
 	Parent *Graph
 	Wide   bool // real is computed as double precision
 	Seen   map[string]*Val
-	Moved  map[*Val]*Val // see keepGuarded
+	Moved  map[*Val]*Val // what keepGuarded made of a val
 	Unit   *structure.Space
-	Shared *Shared                      // nil: what is read through indexes of a grid cannot be made
+	Shared *Shared                      // nil: this graph reads through no index of a grid
 	Rows   func(n int) *structure.Space // the space of n rows
 	rows   *structure.Labelled          // the labels of the rows that vals are made over; nil: not known
 }
@@ -207,7 +207,7 @@ func (g *Graph) simpler(d *kernels.Def, at kernels.Attr, args []*Val) (*Val, err
 	return g.elementwise(d, at, args)
 }
 
-// callKey tells calls apart. A plan of a step has hundreds, so that they are not printed.
+// callKey tells calls apart. It is put together by hand: a plan has hundreds of them.
 func callKey(d *kernels.Def, at kernels.Attr, sp *structure.Space, args []*Val) string {
 	key := append(make([]byte, 0, 96), 'c')
 	key = append(append(key, d.Name...), ' ')
@@ -264,7 +264,7 @@ func worthLifting(d *kernels.Def, idx *structure.Index, args []*Val) bool {
 	return columns > 1 || d.Flops == nil || d.Flops(t, kernels.Attr{}, t[0]) > 4*float64(size)
 }
 
-// commonSpace is the space of a call: that of its arguments that are not uniform.
+// commonSpace is the space of a call: that of its arguments that are not uniform, or else one of one row.
 func commonSpace(g *Graph, args []*Val) (*structure.Space, error) {
 	sp := g.Unit
 	for _, a := range args {
@@ -297,7 +297,8 @@ func sharedIndex(args []*Val) *structure.Index {
 	return idx
 }
 
-// Gather reads v through an index (nil: the identity). Calls over more rows than are read move behind it.
+// Gather reads v through an index (nil: the identity). A call over more rows than the index reads is computed
+// behind it, for the rows that are read.
 func (g *Graph) Gather(v *Val, idx *structure.Index) (*Val, error) {
 	if idx == nil || v.Op == OpConst || v.Uniform() && !idx.Missing {
 		return v, nil
@@ -370,7 +371,7 @@ func Turned(v *Val) bool {
 	return v.Op == OpCall && v.Expr.Def.Name == "transpose" && len(v.Type.Shape) == 2
 }
 
-// Agg reduces v over groups; v is over grp.in or uniform.
+// Agg reduces v over groups; v is over grp.In or uniform.
 func (g *Graph) Agg(fn ra.AggFn, v *Val, t kernels.Type, grp *structure.Groups) *Val {
 	t = g.KindType(t)
 	return g.intern(aggKey(fn, v, t, grp), func() *Val {
@@ -437,8 +438,8 @@ func Total(d *kernels.Def, at kernels.Attr, args []*Val) bool {
 
 func (g *Graph) Zero(t kernels.Type) *Val { return g.Constant(kernels.ZerosLike(t).Const) }
 
-// Spread gives a uniform val the rows of a space, for those who read only some of them. A constant has none, not even
-// of a space of one row.
+// Spread gives a uniform val the rows of a space, for those who read only some of them. A constant is
+// not in memory, not even as one row.
 func (g *Graph) Spread(v *Val, sp *structure.Space) *Val {
 	if v.Space == sp && v.Op != OpConst {
 		return v

@@ -5,8 +5,8 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// RowFile is the file of a column that is too large to be resident. Readers through an index read rows from the file,
-// so that none of its pages is mapped.
+// RowFile is the file of a column that is too large to be resident. Who reads it through an index reads
+// rows by system calls: the file is not mapped.
 type RowFile struct {
 	File *tensor.Buffer
 	Off  int // position of row 0 in bytes

@@ -9,15 +9,15 @@ import (
 
 // rarelyFired are rules that random queries seldom call for; their files in optimizer/testdata have cases of them.
 var rarelyFired = map[string]int{
-	"RollUpCount":                1, // wants a mean without NULLs that is summed by the parameter's key
-	"PushSemiJoinBelowAggregate": 5, // wants a sum that an outer sum holds, of groups that a semi-join restricts
+	"RollUpCount":                1, // fires on a mean without NULLs that an outer sum groups by the parameter's key
+	"PushSemiJoinBelowAggregate": 5, // fires on a sum inside another sum, where a semi-join drops groups of the inner one
 }
 
-// Shares that must not be exceeded, and counts that must be reached, over a full run.
+// Bounds over a full run: max… must not be exceeded; least… and kernelShare must be reached.
 const (
 	fullRun        = 2000 // queries checked
 	leastUses      = 50   // of every construct
-	kernelShare    = 0.01 // of all queries: every kernel stands in so many at least, 50 in 5,000
+	kernelShare    = 0.01 // of all queries, in which each kernel stands: 50 of 5,000
 	leastFired     = 20   // firings of every rule
 	maxKinkShare   = 0.02 // of all differences
 	maxNullShare   = 0.15 // of all queries: a NULL loss
