@@ -35,10 +35,18 @@ func labelled(form string, a []Type) (s Spec, ok bool) {
 	length, any := map[byte]int{}, 0 // any: how many axes the dots are
 	for i, labels := range of {
 		labels, divide := strings.CutPrefix(labels, "/")
-		if n := len(a[i].Shape) + len(dots) - len(labels); strings.Contains(labels, dots) {
-			any = max(n, 0)
+		own := 0
+		if strings.Contains(labels, dots) {
+			own = max(len(a[i].Shape)+len(dots)-len(labels), 0)
 		}
-		if labels = axes(labels, any); len(labels) != len(a[i].Shape) || distinct(labels) != labels {
+		switch {
+		case own == 0:
+		case any > 0 && any != own: // kernels count axes from the right: the shorter one repeats along the first
+			return Spec{}, false
+		default:
+			any = own
+		}
+		if labels = axes(labels, own); len(labels) != len(a[i].Shape) || distinct(labels) != labels {
 			return Spec{}, false
 		}
 		for d, n := range a[i].Shape {

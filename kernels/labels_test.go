@@ -76,6 +76,8 @@ func TestNoLabels(t *testing.T) {
 		types  []Type
 	}{
 		{"mul", Attr{}, []Type{f64(3), f64(2, 3)}}, // repeats its first argument
+		{"mul", Attr{}, []Type{f64(3), f64(3, 3)}},
+		{"mul", Attr{}, []Type{f64(3, 3), f64(3)}},
 		{"add", Attr{}, []Type{f64(3), f64(3)}},
 		{"div", Attr{}, []Type{f64(3), f64(3)}},
 		{"exp", Attr{}, []Type{f64(3)}},

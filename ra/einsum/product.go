@@ -95,6 +95,9 @@ func (p *Product[T]) splitCall(of Terms[T], v T, labels []int) bool {
 				l = p.Label(n)
 				number[s.In[i][d]] = l
 			}
+			if p.Lens[l] != n { // an axis of length 1 that is repeated
+				return false
+			}
 			inner = append(inner, l)
 		}
 		if !p.Split(of, a, inner) {
