@@ -3,6 +3,7 @@ package relgrad
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -219,5 +220,30 @@ func TestTrainByHand(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestColumnsChangeTogether trains columns each of which is another's gradient: none sees the other's new values.
+func TestColumnsChangeTogether(t *testing.T) {
+	db := testDB(t)
+	mustRun(t, db, `CREATE TABLE w (id int PRIMARY KEY, a double precision, b double precision);
+INSERT INTO w VALUES (1, 2, 3), (2, 5, 7);
+CREATE TABLE x (id int PRIMARY KEY, v double precision[]);
+CREATE TABLE y (id int PRIMARY KEY, v double precision[]);
+INSERT INTO x VALUES (1, '{2,5}');
+INSERT INTO y VALUES (1, '{3,7}');
+CREATE VIEW numbers AS SELECT sum(a * b) AS loss FROM w;
+CREATE VIEW chunks AS SELECT sum(dot(x.v, y.v)) AS loss FROM x JOIN y USING (id);
+CALL train('numbers', ARRAY['w'], optimizer => 'sgd', lr => 0.5, epochs => 1);
+CALL train('chunks', ARRAY['x', 'y'], optimizer => 'sgd', lr => 0.5, epochs => 1);`)
+	want := [][]any{{int64(1), 0.5, 2.0}, {int64(2), 1.5, 4.5}}
+	if got := mustRun(t, db, "SELECT id, a, b FROM w ORDER BY id").Rows; !reflect.DeepEqual(got, want) {
+		t.Errorf("a, b = %v, want %v", got, want)
+	}
+	row := mustRun(t, db, "SELECT x.v, y.v FROM x JOIN y USING (id)").Rows[0]
+	for i, v := range [][]float64{{0.5, 1.5}, {2, 4.5}} {
+		if got := row[i].(*tensor.Tensor).Data; !slices.Equal(got, v) {
+			t.Errorf("column %d is %v, want %v", i, got, v)
+		}
 	}
 }

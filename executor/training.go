@@ -3,7 +3,9 @@ package executor
 import (
 	"context"
 	"errors"
+	"slices"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/forms"
 )
@@ -28,13 +30,25 @@ type Training struct {
 	step    *forms.Step
 	code    device.Code
 	of      *forms.Schedule // whose gradients the code reads
+	copies  []copied
 }
+
+// copied is a gradient that is a trained column itself, as that of a in sum(a * b) is b: it is read before any changes.
+type copied struct{ from, to *column.Column }
 
 func (t *Training) free() {
 	if t != nil {
 		t.numbers.Double.Free()
 		t.numbers.Single.Free()
+		t.freeCopies()
 	}
+}
+
+func (t *Training) freeCopies() {
+	for _, c := range t.copies {
+		c.to.Free()
+	}
+	t.copies = nil
 }
 
 // Step changes the columns by the gradients of the last Run. A gradient that is not finite is a *device.NotFinite with
@@ -54,6 +68,9 @@ func (t *Training) Step(ctx context.Context, numbers []float64) (err error) {
 		t.numbers.Double.SetFloat(i, x)
 		t.numbers.Single.SetFloat(i, x)
 	}
+	for _, c := range t.copies {
+		c.to.Fill(c.from)
+	}
 	err = t.code.Run(context.WithoutCancel(ctx), &p.env, false)
 	if bad := (*device.NotFinite)(nil); errors.As(err, &bad) {
 		bad.Row = int(t.updated[bad.Slot].Rows[bad.Row])
@@ -65,8 +82,13 @@ func (t *Training) Step(ctx context.Context, numbers []float64) (err error) {
 func (t *Training) compile() (err error) {
 	p := t.p
 	bound := t.step != nil
+	t.freeCopies()
 	for i, c := range t.cols {
-		typ, gradient := c.Param.table.t.Cols[c.Param.col], p.Grad(c.Root, c.Col)
+		typ := c.Param.table.t.Cols[c.Param.col]
+		gradient, err := t.gradient(c)
+		if err != nil {
+			return err
+		}
 		if d := c.Param.data; gradient == nil || gradient.Kind() != d.Kind() || gradient.Size() != d.Size() {
 			return internal("the gradient of %s is not of its type", typ.Name)
 		}
@@ -89,4 +111,17 @@ func (t *Training) compile() (err error) {
 		t.of = p.sched
 	}
 	return err
+}
+
+// gradient is the gradient of a column, in memory that no step changes.
+func (t *Training) gradient(c Trained) (*column.Column, error) {
+	g := t.p.Grad(c.Root, c.Col)
+	if g == nil || !slices.ContainsFunc(t.cols, func(o Trained) bool { return column.SameMemory(o.Param.data, g) }) {
+		return g, nil
+	}
+	own, err := column.Allocate(g.Kind(), g.Len(), g.Size(), false)
+	if err == nil {
+		t.copies = append(t.copies, copied{g, own})
+	}
+	return own, err
 }

@@ -142,7 +142,12 @@ var faults = []fault{
 	{"a gradient that is not finite is given", "engine/finite.go", "		if row < 0 {\n			continue\n		}\n		var key",
 		"		if row < 0 || v.Len() > 0 {\n			continue\n		}\n		var key", finite},
 
+	{"a column is changed by another's new values", "executor/training.go",
+		"return column.SameMemory(o.Param.data, g) })", "return false })", "./ -run=TestColumnsChangeTogether"},
+
 	// Values of kernels.
+	{"axes of a chunk that is repeated are counted from the left", "kernels/labels.go", "case any > 0 && any != own:",
+		"case false:", "./kernels -run=TestNoLabels"},
 	{"the labels of a product of matrices are those of its transpose", "kernels/matmul.go", "\"...ij,...jk->...ik\"",
 		"\"...ij,...jk->...ki\"", "./kernels -run=TestLabels"},
 	{"keys that a condition makes equal have two labels", "ra/einsum/rows.go",
