@@ -122,7 +122,7 @@ func (db *Engine) gradientSQL(ctx context.Context, c *Compiled) (string, error) 
 	fmt.Fprintf(&b, "-- engine %s: %s\n", engine, why)
 	made := lists.Map(slices.Sorted(maps.Keys(c.Res.Fired)),
 		func(name string) string { return fmt.Sprintf("%s %d", name, c.Res.Fired[name]) })
-	if made != nil {
+	if len(made) > 0 {
 		fmt.Fprintf(&b, "-- rules, with how often each fired: %s\n", strings.Join(made, ", "))
 	}
 	for i, r := range c.Res.Plan.Roots {

@@ -317,8 +317,9 @@ func (m *holdings) moveOut(v *column.Column) (*column.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	for lo := 0; lo < v.Len(); lo += 1 << 16 {
-		piece := v.Rows(lo, min(lo+1<<16, v.Len()))
+	rows := max(1<<16/max(v.Size(), 1), 1)
+	for lo := 0; lo < v.Len(); lo += rows {
+		piece := v.Rows(lo, min(lo+rows, v.Len()))
 		to.Append(&piece)
 		tensor.Trim()
 	}
@@ -467,7 +468,7 @@ func (m *holdings) limitHeap() {
 		}
 	}
 	for _, q := range m.params {
-		limit -= int64(len(q.data.Buffer().Bytes()))
+		limit -= int64(len(q.data.Buffer().Bytes())) * int64(1+len(q.state))
 	}
 	setHeapLimit(&m.ledger, max(limit, m.opt.Memory/windowShare))
 	if m.ledger.released == nil {

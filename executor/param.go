@@ -202,6 +202,10 @@ func (p *Program) Train(cols []Trained, clip float64, numbers int) (t *Training,
 		return nil, err
 	}
 	for _, c := range cols {
+		for _, d := range c.Param.state {
+			d.Free()
+		}
+		c.Param.state = nil
 		for range c.Buffers {
 			d, err := column.Allocate(c.Param.data.Kind(), c.Param.Rows, c.Param.Size, false)
 			if err != nil {
