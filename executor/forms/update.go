@@ -19,6 +19,9 @@ type Updated struct {
 	Buffers         []*column.Column
 	Rows            []int32 // the column's row for each row of the gradient
 	Trained         []bool  // the rows that may change; nil: all
+
+	at  []int32 // the gradient's row for each row of the column, -1 where it has none
+	set []int32 // the rows of at that have one
 }
 
 // StepNumbers are the factor of clip_norm, 1 where there is none, and the numbers of the step, in both kinds.
@@ -131,26 +134,42 @@ func (c *Updated) from() []int32 {
 	if len(c.Rows) == c.Value.Len() && structure.IsIdentity(c.Rows) {
 		return nil
 	}
-	at := make([]int32, c.Value.Len())
-	structure.Fill(at, -1)
-	for i, r := range c.Rows {
-		at[r] = int32(i)
+	if c.at == nil {
+		c.at = make([]int32, c.Value.Len())
+		structure.Fill(c.at, -1)
 	}
-	return at
+	for _, r := range c.set {
+		c.at[r] = -1
+	}
+	for i, r := range c.Rows {
+		c.at[r] = int32(i)
+	}
+	c.set = append(c.set[:0], c.Rows...)
+	return c.at
 }
 
-// runs lists the rows that a step changes.
+// runs lists the rows that a step changes. Of a sparse column it looks at no others: the column may be large, and the
+// rows of a step few.
 func (c *Updated) runs(from []int32) (runs [][2]int32) {
-	if c.Trained == nil && (!c.Sparse || from == nil) {
-		return [][2]int32{{0, int32(c.Value.Len())}}
-	}
-	for r := range int32(c.Value.Len()) {
+	add := func(r int32) {
 		switch n := len(runs); {
-		case c.Trained != nil && !c.Trained[r] || c.Sparse && from != nil && from[r] < 0:
+		case c.Trained != nil && !c.Trained[r]:
 		case n > 0 && runs[n-1][1] == r:
 			runs[n-1][1]++
 		default:
 			runs = append(runs, [2]int32{r, r + 1})
+		}
+	}
+	switch {
+	case c.Sparse && from != nil:
+		for _, r := range slices.Sorted(slices.Values(c.Rows)) {
+			add(r)
+		}
+	case c.Trained == nil:
+		return [][2]int32{{0, int32(c.Value.Len())}}
+	default:
+		for r := range int32(c.Value.Len()) {
+			add(r)
 		}
 	}
 	return runs
