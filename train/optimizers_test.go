@@ -256,7 +256,10 @@ func TestProjections(t *testing.T) {
 	}
 	for device := range devices {
 		for name := range projections {
-			tc := examples[name]
+			tc, ok := examples[name]
+			if !ok {
+				t.Fatalf("projection %s has no example", name)
+			}
 			f64 := projected(t, device, name, kernels.Float64, tc.x...)
 			f32 := projected(t, device, name, kernels.Float32, tc.x...)
 			for i, want := range tc.want {

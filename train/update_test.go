@@ -11,6 +11,7 @@ import (
 
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/device/cpu"
 	"github.com/relgrad/relgrad/kernels"
 )
 
@@ -42,7 +43,7 @@ func TestUpdates(t *testing.T) {
 				t.Parallel()
 				for i := range 16 {
 					tc := updateCase{c: Default(), variant: i}
-					tc.c.Optimizer, tc.c.LR, tc.c.Epochs, tc.c.Sparse.All = name, 0.05, 6, i&1 > 0
+					tc.c.Optimizer, tc.c.LR, tc.c.Epochs, tc.c.Sparse.All = name, 0.05, 20, i&1 > 0
 					if set(&tc.c); i&4 > 0 || len(tc.c.Project) > 0 && projections[variant].chunks {
 						tc.t.Shape = []int{2, 2}
 					}
@@ -86,8 +87,10 @@ func (tc *updateCase) run(t *testing.T, on string) *trainedColumn {
 			x.Trained = append(x.Trained, tc.rows == 1 || rng.Intn(3) > 0)
 		}
 	}
+	step := 0
 	x.grad = func() (*column.Column, []int32) {
 		var rows []int32
+		step++
 		for r := range int32(tc.rows) {
 			if tc.variant%3 == 0 || rng.Intn(3) > 0 {
 				rows = append(rows, r)
@@ -96,7 +99,11 @@ func (tc *updateCase) run(t *testing.T, on string) *trainedColumn {
 		if tc.variant%3 == 2 {
 			rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 		}
-		return numbers(tc.t.Kind, size, random(len(rows))...), rows
+		g := random(len(rows))
+		if step%4 == 0 {
+			clear(g)
+		}
+		return numbers(tc.t.Kind, size, g...), rows
 	}
 	o := &onDevice{name: on, workers: 2, c: tc.c, columns: []*trainedColumn{x}}
 	for step := range tc.c.Epochs {
@@ -131,6 +138,9 @@ func (tc *updateCase) compare(t *testing.T) {
 // number that is not finite is found wherever it stands, with its row; then nothing changes.
 func TestLargeGradient(t *testing.T) {
 	const rows, size = 5000, 40
+	if rows*size < 3*cpu.UpdateShare {
+		t.Fatalf("%d elements are one worker's", rows*size)
+	}
 	rng := rand.New(rand.NewSource(5))
 	for _, kind := range []kernels.Kind{kernels.Float32, kernels.Float64} {
 		for _, shuffled := range []bool{false, true} {

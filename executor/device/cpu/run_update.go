@@ -16,8 +16,8 @@ var (
 	_ = registerForm(runClip)
 )
 
-// updateShare is how many elements are worth a worker of their own.
-const updateShare = 1 << 16
+// UpdateShare is how many elements are worth a worker of their own.
+const UpdateShare = 1 << 16
 
 // updating is what runs an update: a loop that is known by its name, else the tree, block by block.
 func updating(u *device.Update, t *task) func() error {
@@ -69,7 +69,7 @@ func (x *updater[T]) run() error {
 		unit = x.numbers.size
 	}
 	all, each := x.rows*x.numbers.size/unit, x.numbers.size/unit
-	parts := max(1, min(x.workers, all*unit/updateShare))
+	parts := max(1, min(x.workers, all*unit/UpdateShare))
 	cpu.Together(parts, func(i int) {
 		lo, hi, at := i*all/parts, (i+1)*all/parts, 0 // at: where a run of rows begins
 		var tmp []T
@@ -191,7 +191,7 @@ func runFinite(f *device.Finite, in *task) error {
 // finite looks through all numbers at once, and for the first row of one that is none only where there is one.
 func finite[T column.Float](f *device.Finite, in *task, x []T) error {
 	var bad atomic.Bool
-	parts := max(1, min(in.m.workers, len(x)/updateShare))
+	parts := max(1, min(in.m.workers, len(x)/UpdateShare))
 	cpu.Together(parts, func(i int) {
 		if !cpu.Finite(x[i*len(x)/parts : (i+1)*len(x)/parts]) {
 			bad.Store(true)
