@@ -396,3 +396,28 @@ func TestChunkedInOnePass(t *testing.T) {
 		}
 	}
 }
+
+// TestRepeatedAxes: a chunk that is repeated along the first axes of another, or along an axis of length 1, in a sum
+// over a grid: axes are counted from the right, whatever their lengths.
+func TestRepeatedAxes(t *testing.T) {
+	tune := tuning.Default()
+	executor.SmallGrids(tune)
+	const n = 6
+	square := "sum_elements(g * g)"
+	for _, shapes := range [][2][]int{{{3}, {3, 3}}, {{3, 3}, {3}}, {{1, 3}, {3, 3}}, {{3, 1}, {3, 3}}, {{2, 3}, {3}},
+		{{1, 3}, {2, 3}}} {
+		for f, of := range map[string]string{"r.v * w.m": square, "w.m * r.v": square,
+			"r.x * sum_elements(r.v * w.m)": "g * g"} {
+			rng, db := rand.New(rand.NewSource(1)), memdb.New()
+			db.Create("r", 2, memdb.Column{Name: "a", Data: ints(n*n, func(r int) int64 { return int64(r / n) })},
+				memdb.Column{Name: "b", Data: ints(n*n, func(r int) int64 { return int64(r % n) })},
+				memdb.Column{Name: "v", Data: reals(rng, n*n, shapes[0]...)}, memdb.Column{Name: "x", Data: reals(rng, n*n)})
+			db.Create("w", 1, memdb.Column{Name: "b", Data: ints(n, func(r int) int64 { return int64(r) })},
+				memdb.Column{Name: "m", Data: reals(rng, n, shapes[1]...)})
+			views(t, db, "s", "SELECT r.a, sum("+f+") AS g FROM r JOIN w ON r.b = w.b GROUP BY r.a",
+				"loss", "SELECT sum("+of+") AS loss FROM s")
+			besideOracle(t, fmt.Sprintf("%v, %s", shapes, f), db, []string{"r", "w"},
+				executor.Options{Tuning: tune, Force64: true}, 1e-10)
+		}
+	}
+}
