@@ -25,7 +25,7 @@ type Options struct {
 	Memory   int64
 	SpillDir string
 	Taken    int64 // bytes of the budget that other programs hold
-	// Beside is how many numbers the caller keeps for each number of a parameter, such as the state of an optimizer.
+	// Beside is how many numbers training keeps for each number of a parameter, such as the state of an optimizer.
 	Beside int
 	// Spills is called once, before the first values are computed, if something lies in files.
 	Spills func(Spilled)

@@ -14,7 +14,7 @@ type programs struct{ commits }
 
 func (r *programs) compileLoss(ctx context.Context) (*engine.Compiled, error) {
 	q := engine.Request{Loss: r.loss, Params: r.params, Draw: true, PerStep: r.hook.changing(), Seed: r.config.Seed,
-		Beside: len(r.config.StateNames()) + 1} // plus one: the gradient of all rows
+		Beside: len(r.config.StateNames()) + 1} // plus one: where each row's gradient is
 	if r.batch != nil {
 		q.Batch = r.batch.Batch
 	}
