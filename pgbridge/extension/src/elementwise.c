@@ -68,12 +68,13 @@ static void
 widened(int op, int64 rows, int64 size, const RgOperand *x, const Layout *l, RgChunk *out)
 {
 	double a[BLOCK], b[BLOCK], y[BLOCK];
+	int64 done = 0;
 
 	for (int64 r = 0; r < rows; r++)
 		for (int64 lo = 0; lo < size; lo += BLOCK) {
 			int64 n = Min(BLOCK, size - lo);
 
-			RG_LOOK(r * size + lo);
+			RG_TELL(done, n);
 			load(&x[0], r * l[0].row + lo * l[0].elem, l[0].elem ? n : 1, a);
 			load(&x[1], r * l[1].row + lo * l[1].elem, l[1].elem ? n : 1, b);
 			rg_binary_f64(op, 1, n, a, 0, l[0].elem, b, 0, l[1].elem, y);

@@ -47,7 +47,7 @@ RG_FUNCTION(concat_axis)
 	RgOperand x[2];
 	int dims[MAXDIM], axis, a, b;
 	bool fits;
-	int64 inner, outer;
+	int64 inner, outer, done = 0;
 	size_t na, nb, w;
 	RgChunk out;
 	char *p;
@@ -73,7 +73,7 @@ RG_FUNCTION(concat_axis)
 	nb = b * inner * w;
 	p = out.data;
 	for (int64 i = 0; i < outer; i++) {
-		RG_LOOK(i);
+		RG_TELL(done, (a + b) * inner);
 		rg_copy(p, (const char *) x[0].data + i * na, na);
 		rg_copy(p + na, (const char *) x[1].data + i * nb, nb);
 		p += na + nb;
