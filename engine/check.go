@@ -3,11 +3,13 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"sort"
 
 	"github.com/relgrad/relgrad/column"
+	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
@@ -128,8 +130,9 @@ func (db *Engine) checkedBatch(ctx context.Context, params []string, o CheckOpti
 // sample is a CheckRow and the position of its element.
 type sample struct {
 	CheckRow
-	of *column.Column // where it is
-	at int
+	of    *executor.Param // where it is
+	at    int
+	value float64
 }
 
 // sampled draws distinct elements of the parameter and reads their analytic gradient from c. largest is the largest
@@ -152,15 +155,23 @@ func (c *Compiled) sampled(ctx context.Context, db *Engine, f *Compiled, samples
 			return nil, 0, err
 		}
 		row, at := d.element/p.Size, d.element%p.Size
-		if x := p.Values().Float(d.element); math.IsNaN(x) || math.IsInf(x, 0) { // no difference can be taken there
+		v, err := p.Values()
+		if err != nil {
+			return nil, 0, err
+		}
+		if x := v.Float(d.element); math.IsNaN(x) || math.IsInf(x, 0) { // no difference can be taken there
 			return nil, 0, About(sqlerr.New(sqlerr.NumericOutOfRange, "parameter %s.%s holds %s, key %s", t.Name, t.Cols[d.col].
 				Name, train.Number(x), l.Key(row)).
 				WithHint("Central differences need finite parameters."), "param", 0)
 		}
 		s := sample{CheckRow: CheckRow{Key: l.Key(row), Column: t.Cols[d.col].Name, Element: int64(at) + 1},
-			of: p.Values(), at: d.element}
+			of: p, at: d.element, value: v.Float(d.element)}
 		if i, ok := gradRow[int32(row)]; ok {
-			s.Analytic = c.Prog.Grad(1, c.GradColumn(0, d.col)).Float(i*p.Size + at)
+			g, err := c.Prog.Grad(1, c.GradColumn(0, d.col))
+			if err != nil {
+				return nil, 0, err
+			}
+			s.Analytic = g.Float(i*p.Size + at)
 		}
 		out = append(out, s)
 	}
@@ -168,7 +179,10 @@ func (c *Compiled) sampled(ctx context.Context, db *Engine, f *Compiled, samples
 		if f.Prog.Param(t, col) == nil {
 			continue
 		}
-		g := c.Prog.Grad(1, c.GradColumn(0, col))
+		g, err := c.Prog.Grad(1, c.GradColumn(0, col))
+		if err != nil {
+			return nil, 0, err
+		}
 		for i := range g.Len() * g.Size() {
 			largest = math.Max(largest, math.Abs(g.Float(i)))
 		}
@@ -228,13 +242,15 @@ func (c *Compiled) GradKey(param int) []int {
 // central is the derivative by one element: central differences at two widths, extrapolated. If the two disagree by
 // more than the rounding of the loss explains, there is a kink between the points (a relu that changes sides), and
 // narrower pairs are tried. The pair with the smallest disagreement and rounding counts.
-func (c *Compiled) central(ctx context.Context, env kernels.Env, s *sample, loss float64) (float64, error) {
-	x := s.of.Float(s.at)
-	defer func() { s.of.SetFloat(s.at, x) }()
+func (c *Compiled) central(ctx context.Context, env kernels.Env, s *sample, loss float64) (slope float64, err error) {
+	x := s.value
+	defer func() { err = errors.Join(err, s.of.Set(s.at, x)) }()
 	diff := func(h float64) (float64, error) {
 		var y [2]float64
 		for i, d := range []float64{h, -h} {
-			s.of.SetFloat(s.at, x+d)
+			if err := s.of.Set(s.at, x+d); err != nil {
+				return 0, err
+			}
 			l, err := c.Run(ctx, env)
 			if err != nil {
 				return 0, err

@@ -28,7 +28,7 @@ func (db *finder) finite(ctx context.Context, c *Compiled, x float64, env kernel
 		return nil
 	}
 	e := sqlerr.New(sqlerr.NumericOutOfRange, "the loss is %s", train.Number(x)).WithHint(guardHint)
-	if where := db.FirstNotFinite(ctx, c, c.Res.RA, env, func(*executor.Program) {}); where != "" {
+	if where := db.FirstNotFinite(ctx, c, c.Res.RA, env, func(*executor.Program) error { return nil }); where != "" {
 		e = e.WithDetail("%s", where)
 	}
 	return e
@@ -57,7 +57,7 @@ func (db *finder) finiteGradient(ctx context.Context, c *Compiled, i int, r *cat
 		}
 		e := sqlerr.New(sqlerr.NumericOutOfRange, "the gradient is %s, parameter %s.%s%s", train.Number(x), t.Name,
 			r.Names[k], keyText(key)).WithHint(guardHint)
-		if where := db.FirstNotFinite(ctx, c, c.Res.Plan, env, func(*executor.Program) {}); where != "" {
+		if where := db.FirstNotFinite(ctx, c, c.Res.Plan, env, func(*executor.Program) error { return nil }); where != "" {
 			e = e.WithDetail("%s", where)
 		}
 		return About(e, "loss", 0)
@@ -77,7 +77,7 @@ func keyText(key []string) string {
 // which kernel made it; "" where it cannot be found. The plan is that of the loss as written, or of a gradient. Every
 // intermediate relation is computed once. fill sets parameters that differ from the stored ones.
 func (db *finder) FirstNotFinite(ctx context.Context, c *Compiled, of *ra.Plan, env kernels.Env,
-	fill func(*executor.Program)) string {
+	fill func(*executor.Program) error) string {
 	plan, live := &ra.Plan{}, liveColumns(of)
 	ra.Walk(func(n *ra.Node) {
 		root := ra.Root{Name: "intermediate", Node: n, Cols: slices.Clone(n.Key)}
@@ -107,7 +107,7 @@ func (db *finder) FirstNotFinite(ctx context.Context, c *Compiled, of *ra.Plan, 
 // computed runs a plan by itself; nil where that fails, perhaps because it is larger than the loss. The message then
 // does without.
 func (db *finder) computed(ctx context.Context, c *Compiled, plan *ra.Plan, env kernels.Env,
-	fill func(*executor.Program)) [][]*column.Column {
+	fill func(*executor.Program) error) [][]*column.Column {
 	o := db.options(c.Prog)
 	o.Env, o.Spills = env, nil
 	p, err := executor.Compile(ctx, plan, db.Catalogue, o)
@@ -115,8 +115,7 @@ func (db *finder) computed(ctx context.Context, c *Compiled, plan *ra.Plan, env 
 		return nil
 	}
 	defer p.Close()
-	fill(p)
-	if p.Run(ctx, env) != nil {
+	if fill(p) != nil || p.Run(ctx, env) != nil {
 		return nil
 	}
 	var out [][]*column.Column
@@ -133,7 +132,7 @@ func (db *finder) computed(ctx context.Context, c *Compiled, plan *ra.Plan, env 
 // madeBy finds the kernel that made a value that is not finite out of finite values, by computing all parts of the
 // column's expression.
 func (db *finder) madeBy(ctx context.Context, c *Compiled, bad *notFinite, env kernels.Env,
-	fill func(*executor.Program)) string {
+	fill func(*executor.Program) error) string {
 	n := bad.node
 	at := n.Index(bad.col)
 	if n.Op == ra.Aggregate {

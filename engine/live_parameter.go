@@ -68,10 +68,20 @@ func (l *Live) Key(row int) string {
 	return "(" + strings.Join(parts, ", ") + ")"
 }
 
-// Values are the column's present values.
-func (l *Live) Values() *column.Column { return l.Param.Values().As(l.Table.Cols[l.Col].Type) }
+// Values are the column's present values, until the next step.
+func (l *Live) Values() (*column.Column, error) {
+	v, err := l.Param.Values()
+	if err != nil {
+		return nil, err
+	}
+	return v.As(l.Table.Cols[l.Col].Type), nil
+}
 
 // Write stores the live buffer.
 func (c *Catalogue) Write(ctx context.Context, l *Live) error {
-	return c.db.Write(ctx, l.Table, l.Col, l.Rows, l.Keys, l.Values())
+	v, err := l.Values()
+	if err != nil {
+		return err
+	}
+	return c.db.Write(ctx, l.Table, l.Col, l.Rows, l.Keys, v)
 }

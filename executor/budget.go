@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/relgrad/relgrad/column"
+	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/executor/values"
@@ -57,6 +58,7 @@ type holdings struct {
 	opt       Options
 	tune      *tuning.Sizes
 	src       ra.Source
+	device    device.Device
 	tables    map[string]*tableData
 	params    []*Param
 	owned     []*values.Val // computed once; Close frees their data
@@ -258,6 +260,10 @@ func (m *holdings) read(st *stage, t *tableData) ([]*column.Column, error) {
 		if d := t.own[t.cols[i]]; d != nil && !column.SameMemory(d, v) {
 			d.Free()
 			delete(t.own, t.cols[i])
+		} else if d != nil {
+			if err := m.device.Store(d); err != nil {
+				return nil, err
+			}
 		}
 		if b := v.Bytes(); t.spill[i] && len(b) > 0 {
 			if cols[i], err = m.moveOut(v); err != nil {
@@ -287,7 +293,8 @@ func (m *holdings) roomFor(t *tableData, i int, typ kernels.Type, rows int) (*co
 	if t.spill[i] {
 		return m.roomOn(typ, rows)
 	}
-	d, err := column.Allocate(column.KindOf(typ), rows, typ.Size(), t.t.Cols[t.cols[i]].Type.Nullable)
+	nullable := t.t.Cols[t.cols[i]].Type.Nullable
+	d, err := device.NewColumn(m.device, column.KindOf(typ), rows, typ.Size(), nullable)
 	if err != nil {
 		return nil, err
 	}

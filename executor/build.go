@@ -86,6 +86,9 @@ func (st *stage) scanCol(g *values.Graph, n *ra.Node, r *structure.Relation, i i
 	}
 	// training must not change the stored values that this leaf reads: it gets a copy
 	if st.leaves[key] == nil && st.p.becomes(t, n.TableCols[i], v) {
+		if err := st.p.device.Fetch(v); err != nil {
+			return nil, err
+		}
 		v = v.Clone()
 		r.Data[t.at[n.TableCols[i]]] = v
 		if t.own[n.TableCols[i]] == nil { // else it was counted as it was read

@@ -7,6 +7,7 @@ import (
 	"math/rand"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -317,21 +318,31 @@ func TestByPartsBesideDifferences(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			x := p.Param(table, 1).Values().F64()
-			grad := append([]float64(nil), p.Grad(1+i, len(plan.Roots[1+i].Cols)-1).F64()...)
+			param := p.Param(table, 1)
+			x, err := param.Values()
+			if err != nil {
+				t.Fatal(err)
+			}
+			slope, err := p.Grad(1+i, len(plan.Roots[1+i].Cols)-1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			grad := slices.Clone(slope.F64())
 			rows, err := p.Match(1+i, table, []int{0})
 			if err != nil {
 				t.Fatal(err)
 			}
-			size := len(x) / len(rows)
-			for at := range x {
+			with := func(at int, v float64) float64 {
+				if err := param.Set(at, v); err != nil {
+					t.Fatal(err)
+				}
+				return run()
+			}
+			for at, old := range slices.Clone(x.F64()) {
 				const step = 1e-4
-				old, g := x[at], 0.0
-				x[at] = old + step
-				g = run()
-				x[at] = old - step
-				g = (g - run()) / (2 * step)
-				x[at] = old
+				g := (with(at, old+step) - with(at, old-step)) / (2 * step)
+				with(at, old)
+				size := param.Size
 				for r, to := range rows {
 					if int(to) == at/size && math.Abs(grad[r*size+at%size]-g) > 1e-6*max(1, math.Abs(g)) {
 						t.Errorf("%s: %s[%d] has the gradient %v, differences say %v", form, name, at, grad[r*size+at%size], g)

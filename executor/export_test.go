@@ -83,7 +83,7 @@ var onDevice = flag.String("device", "", "on which the tests of the executor run
 // CompileOn is Compile for the device of these tests.
 func CompileOn(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (*Program, error) {
 	if *onDevice == "plain" {
-		opt.Device = plain.Plain{}
+		opt.Device = &plain.Plain{}
 	}
 	return Compile(ctx, plan, src, opt)
 }

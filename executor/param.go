@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/relgrad/relgrad/column"
+	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/internal/lists"
@@ -20,6 +21,7 @@ type Param struct {
 	Valid      []byte // 0: the row is NULL; nil: no row is
 	table      *tableData
 	col        int
+	device     device.Device // nil: detached
 	data       *column.Column
 	leaf       *values.Val
 	state      []*column.Column
@@ -35,18 +37,71 @@ func Detached(t kernels.Type, rows, buffers int) *Param {
 	return q
 }
 
-// Values are the column's numbers as they are now.
-func (q *Param) Values() *column.Column { return q.data }
+// Values are the column's numbers as they are now, until the next Run or Step.
+func (q *Param) Values() (*column.Column, error) { return q.data, q.fetch(q.data) }
 
-// State are the optimizer's buffers as they are now.
-func (q *Param) State() []*column.Column { return q.state }
+// State are the optimizer's buffers as they are now, until the next Run or Step.
+func (q *Param) State() ([]*column.Column, error) { return q.state, q.fetch(q.state...) }
+
+func (q *Param) fetch(cols ...*column.Column) error {
+	if q.device == nil {
+		return nil
+	}
+	for _, c := range cols {
+		if err := q.device.Fetch(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SetState has the buffers be what fill makes of them.
+func (q *Param) SetState(fill func(state []*column.Column) error) error {
+	state, err := q.State()
+	if err != nil {
+		return err
+	}
+	if err := fill(state); err != nil || q.device == nil {
+		return err
+	}
+	for _, c := range state {
+		if err := q.device.Store(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Set changes one number of the column.
+func (q *Param) Set(element int, x float64) error {
+	d, err := q.Values()
+	if err != nil {
+		return err
+	}
+	d.SetFloat(element, x)
+	return q.device.Store(d)
+}
 
 // Copy takes over another program's values of the column, and its state where both have one.
-func (q *Param) Copy(from *Param) {
-	q.data.Fill(from.data)
-	for i := range min(len(q.state), len(from.state)) {
-		q.state[i].Fill(from.state[i])
+func (q *Param) Copy(from *Param) error {
+	if err := q.take(q.data, from, from.data); err != nil {
+		return err
 	}
+	for i := range min(len(q.state), len(from.state)) {
+		if err := q.take(q.state[i], from, from.state[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take copies a column of another program, whose device may be another.
+func (q *Param) take(to *column.Column, other *Param, from *column.Column) error {
+	if err := other.fetch(from); err != nil {
+		return err
+	}
+	to.Fill(from)
+	return q.device.Store(to)
 }
 
 // Null reports whether a row is NULL.
@@ -85,15 +140,13 @@ func (m *holdings) param(t *tableData, col int, v *column.Column) (*Param, error
 		}
 	} else { // v was not read into d
 		var err error
-		if d, err = column.Allocate(k, v.Len(), v.Size(), v.Valid() != nil); err != nil {
+		if d, err = device.NewColumn(m.device, k, v.Len(), v.Size(), v.Valid() != nil); err != nil {
 			return nil, err
 		}
-		d.Fill(v)
 	}
-	q := &Param{Rows: v.Len(), Size: d.Size(), Valid: d.Valid(), table: t, col: col, data: d}
-	q.validate(v)
+	q := &Param{Rows: v.Len(), Size: d.Size(), table: t, col: col, device: m.device, data: d}
 	m.params = append(m.params, q)
-	return q, nil
+	return q, q.fill(v)
 }
 
 // becomes reports whether v, a column that has been read, lies in the memory of a parameter, so that training changes
@@ -103,13 +156,22 @@ func (m *holdings) becomes(t *tableData, col int, v *column.Column) bool {
 		func(q *Param) bool { return q.table == t && q.col == col && column.SameMemory(q.data, v) })
 }
 
-func (q *Param) validate(v *column.Column) {
+// fill has the column be v, with its NULLs.
+func (q *Param) fill(v *column.Column) error {
+	if err := q.fetch(v); err != nil { // it may lie in the column's own memory
+		return err
+	}
+	q.data.Fill(v)
+	if q.data.Valid() != nil {
+		q.Valid = make([]byte, q.Rows)
+	}
 	for i := range q.Valid {
-		q.Valid[i] = 1
-		if v.IsNull(i) {
-			q.Valid[i] = 0
+		if !v.IsNull(i) {
+			q.Valid[i] = 1
 		}
 	}
+	copy(q.data.Valid(), q.Valid)
+	return q.device.Store(q.data)
 }
 
 // Param returns the live buffer of a parameter's column, nil where the plan does not read it.
@@ -124,7 +186,15 @@ func (p *Program) Param(t *ra.Table, col int) *Param {
 
 // Grad returns column col of root i, a gradient, as of the last Run: rows × size. It is nil for a column that is no
 // float.
-func (p *Program) Grad(i, col int) *column.Column {
+func (p *Program) Grad(i, col int) (*column.Column, error) {
+	g := p.grad(i, col)
+	if g == nil {
+		return nil, nil
+	}
+	return g, p.device.Fetch(g)
+}
+
+func (p *Program) grad(i, col int) *column.Column {
 	if !p.ran {
 		return nil
 	}
@@ -193,12 +263,12 @@ func (p *Program) Match(i int, t *ra.Table, key []int) (rows []int32, err error)
 // above 0 bounds the norm of all gradients. The buffers of optimizers are zero.
 func (p *Program) Train(cols []Trained, clip float64, numbers int) (t *Training, err error) {
 	t = &Training{p: p, cols: cols, clip: clip}
-	if t.numbers.Double, err = column.Allocate(column.F64, numbers+1, 1, false); err != nil {
+	if t.numbers.Double, err = device.NewColumn(p.device, column.F64, numbers+1, 1, false); err != nil {
 		return nil, err
 	}
 	p.training.free()
 	p.training = t
-	if t.numbers.Single, err = column.Allocate(column.F32, numbers+1, 1, false); err != nil {
+	if t.numbers.Single, err = device.NewColumn(p.device, column.F32, numbers+1, 1, false); err != nil {
 		return nil, err
 	}
 	for _, c := range cols {
@@ -207,7 +277,7 @@ func (p *Program) Train(cols []Trained, clip float64, numbers int) (t *Training,
 		}
 		c.Param.state = nil
 		for range c.Buffers {
-			d, err := column.Allocate(c.Param.data.Kind(), c.Param.Rows, c.Param.Size, false)
+			d, err := device.NewColumn(p.device, c.Param.data.Kind(), c.Param.Rows, c.Param.Size, false)
 			if err != nil {
 				return nil, err
 			}
@@ -224,7 +294,7 @@ func (p *Program) Reload(ctx context.Context, t *ra.Table, col int) (err error) 
 	if q == nil {
 		return internal("%s.%s is no parameter of the plan", t.Name, t.Cols[col].Name)
 	}
-	p.enter(ctx)
+	p.ctx = ctx
 	st := p.run
 	cols, err := p.src.Read(ctx, t, append(append([]int{}, t.Key...), col))
 	if err != nil {
@@ -264,7 +334,5 @@ func (p *Program) Reload(ctx context.Context, t *ra.Table, col int) (err error) 
 		at[i] = row[c]
 	}
 	v = column.Gather(v, at)
-	q.data.Fill(v)
-	q.validate(v)
-	return nil
+	return q.fill(v)
 }

@@ -75,7 +75,13 @@ func TestParametersInPlace(t *testing.T) {
 			t.Errorf("%+v: rows that are there: %v", c, w.Valid)
 		}
 		for i := range w.Rows * w.Size {
-			w.Values().SetFloat(i, 10*w.Values().Float(i))
+			v, err := w.Values()
+			if err == nil {
+				err = w.Set(i, 10*v.Float(i))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
 		for _, seed := range []int64{0, 7} {
 			if err := p.Run(context.Background(), kernels.Env{Seed: seed}); err != nil {

@@ -255,7 +255,7 @@ func largestAtPeak(items []*item, steps int, least int64) *item {
 func (m *holdings) keep(x *item) error {
 	d := x.v.Data
 	if !x.spilled {
-		own, err := column.Allocate(d.Kind(), d.Len(), d.Size(), x.v.Type.Nullable)
+		own, err := device.NewColumn(m.device, d.Kind(), d.Len(), d.Size(), x.v.Type.Nullable)
 		if err == nil {
 			*d = *own
 		}
@@ -275,9 +275,9 @@ func (a *arena) grow(m *holdings, mem, disk int) error {
 	if len(a.mem.Bytes()) < max(mem, 1) {
 		a.mem.Free()
 		a.mem = nil
-		b, err := tensor.NewBuffer(tensor.WholePages(mem))
+		b, err := m.device.Allocate(tensor.WholePages(mem))
 		if err != nil {
-			return column.OutOfMemory(err)
+			return err
 		}
 		a.mem = b
 	}

@@ -52,9 +52,8 @@ type Program struct {
 	ctx      context.Context
 	flow     *structure.Flow
 	scans    map[*tableData]*structure.Relation // tables are read once, whatever the seed
-	device   device.Device
-	host     *cpu.Machine // runs the conditions of joins for the structure
-	steps    bool         // some structure changes from step to step
+	host     *cpu.Machine                       // runs the conditions of joins for the structure
+	steps    bool                               // some structure changes from step to step
 	sched    *forms.Schedule
 	roots    [][]forms.Root // of the last schedule: by root, by column
 	ran      bool
@@ -93,7 +92,7 @@ type tableData struct {
 
 // Compile builds the structure of the run and the value program. src is read until Close.
 func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (p *Program, err error) {
-	p = &Program{holdings: holdings{opt: opt, src: src, tables: map[string]*tableData{}},
+	p = &Program{holdings: holdings{opt: opt, src: src, device: opt.Device, tables: map[string]*tableData{}},
 		onceOnly: onceOnly{took: map[*device.Instr][]time.Duration{}}, plan: plan, env: opt.Env,
 		scans: map[*tableData]*structure.Relation{}, finders: map[*tableData]*structure.Lookup{}}
 	defer func() {
@@ -111,7 +110,7 @@ func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (p 
 	}
 	p.host = cpu.NewMachine(p.opt.Workers, p.tune)
 	p.opt.Workers = p.host.Workers()
-	if p.device = opt.Device; p.device == nil {
+	if p.device == nil {
 		p.device = p.host
 	}
 	p.flow = structure.Analyse(plan)
@@ -145,7 +144,7 @@ func (p *Program) makeParams() (err error) {
 
 // structure builds the run's stage, and the schedule too where no structure changes between steps.
 func (p *Program) structure(ctx context.Context) error {
-	p.enter(ctx)
+	p.ctx = ctx
 	p.run = newStage(ctx, p, nil)
 	var err error
 	b := p.builder()
@@ -161,8 +160,6 @@ func (p *Program) structure(ctx context.Context) error {
 	}
 	return p.schedule(p.run)
 }
-
-func (p *Program) enter(ctx context.Context) { p.ctx = ctx }
 
 func tableKey(t *ra.Table) string { return t.Schema + "\x00" + t.Name }
 
@@ -257,7 +254,7 @@ func (p *Program) Run(ctx context.Context, env kernels.Env) (err error) {
 
 // enterStep builds the structure of a step and lowers its values.
 func (p *Program) enterStep(ctx context.Context, env kernels.Env) error {
-	p.enter(ctx)
+	p.ctx = ctx
 	if env.Seed != p.env.Seed {
 		p.env = env
 		p.reset()
@@ -389,6 +386,9 @@ func (p *Program) columns(i int, as func(*column.Column, kernels.Type) *column.C
 		if r.Sp.N != d.Len() {
 			return nil, internal("root %d has %d rows, its column %d has %d", i, r.Sp.N, c, d.Len())
 		}
+		if err := p.device.Fetch(d); err != nil {
+			return nil, err
+		}
 		t := r.V.Type
 		if d.Kind() == column.F32 {
 			t.Kind = kernels.Float32
@@ -412,6 +412,9 @@ func (p *Program) Scalar(i int) (x float64, null bool, err error) {
 			p.roots[i][0].Sp.N).WithHint("It yields one row with one number: an aggregate without GROUP BY, such as sum(…).")
 	}
 	d := p.roots[i][0].V.Data
+	if err := p.device.Fetch(d); err != nil {
+		return 0, false, err
+	}
 	if d.Valid() != nil && d.Valid()[0] == 0 {
 		return 0, true, nil
 	}

@@ -88,16 +88,20 @@ func TestTraining(t *testing.T) {
 	of := func(input int) *kernels.Expr {
 		return kernels.Column(kernels.Col{Input: input}, kernels.Type{Kind: kernels.Float64})
 	}
-	rule := device.Rule{New: []*kernels.Expr{kernels.Sub(of(ra.StepValue),
-		kernels.Mul(kernels.Num(0.1), of(ra.StepGradient)))}}
-	training, err := p.Train([]Trained{{Rule: rule, Param: param, Root: 1, Col: 1, Key: []int{0}}}, 0, 0)
+	rate := kernels.Column(kernels.Col{Input: ra.StepNumber}, kernels.Type{Kind: kernels.Float64})
+	rule := device.Rule{New: []*kernels.Expr{kernels.Sub(of(ra.StepValue), kernels.Mul(rate, of(ra.StepGradient)))}}
+	training, err := p.Train([]Trained{{Rule: rule, Param: param, Root: 1, Col: 1, Key: []int{0}}}, 0, 1)
 	if err == nil {
-		err = training.Step(ctx, nil)
+		err = training.Step(ctx, []float64{0.1})
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x := param.Values(); x.Float(0) != 0.5 || x.Float(1) != 2-0.1*6 || x.Float(2) != -1-0.1*4 {
+	x, err := param.Values()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x.Float(0) != 0.5 || x.Float(1) != 2-0.1*6 || x.Float(2) != -1-0.1*4 {
 		t.Fatalf("parameter after the step: %v", x.F64())
 	}
 	if x := loss(); math.Abs(x-(6*1.4+4*-1.4)) > 1e-12 {
@@ -372,7 +376,11 @@ func TestSharedExpressions(t *testing.T) {
 	if err := p.Run(context.Background(), kernels.Env{}); err != nil {
 		t.Fatal(err)
 	}
-	if p.Explain() == "" || p.Grad(0, 0).Float(2) != 3 {
+	g, err := p.Grad(0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Explain() == "" || g.Float(2) != 3 {
 		t.Fatal("wrong result")
 	}
 }

@@ -68,8 +68,15 @@ func (t *Training) Step(ctx context.Context, numbers []float64) (err error) {
 		t.numbers.Double.SetFloat(i, x)
 		t.numbers.Single.SetFloat(i, x)
 	}
+	for _, c := range []*column.Column{t.numbers.Double, t.numbers.Single} {
+		if err := p.device.Store(c); err != nil {
+			return err
+		}
+	}
 	for _, c := range t.copies {
-		c.to.Fill(c.from)
+		if err := p.device.Copy(c.to, c.from); err != nil {
+			return err
+		}
 	}
 	err = t.code.Run(context.WithoutCancel(ctx), &p.env, false)
 	if bad := (*device.NotFinite)(nil); errors.As(err, &bad) {
@@ -115,11 +122,11 @@ func (t *Training) compile() (err error) {
 
 // gradient is the gradient of a column, in memory that no step changes.
 func (t *Training) gradient(c Trained) (*column.Column, error) {
-	g := t.p.Grad(c.Root, c.Col)
+	g := t.p.grad(c.Root, c.Col)
 	if g == nil || !slices.ContainsFunc(t.cols, func(o Trained) bool { return column.SameMemory(o.Param.data, g) }) {
 		return g, nil
 	}
-	own, err := column.Allocate(g.Kind(), g.Len(), g.Size(), false)
+	own, err := device.NewColumn(t.p.device, g.Kind(), g.Len(), g.Size(), false)
 	if err == nil {
 		t.copies = append(t.copies, copied{g, own})
 	}

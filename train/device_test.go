@@ -18,7 +18,7 @@ import (
 // devices are all that updates are tried on; noLoops are the processors without the loops that they know by name.
 var devices = map[string]func(workers int) device.Device{
 	"processors": func(workers int) device.Device { return cpu.NewMachine(workers, tuning.Default()) },
-	"plain":      func(int) device.Device { return plain.Plain{} },
+	"plain":      func(int) device.Device { return &plain.Plain{} },
 	noLoops:      func(workers int) device.Device { return cpu.NewMachine(workers, tuning.Default()) },
 }
 

@@ -9,8 +9,8 @@ type Slot struct {
 	Size  int      // elements per row
 	// Trained tells which rows are updated; nil: all. The others keep their values whatever happens.
 	Trained []bool
-	// Values are the column's present values.
-	Values func() *column.Column
+	// Values are the column's present values, until the next step.
+	Values func() (*column.Column, error)
 	// Key prints the identity of a row, for messages.
 	Key func(row int) string
 

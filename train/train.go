@@ -210,7 +210,11 @@ type explainer interface {
 func notFinite(ctx context.Context, m Model, x float64, step int64, slots []*Slot) error {
 	e := sqlerr.New(sqlerr.NumericOutOfRange, "the loss is %s at step %d", Number(x), step).WithHint(smaller)
 	for _, s := range slots {
-		if row, bad := FirstBad(s.Values()); row >= 0 {
+		v, err := s.Values()
+		if err != nil {
+			return err
+		}
+		if row, bad := FirstBad(v); row >= 0 {
 			return e.WithDetail("Parameter %s holds %s at key %s.", s.Name, Number(bad), s.Key(row))
 		}
 	}

@@ -61,7 +61,7 @@ func (b *bowl) column(p []float64, key func(row int) string, grad func() (*colum
 	value := column.Of(kernels.Type{Kind: kernels.Float64}, p)
 	x := &trainedColumn{t: kernels.Type{Kind: kernels.Float64}, value: value, grad: grad,
 		Slot: &Slot{Name: "w.v", Names: []string{"w", "w.v"}, Size: 1, Key: key,
-			Values: func() *column.Column { return value }}}
+			Values: func() (*column.Column, error) { return value, nil }}}
 	b.columns = append(b.columns, x)
 	return x
 }

@@ -9,6 +9,7 @@ const (
 	goldens  = "./optimizer"
 	byHand   = "./internal/gradtest -run=TestTies|TestNulls|TestSubQueries|TestDetermined|TestFound|TestRows|TestTexts"
 	training = "./train"
+	onPlain  = "./executor -device=plain -run=TestTraining|TestParametersInPlace"
 	resuming = "./ -run=Resume"
 	parts    = "./executor -run=Parts"
 	looking  = "./ -run=TestTargets -short"
@@ -463,6 +464,12 @@ var faults = []fault{
 		training},
 	{"a gradient that is not finite is used", "executor/device/cpu/run_update.go", "			bad.Store(true)",
 		"			bad.Store(false)", training},
+	{"a result is read before it is fetched", "executor/program.go",
+		"	if err := p.device.Fetch(d); err != nil {\n		return 0, false, err\n	}\n", "", onPlain},
+	{"a parameter is changed and not stored", "executor/param.go", "	d.SetFloat(element, x)\n	return q.device.Store(d)\n",
+		"	d.SetFloat(element, x)\n	return nil\n", onPlain},
+	{"the numbers of a step are not stored", "executor/training.go", "		if err := p.device.Store(c); err != nil {",
+		"		if err := error(nil); c != nil && err != nil {", onPlain},
 	{"patience counts from the wrong validation", "train/train.go", "c.Patience > 0 && p.Since >= c.Patience",
 		"c.Patience > 0 && p.Since > c.Patience", training},
 	{"a resumed run forgets the optimizer's state", "train/run/record.go", "state.SetFloat(from+j, x)",

@@ -3,6 +3,7 @@ package pgrun
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -104,7 +105,8 @@ func (m *model) Commit(context.Context, train.Progress, []train.LossRow) error {
 func (m *model) Tick(row train.LossRow) {
 	s := state{loss: row.Loss}
 	for i, slot := range m.slots {
-		x := floats(m.params[i].Values())
+		v, _ := m.params[i].Values()
+		x := floats(v)
 		for j := range x { // what lies beneath a NULL is nobody's
 			if slot.Trained != nil && m.params[i].Null(j/slot.Size) {
 				x[j] = 0
@@ -189,7 +191,10 @@ func (tr *training) byExecutor(t *testing.T, c train.Config,
 			}}
 			typ := p.Table.Cols[p.Cols[j]].Type
 			kinds = append(kinds, typ)
-			s.Values = func() *column.Column { return param.Values().As(typ) }
+			s.Values = func() (*column.Column, error) {
+				v, err := param.Values()
+				return v.As(typ), err
+			}
 			for row := range param.Rows {
 				if chosen != nil || param.Valid != nil {
 					s.Trained = append(s.Trained, (chosen == nil || chosen(len(m.slots), row)) && !param.Null(row))
@@ -210,7 +215,8 @@ func (tr *training) byExecutor(t *testing.T, c train.Config,
 	_, err = train.Run(context.Background(), c, m, m.slots, train.Start())
 	for i, p := range m.params {
 		last = append(last, nil)
-		if state := p.State(); len(state) > 0 {
+		state, e := p.State()
+		if err = errors.Join(err, e); len(state) > 0 {
 			last[i] = sorted(floats(state[len(state)-1]), p.Size, m.order[i])
 		}
 	}

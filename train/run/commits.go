@@ -55,7 +55,9 @@ func (r *commits) commit() error {
 	if _, err := r.db.Commit(); err != nil {
 		return err
 	}
-	r.mark()
+	if err := r.mark(); err != nil {
+		return err
+	}
 	r.tell()
 	if r.hook != nil && r.db.Shared() {
 		time.Sleep(turn)
@@ -64,14 +66,19 @@ func (r *commits) commit() error {
 }
 
 // mark notes that the store holds the run's parameters and progress.
-func (r *commits) mark() {
+func (r *commits) mark() error {
 	r.committed = r.progress.Step
 	if !r.db.Shared() || r.pushes {
-		return // no other process sees the store
+		return nil // no other process sees the store
 	}
 	for _, l := range r.lives {
-		l.Sum = engine.Hash(l.Values())
+		v, err := l.Values()
+		if err != nil {
+			return err
+		}
+		l.Sum = engine.Hash(v)
 	}
+	return nil
 }
 
 // tell lets a database that ends a cancelled run by itself know how far its commits are.

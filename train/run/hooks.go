@@ -334,7 +334,10 @@ func (r *hooks) recompile(ctx context.Context) error {
 			c.Prog.Close()
 			return err
 		}
-		r.copyParams(c.Prog)
+		if err := r.copyParams(c.Prog); err != nil {
+			c.Prog.Close()
+			return err
+		}
 		for i, l := range r.lives {
 			l.Param = params[i]
 		}

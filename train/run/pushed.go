@@ -270,7 +270,10 @@ func (p *pushedRun) Commit(ctx context.Context, pr train.Progress, rows []train.
 // save reads the optimizer's buffers.
 func (p *pushedRun) save(ctx context.Context) error {
 	for i, s := range p.slots {
-		state := p.lives[i].Param.State()
+		state, err := p.lives[i].Param.State()
+		if err != nil {
+			return err
+		}
 		if len(state) == 0 {
 			continue
 		}
@@ -295,7 +298,10 @@ func (p *pushedRun) restore(ctx context.Context) error {
 		return nil
 	}
 	for i, l := range p.lives {
-		state := l.Param.State()
+		state, err := l.Param.State()
+		if err != nil {
+			return err
+		}
 		if len(state) == 0 {
 			continue
 		}

@@ -149,7 +149,10 @@ func (r *record) saveBuffers(ctx context.Context) error {
 	}
 	var rows [][]ast.Expr
 	for at, s := range r.slots {
-		state := r.lives[at].Param.State()
+		state, err := r.lives[at].Param.State()
+		if err != nil {
+			return err
+		}
 		for i, name := range r.config.StateNames() {
 			n := state[i].Len() * state[i].Size()
 			for from := 0; from < n; from += stateChunk {
@@ -276,19 +279,30 @@ func (r *record) loadState(ctx context.Context) error {
 		return nil
 	}
 	for at, s := range r.slots {
-		for i, name := range r.config.StateNames() {
-			res, err := r.db.Runf(ctx,
-				"SELECT row, v FROM relgrad.state WHERE run OPERATOR(pg_catalog.=) %d AND parameter OPERATOR(pg_catalog.=) %s "+
-					"AND name OPERATOR(pg_catalog.=) '%s' ORDER BY row", r.id, sqltext.Text(s.Name), name)
-			if err != nil {
-				return err
+		err := r.lives[at].Param.SetState(func(state []*column.Column) error {
+			for i, name := range r.config.StateNames() {
+				if err := r.loadBuffer(ctx, s, name, state[i]); err != nil {
+					return err
+				}
 			}
-			if err := r.fill(s, r.lives[at].Param.State()[i], res.Rows); err != nil {
-				return err
-			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// loadBuffer fills a buffer of the optimizer's state.
+func (r *record) loadBuffer(ctx context.Context, s *train.Slot, name string, state *column.Column) error {
+	res, err := r.db.Runf(ctx,
+		"SELECT row, v FROM relgrad.state WHERE run OPERATOR(pg_catalog.=) %d AND parameter OPERATOR(pg_catalog.=) %s "+
+			"AND name OPERATOR(pg_catalog.=) '%s' ORDER BY row", r.id, sqltext.Text(s.Name), name)
+	if err != nil {
+		return err
+	}
+	return r.fill(s, state, res.Rows)
 }
 
 // fill puts the stored pieces of a buffer together.

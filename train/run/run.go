@@ -104,7 +104,9 @@ func (db *Trainer) Train(ctx context.Context, loss string, params []string, c tr
 	if err != nil {
 		return 0, err
 	}
-	r.mark()
+	if err := r.mark(); err != nil {
+		return 0, err
+	}
 	if err := db.mayRecord(ctx); err != nil {
 		return 0, err
 	}
@@ -150,7 +152,9 @@ func (db *Trainer) Resume(ctx context.Context, id int64) (int64, error) {
 	if err != nil {
 		return id, err
 	}
-	r.mark()
+	if err := r.mark(); err != nil {
+		return id, err
+	}
 	db.Notify("NOTICE", fmt.Sprintf("train: run %d goes on after step %d, trains %s, %s", id, r.progress.Step, r.trains(),
 		r.config.Describe()))
 	r.warn()
@@ -256,7 +260,9 @@ func (r *run) validate(ctx context.Context) (float64, error) {
 	if r.v == nil {
 		return r.validateStored(ctx)
 	}
-	r.copyParams(r.v.Prog)
+	if err := r.copyParams(r.v.Prog); err != nil {
+		return 0, err
+	}
 	return r.v.Run(ctx, kernels.Env{Seed: r.config.Seed})
 }
 

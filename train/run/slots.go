@@ -279,12 +279,15 @@ func (r *parameterSet) keysWhere(ctx context.Context, l *engine.Live, cond ast.E
 }
 
 // copyParams copies the live buffers into another program's.
-func (r *parameterSet) copyParams(p *executor.Program) {
+func (r *parameterSet) copyParams(p *executor.Program) error {
 	for _, l := range r.lives {
 		if q := p.Param(l.Table, l.Col); q != nil {
-			q.Copy(l.Param)
+			if err := q.Copy(l.Param); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 // reads reports whether a plan reads a column of a table.

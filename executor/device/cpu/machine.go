@@ -44,9 +44,9 @@ func (m *Machine) reserve(n int) error {
 		}
 		b.Free()
 		m.scratch[i] = nil
-		nb, err := tensor.NewBuffer(n)
+		nb, err := m.Allocate(n)
 		if err != nil {
-			return column.OutOfMemory(err)
+			return err
 		}
 		m.scratch[i] = nb
 	}
@@ -58,6 +58,24 @@ func (m *Machine) free() {
 		b.Free()
 	}
 	m.scratch = nil
+}
+
+// Allocate makes memory of the host, which the processors share with it: nothing is to be fetched or stored.
+func (m *Machine) Allocate(bytes int) (*tensor.Buffer, error) {
+	b, err := tensor.NewBuffer(bytes)
+	if err != nil {
+		return nil, column.OutOfMemory(err)
+	}
+	return b, nil
+}
+
+func (m *Machine) Fetch(*column.Column) error { return nil }
+
+func (m *Machine) Store(*column.Column) error { return nil }
+
+func (m *Machine) Copy(to, from *column.Column) error {
+	to.Fill(from)
+	return nil
 }
 
 func (m *Machine) Prepare(list []*device.Instr, scratch int) (device.Code, error) {

@@ -5,7 +5,8 @@
 // It evaluates a Val row by row with the kernels' reference code, on one thread, and adds sums in the order of the
 // rows. Of the forms of instructions it knows those of a step of training, whose updates are expressions. The tests of
 // the executor run on it (go test ./executor -device plain), which proves that instructions say all that a device must
-// know.
+// know. It has memory of its own (memory.go), which the host sees only where it fetches, so that they also prove that
+// nothing passes between a program and its device but by Fetch, Store and Copy.
 //
 // # Invariants
 //

@@ -18,17 +18,18 @@ import (
 
 // Plain is a device that computes every value by its definition, row by row, with the kernels' reference code and
 // nothing else. It knows no form of an instruction. Tests run on it, so that the border of a device stays one.
-type Plain struct{}
+type Plain struct{ mem []memory }
 
-func (Plain) Prepare(list []*device.Instr, _ int) (device.Code, error) {
-	return &plainCode{list: list}, nil
+func (p *Plain) Prepare(list []*device.Instr, _ int) (device.Code, error) {
+	return &plainCode{p: p, list: list}, nil
 }
 
-func (Plain) Held() int64 { return 0 }
+func (p *Plain) Held() int64 { return 0 }
 
-func (Plain) Close() {}
+func (p *Plain) Close() { p.mem = nil }
 
 type plainCode struct {
+	p     *Plain
 	list  []*device.Instr
 	times [][]time.Duration
 	env   *kernels.Env
@@ -40,6 +41,8 @@ func (c *plainCode) Run(ctx context.Context, env *kernels.Env, timed bool) error
 	if c.env = env; c.times == nil {
 		c.times = make([][]time.Duration, len(c.list))
 	}
+	c.p.enter()
+	defer c.p.leave()
 	for i, in := range c.list {
 		begin := time.Now()
 		if _, parts := in.Form.(*device.Distributed); parts { // the instructions that it replaces are run instead
