@@ -81,8 +81,8 @@ func (g *generator) additions(t *testing.T) (adds, sums []*ra.Node) {
 // TestRandomAdditions compares random additions of sums by key with the oracle, in lanes of few rows; also those that
 // several read, or that are results themselves.
 func TestRandomAdditions(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
-	leakCheck(t)
 	SmallLanes(tune)
 	AddRowsInPlace(tune)
 	rows, inPlace := 0, 0

@@ -11,7 +11,7 @@ import (
 // TestAnalyze times each instruction of a step, beside the machine's limits; results stay, and a later Run times
 // nothing.
 func TestAnalyze(t *testing.T) {
-	leakCheck(t)
+	t.Parallel()
 	src, _, plan := weighted(t)
 	ctx := context.Background()
 	p, err := CompileOn(ctx, plan, src, Options{Workers: 2})

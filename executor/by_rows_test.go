@@ -16,6 +16,7 @@ import (
 // TestMapsByRowsBroadcast: chunks of several ranks beside each other. Those with fewer axes have their rows along
 // another axis.
 func TestMapsByRowsBroadcast(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.SmallProducts(tune)
 	for _, c := range []struct {
@@ -61,6 +62,7 @@ func TestMapsByRowsBroadcast(t *testing.T) {
 // TestProductsOfRows: products of a map's rows with narrow matrices that are there before it are made with the map,
 // others after it.
 func TestProductsOfRows(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.SmallProducts(tune)
 	for _, with := range []struct {
@@ -144,6 +146,7 @@ func (c *patient) Err() error {
 // TestCancelledBeforeOnce: a step that is cancelled at any point, also before what is computed once has been, leaves a
 // program whose next step is right although its rows are others.
 func TestCancelledBeforeOnce(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.SmallProducts(tune)
 	const rows = 5
@@ -190,6 +193,7 @@ func TestCancelledBeforeOnce(t *testing.T) {
 
 // TestWorkByRows: a map does the same work over the rows of its chunks.
 func TestWorkByRows(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	rng, db := rand.New(rand.NewSource(11)), memdb.New()
 	db.Create(

@@ -111,6 +111,7 @@ func chunkings(rng *rand.Rand, m *gradtest.Chunked) []gradtest.Size {
 // TestChunkings: the chunks in which matrices are stored, the order of rows and the number of workers do not change a
 // result.
 func TestChunkings(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.SmallGrids(tune)
 	rng := rand.New(rand.NewSource(1))
@@ -166,6 +167,7 @@ func TestChunkings(t *testing.T) {
 // TestNoGrid: where some pairs are missing, or met twice, sums are as before, and right (passOf compares with the
 // oracle).
 func TestNoGrid(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.SmallGrids(tune)
 	scalars := gradtest.Size{'i': 1, 'j': 1, 'k': 1}
@@ -207,6 +209,7 @@ func TestNoGrid(t *testing.T) {
 // TestListedPairs: rows that name two others are a grid if they name each pair once. The query says by which keys they
 // are read, the data whether all pairs are there.
 func TestListedPairs(t *testing.T) {
+	t.Parallel()
 	const n, m = 6, 5
 	tune := tuning.Default()
 	executor.SmallGrids(tune)
@@ -236,6 +239,7 @@ func TestListedPairs(t *testing.T) {
 
 // TestBatchOfProducts: keys that both relations and the result have make a product for each of them.
 func TestBatchOfProducts(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.SmallGrids(tune)
 	rng := rand.New(rand.NewSource(1))
@@ -338,6 +342,7 @@ func resultsBesideOracle(
 
 // TestGridBesideItself: the rows of a grid that is joined with itself, its keys in another order.
 func TestGridBesideItself(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.SmallGrids(tune)
 	for _, on := range []string{"x.i = y.i AND x.k = y.k AND x.j = y.j", "x.i = y.j AND x.k = y.k AND x.j = y.i",
@@ -352,6 +357,7 @@ func TestGridBesideItself(t *testing.T) {
 // TestSumsByOtherKeys: sums over an axis of a product that are read along it or across, with their keys as they are or
 // permuted.
 func TestSumsByOtherKeys(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.SmallGrids(tune)
 	const n = 6
@@ -381,6 +387,7 @@ func TestSumsByOtherKeys(t *testing.T) {
 // TestChunkedInOnePass: the mean of a loss over chunks is a sum over the matrix, and its gradient waits for no check
 // that it is not NULL: the data are read once, however they are stored.
 func TestChunkedInOnePass(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.SmallGrids(tune)
 	for _, n := range []int{1, 4, 8} {
@@ -400,6 +407,7 @@ func TestChunkedInOnePass(t *testing.T) {
 // TestRepeatedAxes: a chunk that is repeated along the first axes of another, or along an axis of length 1, in a sum
 // over a grid: axes are counted from the right, whatever their lengths.
 func TestRepeatedAxes(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.SmallGrids(tune)
 	const n = 6

@@ -104,6 +104,7 @@ func coraPlan(t testing.TB, db *memdb.DB) *ra.Plan {
 
 // TestCora compares single with double precision, and prints the plan with -v.
 func TestCora(t *testing.T) {
+	t.Parallel()
 	db, ctx := cora(t), context.Background()
 	plan := coraPlan(t, db)
 	env := kernels.Env{Seed: 1, Step: 3}

@@ -218,6 +218,7 @@ var squareForms = []string{
 // TestByParts: sums over a residual that are made by parts are those that are made with it, for tiles, panels and ranks
 // of any size, and workers change no bit.
 func TestByParts(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	rng := rand.New(rand.NewSource(1))
 	parts := 0
@@ -263,6 +264,7 @@ func TestByParts(t *testing.T) {
 
 // TestByPartsInAnyChunks: matrices stored as rows, columns, scalars or blocks.
 func TestByPartsInAnyChunks(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.SmallGrids(tune)
 	executor.SmallParts(tune, 7, 14)
@@ -293,6 +295,7 @@ func TestByPartsInAnyChunks(t *testing.T) {
 
 // TestByPartsBesideDifferences compares gradients with central differences of the loss, both made by parts.
 func TestByPartsBesideDifferences(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.SmallParts(tune, 6, 12)
 	for _, form := range squareForms[:5] {
@@ -357,6 +360,7 @@ func TestByPartsBesideDifferences(t *testing.T) {
 // TestPartsThatCancel: where the product is near, sums are made with the residual; where they are made by parts, they
 // are exact. With -v it prints the errors, which docs/adr/0018-sums-by-parts.md lists.
 func TestPartsThatCancel(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.SmallParts(tune, 512, 512)
 	for _, kind := range []kernels.Kind{kernels.Float32, kernels.Float64} {
@@ -417,6 +421,7 @@ func TestPartsThatCancel(t *testing.T) {
 // TestFactorsThatCancel: where columns and rows of the factors are large and opposed, so that their product is not, the
 // errors of ⟨Aᵀ·A, B·Bᵀ⟩ count as well.
 func TestFactorsThatCancel(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.SmallParts(tune, 64, 64)
 	both := [2]int{}
@@ -476,6 +481,7 @@ func NumbersOf(t *testing.T, db *memdb.DB, table string, col int) *column.Column
 // TestNotByParts: where pairs are missing, rows are weighted or NULL, or the residual is read by others, sums are as
 // they stand.
 func TestNotByParts(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.SmallParts(tune, 8, 16)
 	squares := "sum(sqnorm(a.v - matmul(w.v, h.v)))"
@@ -523,6 +529,7 @@ func TestNotByParts(t *testing.T) {
 
 // TestByPartsInABudget: where columns and what is computed lie in files, sums by parts are the same.
 func TestByPartsInABudget(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	if runtime.GOOS != "linux" {
 		t.Skip("spilling exists on Linux only")
@@ -550,6 +557,7 @@ func TestByPartsInABudget(t *testing.T) {
 
 // TestByPartsExplained: plans name what is made by parts, and what is done where they cancel.
 func TestByPartsExplained(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.SmallParts(tune, 8, 16)
 	f := &fit{down: 3, across: 4, p: 9, q: 10, k: 2, noise: 1, kind: kernels.Float32}

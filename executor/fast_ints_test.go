@@ -10,6 +10,7 @@ import (
 
 // TestFastInts compares the loops with the reference code, at the borders of what a bigint holds.
 func TestFastInts(t *testing.T) {
+	t.Parallel()
 	borders := []int64{
 		0,
 		1,

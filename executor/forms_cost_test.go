@@ -11,6 +11,7 @@ import (
 
 // TestCheapestForms: sums of weighted rows, and of weighted differences, read them where they lie, a group at a time.
 func TestCheapestForms(t *testing.T) {
+	t.Parallel()
 	const nodes, edges = 60, 3000
 	rng, db := rand.New(rand.NewSource(3)), memdb.New()
 	any := func(int) int64 { return rng.Int63n(nodes) }

@@ -16,6 +16,7 @@ import (
 
 // TestFormsInAnyOrder: which form computes a val depends on their costs, not on the order in which they are asked.
 func TestFormsInAnyOrder(t *testing.T) {
+	t.Parallel()
 	for seed := range 150 {
 		g := &generator{rng: rand.New(rand.NewSource(int64(seed))), src: &memory{}, b: ra.NewBuilder(), ints: [2]int64{0, 1}}
 		for i := range 3 {
@@ -64,6 +65,7 @@ func explained(t *testing.T, plan *ra.Plan, src *memory, opt Options) (text stri
 
 // TestFormsAreTold: a form has a name of its own, and a val that has several is computed by the cheapest.
 func TestFormsAreTold(t *testing.T) {
+	t.Parallel()
 	cheap := forms.Form{
 		Name:  "a",
 		Match: func(*forms.Lowerer, *values.Val) (any, error) { return 1, nil },

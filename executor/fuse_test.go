@@ -12,7 +12,7 @@ import (
 
 // TestPassOfBothKinds sums weighted chunks of real and of double precision in one pass: they share a block's scratch.
 func TestPassOfBothKinds(t *testing.T) {
-	leakCheck(t)
+	t.Parallel()
 	const n, size = 1000, 4
 	src, b := &memory{}, ra.NewBuilder()
 	chunk := func(k kernels.Kind) *column.Column { return column.New(kernels.Type{Kind: k, Shape: []int{size}}, n) }
@@ -43,6 +43,7 @@ func TestPassOfBothKinds(t *testing.T) {
 
 // TestAddOfOneRow: a constant of a relation of one row is added at that row's key only.
 func TestAddOfOneRow(t *testing.T) {
+	t.Parallel()
 	src, b := &memory{}, ra.NewBuilder()
 	ones := func(name string, keys ...int64) *ra.Node {
 		s := b.Scan(src.add(name, 1, ints(keys...)), nil)
@@ -60,7 +61,7 @@ func TestAddOfOneRow(t *testing.T) {
 
 // TestMaskDrawnAgain: a mask of dropout that two passes read is drawn in both, not kept in memory between them.
 func TestMaskDrawnAgain(t *testing.T) {
-	leakCheck(t)
+	t.Parallel()
 	const n = 1000
 	src, b := &memory{}, ra.NewBuilder()
 	key, x := column.New(tInt, n), column.New(tVec, n)

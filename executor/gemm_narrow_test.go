@@ -13,6 +13,7 @@ import (
 // TestTurnedOnce: a matrix that stays the same is turned once for the many narrow products of each step that read it
 // so, and for no others.
 func TestTurnedOnce(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.SmallProducts(tune)
 	for _, with := range []struct {

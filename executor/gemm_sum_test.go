@@ -36,6 +36,7 @@ func sparseBlocks(db *memdb.DB, rng *rand.Rand, name string, n int, shape ...int
 // TestSumsOfProducts: products of matrices in blocks, some of them missing, also transposed; groups of many blocks, of
 // few and of none.
 func TestSumsOfProducts(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.SmallProducts(tune)
 	const n = 7
@@ -71,6 +72,7 @@ func TestSumsOfProducts(t *testing.T) {
 // TestNarrowProducts: a wide matrix and a narrow one, on either side, either of them transposed, one wide matrix for
 // all rows or one for each, more columns and rows than a panel has.
 func TestNarrowProducts(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.SmallProducts(tune)
 	const rows = 9
@@ -148,6 +150,7 @@ func TestNarrowProducts(t *testing.T) {
 // TestMapsOfProducts: products that only a map by rows reads are made by blocks of rows, which do not end where chunks
 // do; others are made whole.
 func TestMapsOfProducts(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.SmallProducts(tune)
 	for _, c := range []struct {
@@ -218,6 +221,7 @@ func TestMapsOfProducts(t *testing.T) {
 // TestProductsReadWhole: products that a map by rows reads row by row, and a product whole; only these are made by
 // themselves.
 func TestProductsReadWhole(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.SmallProducts(tune)
 	shapes := map[string][]int{"a": {4, 4}, "c": {4, 4}, "d": {4, 8}, "e": {8, 3}, "f": {8, 2}, "g": {2, 4}}
@@ -251,6 +255,7 @@ func TestProductsReadWhole(t *testing.T) {
 
 // TestConstantProducts: what a map by rows reads and does not change is made once, not in each step's map.
 func TestConstantProducts(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.SmallProducts(tune)
 	rng, db, id := rand.New(rand.NewSource(7)), memdb.New(), ints(7, func(r int) int64 { return int64(r) })
@@ -275,6 +280,7 @@ func TestConstantProducts(t *testing.T) {
 
 // TestManyPathsToAProduct: a map by rows is planned once for what it reads on many paths; 2^50 are too many to follow.
 func TestManyPathsToAProduct(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.SmallProducts(tune)
 	rng, db, id := rand.New(rand.NewSource(7)), memdb.New(), ints(2, func(r int) int64 { return int64(r) })
@@ -303,6 +309,7 @@ func TestManyPathsToAProduct(t *testing.T) {
 // TestMapsByRows: softmax over the rows of large chunks, its derivative, sums by rows, and kernels that mix rows beside
 // them.
 func TestMapsByRows(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.SmallProducts(tune)
 	n := func(p *executor.Program) int { return strings.Count(p.Explain(), "map by rows") }
@@ -345,6 +352,7 @@ func TestMapsByRows(t *testing.T) {
 
 // TestTurnedPanels: transposed matrices before narrow ones, these as they are stored and turned.
 func TestTurnedPanels(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.SmallProducts(tune)
 	for _, c := range []struct {
@@ -369,6 +377,7 @@ func TestTurnedPanels(t *testing.T) {
 
 // TestLongSumOfOuterProducts: the gradient of a large matrix over more rows than are added in single precision.
 func TestLongSumOfOuterProducts(t *testing.T) {
+	t.Parallel()
 	const rows, n = 4200, 256
 	rng, db := rand.New(rand.NewSource(13)), memdb.New()
 	x, w := reals(rng, rows, n), reals(rng, 1, n, n)
@@ -436,6 +445,7 @@ func TestLongSumOfOuterProducts(t *testing.T) {
 // rows of a step, averages, outer joins, filters that leave groups nothing, guards. forms is how many of them are in
 // place.
 func TestSumsOfProductsOf(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.SmallProducts(tune)
 	const join = " FROM a JOIN b ON a.j = b.i "

@@ -182,6 +182,7 @@ func (m *matrixModel) step(i int) {
 // TestRandomMatrices compares losses of random products, transposes and sums of matrices, and their gradients, with the
 // oracle's.
 func TestRandomMatrices(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.SmallGrids(tune)
 	executor.SmallProducts(tune)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand"
+	"os"
 	"sort"
 	"strings"
 	"testing"
@@ -96,14 +97,15 @@ func ints(x ...int64) *column.Column {
 
 var debugRows = false
 
-// leakCheck fails the test where buffers are left at its end.
-func leakCheck(t testing.TB) {
-	count, _ := tensor.LiveBuffers()
-	t.Cleanup(func() {
-		if c, b := tensor.LiveBuffers(); c != count {
-			t.Errorf("%d buffers (%d bytes) are not freed", c-count, b)
-		}
-	})
+// TestMain fails where buffers are left at the end of all tests, which run beside each other.
+func TestMain(m *testing.M) {
+	before, _ := tensor.LiveBuffers()
+	code := m.Run()
+	if count, bytes := tensor.LiveBuffers(); code == 0 && count != before {
+		fmt.Printf("FAIL: %d buffers (%d bytes) are not freed: run tests one by one, with -run\n", count-before, bytes)
+		code = 1
+	}
+	os.Exit(code)
 }
 
 func runPlan(t testing.TB, plan *ra.Plan, src ra.Source, opt Options, env kernels.Env) ([][]*column.Column, error) {

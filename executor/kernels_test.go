@@ -39,7 +39,7 @@ func argument(rng *rand.Rand, d *kernels.Def, t kernels.Type, n int, i int64, nu
 // TestKernels compares every kernel with its reference code: arguments that vary by row, that are the same for
 // all rows, with and without NULLs.
 func TestKernels(t *testing.T) {
-	leakCheck(t)
+	t.Parallel()
 	rng := rand.New(rand.NewSource(1))
 	for _, d := range kernels.All() {
 		if d.IsMacro() {

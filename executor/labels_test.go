@@ -46,6 +46,7 @@ func classified(t testing.TB, n int, most int64, loss string) *memdb.DB {
 // TestMinusLabels subtracts one-hot vectors where they are made and where they need not be, in both precisions, with
 // NULL and under guards, beside the oracle.
 func TestMinusLabels(t *testing.T) {
+	t.Parallel()
 	for _, with := range []struct {
 		loss string
 		most int64
@@ -79,6 +80,7 @@ func TestMinusLabels(t *testing.T) {
 
 // TestMinusWrongLabel: a label that is none is an error, also where no vector is made of it.
 func TestMinusWrongLabel(t *testing.T) {
+	t.Parallel()
 	for label, text := range map[string]string{"label": "label 5 of one_hot is not in 0 to 4",
 		"label - 1": "label -1 of one_hot is not in 0 to 4"} {
 		loss := "SELECT sum(sqnorm(z - one_hot(" + label + ", 5))) AS loss FROM logits"

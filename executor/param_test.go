@@ -14,6 +14,7 @@ import (
 // NULLs. What else reads its column, before or after it, has the stored values, also after another seed; and all memory
 // is counted once.
 func TestParametersInPlace(t *testing.T) {
+	t.Parallel()
 	const n = 1000
 	for _, c := range []struct{ said, nullable, other, first bool }{
 		{}, {said: true, nullable: true}, {said: true}, {other: true}, {other: true, first: true},

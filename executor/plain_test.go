@@ -25,6 +25,7 @@ var notOnPlain = map[string]string{
 // TestPlainDevice runs the tests of the executor on the plain device: what an instruction does must be in its data,
 // since that device knows no form.
 func TestPlainDevice(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("runs the other tests once more")
 	}

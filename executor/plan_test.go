@@ -9,6 +9,7 @@ import (
 
 // TestPlanMemory: what is needed at one time does not overlap in memory, however many extents there are.
 func TestPlanMemory(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewSource(1))
 	for n := 1; n < 4*device.ManyExtents; n = 2*n + 1 {
 		ext := make([]*device.Extent, n)

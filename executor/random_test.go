@@ -387,6 +387,7 @@ func TestRandomPlans(t *testing.T) { testPlans(t, nil) }
 
 // TestRandomPlansSmallLanes does so with blocks and lanes of a few rows.
 func TestRandomPlansSmallLanes(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	SmallLanes(tune)
 	tune.GroupRows, tune.SumProduct, tune.SumPanel, tune.PassRun, tune.PassChunk = 2, 8, 2, 2, 4
@@ -395,7 +396,6 @@ func TestRandomPlansSmallLanes(t *testing.T) {
 }
 
 func testPlans(t *testing.T, tune *tuning.Sizes) {
-	leakCheck(t)
 	rows := 0
 	for seed := range *plans {
 		g := &generator{rng: rand.New(rand.NewSource(int64(seed))), src: &memory{}, b: ra.NewBuilder()}

@@ -19,6 +19,7 @@ import (
 // TestRowsFromFile: rows that are read through an index from a column in a file, one by one and by SpMM, some of whose
 // groups are larger than a piece, give the bits that they give in memory.
 func TestRowsFromFile(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	if runtime.GOOS != "linux" {
 		t.Skip("spilling exists on Linux only")

@@ -59,7 +59,7 @@ func weighted(t testing.TB) (src *memory, w *ra.Table, plan *ra.Plan) {
 
 // TestTraining steps along the gradient through the live buffers, as an optimizer does.
 func TestTraining(t *testing.T) {
-	leakCheck(t)
+	t.Parallel()
 	src, w, plan := weighted(t)
 	ctx := context.Background()
 	p, err := CompileOn(ctx, plan, src, Options{Workers: 2, Many: true})
@@ -121,6 +121,7 @@ func TestTraining(t *testing.T) {
 }
 
 func TestForce64KeepsDouble(t *testing.T) {
+	t.Parallel()
 	src, b := &memory{}, ra.NewBuilder()
 	v := column.New(kernels.Type{Kind: kernels.Float32}, 2)
 	v.F32()[0], v.F32()[1] = 1, 1e-9
@@ -140,7 +141,7 @@ func TestForce64KeepsDouble(t *testing.T) {
 
 // TestPerStep rebuilds what depends on the step, and an Opaque that is run at each step.
 func TestPerStep(t *testing.T) {
-	leakCheck(t)
+	t.Parallel()
 	src, b := &memory{}, ra.NewBuilder()
 	w := b.Scan(
 		src.add("w", 1, ints(0, 1, 2, 3, 4, 5, 6, 7), floats(1, 2, 3, 4, 5, 6, 7, 8)),
@@ -218,7 +219,7 @@ func TestPerStep(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	leakCheck(t)
+	t.Parallel()
 	src, _, plan := weighted(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	p, err := CompileOn(ctx, plan, src, Options{})
@@ -243,7 +244,7 @@ func TestCancel(t *testing.T) {
 
 // TestTooLarge refuses absurd sizes before it takes memory for them.
 func TestTooLarge(t *testing.T) {
-	leakCheck(t)
+	t.Parallel()
 	src, b := &memory{}, ra.NewBuilder()
 	const n = 70000
 	key, x := column.New(tInt, n), column.New(tF64, n)
@@ -296,7 +297,7 @@ func (b broken) Opaque(context.Context, *ra.Node, *kernels.Env) ([]*column.Colum
 }
 
 func TestErrors(t *testing.T) {
-	leakCheck(t)
+	t.Parallel()
 	_, _, plan := weighted(t)
 	for _, src := range []broken{{}, {errors.New("disk on fire")}, {sqlerr.New(sqlerr.IO, "disk on fire")}} {
 		_, err := CompileOn(context.Background(), plan, src, Options{})
@@ -322,6 +323,7 @@ func TestErrors(t *testing.T) {
 
 // TestEmptyAggregates: no rows still give one row without a group, and none with one.
 func TestEmptyAggregates(t *testing.T) {
+	t.Parallel()
 	src, b := &memory{}, ra.NewBuilder()
 	s := b.Scan(src.add("t", 1, ints(), floats()), func(int) bool { return true })
 	var aggs []ra.AggCol
@@ -341,6 +343,7 @@ func TestEmptyAggregates(t *testing.T) {
 
 // TestScansOfOneTable reads a table through two scans with different columns.
 func TestScansOfOneTable(t *testing.T) {
+	t.Parallel()
 	src, b := &memory{}, ra.NewBuilder()
 	tab := src.add("t", 1, ints(0, 1, 2), ints(2, 2, 1), ints(7, 8, 9))
 	s := b.Scan(tab, nil)
@@ -360,6 +363,7 @@ func TestScansOfOneTable(t *testing.T) {
 // TestSharedExpressions: an expression that uses each sub-expression twice is a graph of few nodes, not a tree
 // of 2⁴⁰.
 func TestSharedExpressions(t *testing.T) {
+	t.Parallel()
 	src, b := &memory{}, ra.NewBuilder()
 	s := b.Scan(src.add("t", 1, ints(0, 1, 2), floats(1, 2, 3)), func(int) bool { return true })
 	e, i := s.Var(0, s.Cols[1].ID), s.Var(0, s.Cols[0].ID)

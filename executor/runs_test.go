@@ -100,6 +100,7 @@ func planesOf(b testing.TB, n, first, apart int) *memdb.DB {
 // TestRunsInPasses computes steps whose rows are in runs of one group in passes and in instructions of their own, with
 // several numbers of workers, beside the oracle.
 func TestRunsInPasses(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	for name, m := range map[string]struct {
 		make   func(testing.TB, int) *memdb.DB
@@ -128,6 +129,7 @@ func TestRunsInPasses(t *testing.T) {
 
 // TestLanesOfGroups: groups whose rows have one row of a column are summed in several lanes.
 func TestLanesOfGroups(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.LanesOf(tune, 3200)
 	testRuns(t, tune, numbered(t, 40), []string{"entity"}, func(plan string) {
@@ -139,6 +141,7 @@ func TestLanesOfGroups(t *testing.T) {
 
 // TestRowsAddedInPlace computes gradients of which a part concerns few of the rows.
 func TestRowsAddedInPlace(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.AddRowsInPlace(tune)
 	executor.SmallLanes(tune)
@@ -193,6 +196,7 @@ func testRuns(t *testing.T, tune *tuning.Sizes, db *memdb.DB, params []string, c
 // again. Their sums, which read chunks in place, share a pass in the order of the rows: large ones always, others where
 // no group comes again.
 func TestRunsOutOfOrder(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	const run, runs, many = 10, 12, 13
 	for _, with := range []struct {
@@ -219,6 +223,7 @@ func TestRunsOutOfOrder(t *testing.T) {
 
 // TestRunsCut: lanes cut runs of one group, of which each is one; some groups have no rows, some rows no weight.
 func TestRunsCut(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	const runs, groups, many = 12, 20, 13
 	executor.SumInPasses(tune, 2, 8)

@@ -325,6 +325,7 @@ func BenchmarkStructure(b *testing.B) {
 
 // TestSamplingWorkers: neither structure nor values of a step depend on the number of workers.
 func TestSamplingWorkers(t *testing.T) {
+	t.Parallel()
 	for name, size := range map[string]int{"negatives": 1000, "triples": 300, "neighbours": 20000} {
 		m := samplings[name]
 		var want [][]*column.Column
@@ -355,6 +356,7 @@ func TestSamplingWorkers(t *testing.T) {
 
 // TestStructuralError: an error in a column that structure reads is told.
 func TestStructuralError(t *testing.T) {
+	t.Parallel()
 	db := memdb.New()
 	db.Create(
 		"w",
@@ -376,6 +378,7 @@ func TestStructuralError(t *testing.T) {
 
 // TestStepsLeaveNothing: what a step makes between relations that do not change goes with the step.
 func TestStepsLeaveNothing(t *testing.T) {
+	t.Parallel()
 	db, rng := memdb.New(), rand.New(rand.NewSource(1))
 	number := func(i int) int64 { return int64(i) }
 	db.Create("w", 1, memdb.Column{Name: "id", Data: ints(300, number)}, memdb.Column{Name: "v", Data: reals(rng, 300)})

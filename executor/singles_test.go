@@ -15,6 +15,7 @@ import (
 // TestWeightsInSingles: a residual that weighs chunks of single precision alone is stored in that; one that a parameter
 // of double precision receives is not.
 func TestWeightsInSingles(t *testing.T) {
+	t.Parallel()
 	const users, items, each = 6, 7, 50
 	for name, c := range map[string]struct {
 		bias string

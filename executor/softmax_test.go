@@ -40,6 +40,7 @@ func scores(t testing.TB, loss string) *memdb.DB {
 // TestSoftmaxOfQuotients: softmax and its gradient divide by one number for all rows in a loop of their own, and by
 // others before it, beside the oracle.
 func TestSoftmaxOfQuotients(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	for _, byRows := range []bool{false, true} {
 		if byRows {

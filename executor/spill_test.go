@@ -144,6 +144,7 @@ func TestSpilledResults(t *testing.T) {
 // TestSmallestBudget: the budget that an error names works, the next smaller one does not, and each that is too small
 // names it.
 func TestSmallestBudget(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	if runtime.GOOS != "linux" {
 		t.Skip("spilling exists on Linux only")
@@ -247,6 +248,7 @@ func limitFiles(t *testing.T, bytes uint64) (back func()) {
 // TestSpilledProducts: large products, their sums by group and maps by rows whose columns lie in files give the same
 // results, and rows of blocks that are read through an index are counted as such.
 func TestSpilledProducts(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	if runtime.GOOS != "linux" {
 		t.Skip("spilling exists on Linux only")

@@ -16,6 +16,7 @@ import (
 // TestSpMMInBlocks: sums of weighted rows of a column that is read a block at a time, some groups of no rows, some rows
 // read never, with one weight, several and none; the same bits for any number of workers.
 func TestSpMMInBlocks(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	executor.SmallBlocks(tune)
 	const users, items, ratings = 13, 7, 400

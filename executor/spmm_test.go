@@ -14,6 +14,7 @@ import (
 // TestHub: sums of weighted rows read them in place although a group has thousands, where these are a small part of
 // all. Loss and gradient are those of loops over float64, for any number of workers.
 func TestHub(t *testing.T) {
+	t.Parallel()
 	const nodes, entries, hub, width = 2000, 130_000, 4000, 8
 	rng := rand.New(rand.NewSource(7))
 	dst, src := make([]int64, entries), make([]int64, entries)

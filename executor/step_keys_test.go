@@ -42,6 +42,7 @@ func keyed(key func(i int64) int64, n int, number func(i int) int64) *column.Col
 // TestStepKeys: steps of no rows, of few and of more, whose keys may be any, looked up through each other and grouped,
 // with rows that lack a key.
 func TestStepKeys(t *testing.T) {
+	t.Parallel()
 	tune := tuning.Default()
 	const rows, entities = 99, 23
 	for name, key := range stepKeys {
@@ -115,6 +116,7 @@ func TestStepKeys(t *testing.T) {
 // TestSumsLeaveNothing: steps whose rows grow and shrink, and whose sums use the memory of those before, are those of a
 // new program.
 func TestSumsLeaveNothing(t *testing.T) {
+	t.Parallel()
 	const rows, entities, relations, d = 400, 50, 3, 64
 	rng := rand.New(rand.NewSource(2))
 	db := memdb.New()
