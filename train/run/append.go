@@ -7,7 +7,7 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// columnsOf converts rows of constants (Literal) to columns.
+// columnsOf converts rows of constants, which Literal makes, to columns. The first row says the types.
 func columnsOf(rows [][]ast.Expr) []*column.Column {
 	out := make([]*column.Column, len(rows[0]))
 	for i := range out {

@@ -13,22 +13,24 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// Between its commits a run holds no transaction, so that other processes read and write the store meanwhile:
-// parameters and progress are in memory. A commit waits for its turn to write (SET lock_timeout), and goes on only
-// where the parameters and the run's rows are what the run left there. Only before_step writes between commits; then
-// its transaction is open from there to the next commit.
+// Between its commits a run holds no transaction: its parameters and its progress are in memory, and other processes
+// can read and write the store. A commit waits for the store's write lock, at most as long as lock_timeout says. It
+// fails if another process has changed the parameters or the run's rows since the last commit. A before_step, or a
+// database that computes the steps, writes during steps: the transaction is then open from the beginning of the next
+// step to the next commit.
 
 // commits are the transactions of a run.
 type commits struct {
 	record
-	atomic    bool   // a transaction was open: nothing is committed
+	atomic    bool   // train was called in an open transaction: the run commits nothing itself
 	committed int64  // the step of the last commit
-	foreign   uint64 // changes of other processes that the run knows of
+	foreign   uint64 // ExternalVersion when the run last saw that its data is unchanged
 }
 
-// begin opens the transaction of the next commit, where it is not open yet.
+// begin opens the transaction of the next commit, unless one is open. It fails if another process has changed the run's
+// data.
 func (r *commits) begin(ctx context.Context) error {
-	if r.db.InTransaction() { // the user's, or this one
+	if r.db.InTransaction() { // the user's, or one that the run has opened
 		return nil
 	}
 	if err := r.db.BeginWrite(); err != nil {
@@ -43,11 +45,12 @@ func (r *commits) begin(ctx context.Context) error {
 	return nil
 }
 
-// turn is how long a run whose before_step writes leaves the store to others after a commit: those who wait for a lock
-// look for it more often.
+// turn is the pause after a commit of a run with a before_step, in a store that other processes share. Such a run holds
+// the write lock nearly always. Processes that wait for the lock try again more often than this, so they get it in the
+// pause.
 const turn = 10 * time.Millisecond
 
-// commit ends the transaction of a commit.
+// commit commits the transaction that begin has opened. It does nothing in a transaction of the user.
 func (r *commits) commit() error {
 	if r.atomic {
 		return nil
@@ -65,7 +68,7 @@ func (r *commits) commit() error {
 	return nil
 }
 
-// mark notes that the store holds the run's parameters and progress.
+// mark notes that the store now holds the run's parameters and progress, for later comparison by unchanged.
 func (r *commits) mark() error {
 	r.committed = r.progress.Step
 	if !r.db.Shared() || r.pushes {
@@ -81,20 +84,21 @@ func (r *commits) mark() error {
 	return nil
 }
 
-// tell lets a database that ends a cancelled run by itself know how far its commits are.
+// tell reports the last committed step to a database that ends cancelled runs by itself.
 func (r *commits) tell() {
 	if h, ok := r.db.Database.(catalog.Listener); ok && !r.atomic {
 		h.Training(r.id, r.committed, r.config.Steps())
 	}
 }
 
-// unchanged refuses to go on over what another process has written in the place of the run.
+// unchanged fails with SQLSTATE 40001 if another process has changed the run's parameters or its rows of relgrad.run
+// and relgrad.loss: to go on would overwrite them.
 func (r *commits) unchanged(ctx context.Context) error {
 	changed := func(what, hint string) error {
 		return sqlerr.New("40001", "another process changed %s while it was trained", what).
 			WithDetail("What it wrote stands; the run ends with its commit after step %d.", r.committed).WithHint("%s", hint)
 	}
-	if r.pushes { // its steps take the values that are there
+	if r.pushes { // its steps read the table's present values, so only definitions must be the same
 		t, err := r.redefined(ctx)
 		if err != nil {
 			return err
@@ -129,7 +133,7 @@ func (r *commits) unchanged(ctx context.Context) error {
 	return nil
 }
 
-// goesOn says how to train on behind what another session has changed.
+// goesOn is the hint how to train on after another session has changed something.
 func (r *commits) goesOn() string {
 	if r.id == 0 {
 		return "Call train again."
@@ -157,7 +161,8 @@ func (db *Trainer) holds(ctx context.Context, l *engine.Live) (bool, error) {
 	return v.Len() == 0 || engine.Hash(v) == l.Sum, nil
 }
 
-// validateStored lets the store compute the validation over the present parameters, which are not committed for that.
+// validateStored has the store compute the validation. To see the present parameters the store needs them in its
+// tables: they are written there, and rolled back if the run has opened a transaction for this.
 func (r *run) validateStored(ctx context.Context) (float64, error) {
 	own := !r.db.InTransaction()
 	if err := r.begin(ctx); err != nil {
@@ -176,8 +181,8 @@ func (r *run) validateStored(ctx context.Context) (float64, error) {
 	return x, err
 }
 
-// redefined finds a table of the loss whose definition is not that for which the step was planned, such as one without
-// its key. The tables are locked first, as a SELECT does, so that nobody defines them anew in this transaction.
+// redefined returns a table of the loss whose definition has changed since the step was planned (it may have lost its
+// key), or nil. Each table is locked first, by a SELECT, so that no session redefines it during this transaction.
 func (r *commits) redefined(ctx context.Context) (*ra.Table, error) {
 	for _, t := range r.c.Read {
 		if r.c.PerStep[engine.Object{Schema: t.Schema, Table: t.Name}] { // before_step may do that; see hookAndSetUp

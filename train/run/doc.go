@@ -6,7 +6,7 @@
 // A run has layers, each with its own state: the task, its parameters (slots.go), its record in the database
 // (record.go, run_context.go), its commits (commits.go), its programs (programs.go), its hooks (hooks.go), and the run
 // itself (run.go), which is the train.Model whose steps the executor computes. pushed.go is a run whose steps the
-// database computes, delete.go removes runs.
+// database computes. delete.go removes runs.
 //
 // # Invariants
 //
@@ -21,5 +21,5 @@
 //
 // # Where to add
 //
-// An option: package train. What a resumed run must know: runContext, or progress if it changes.
+// An option: package train. What a resumed run must know: runContext, or progress if it changes during the run.
 package run

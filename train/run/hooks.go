@@ -18,24 +18,25 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/parse"
 )
 
-// hook is a run's before_step. What its statements use is not guessed from their text, which may call procedures and
-// build statements: the store tells of every table that is looked at (catalog.Rows.Watch) and counts changes
-// (store.Version). A parameter's table is written back before its first use and read again when it was changed; another
-// table that the loss reads and that was changed becomes structure of the step, and the loss is compiled again, once.
+// hook is a run's before_step. Its text does not show which tables its statements use: they may call procedures and
+// build statements. So the store reports every table that is looked up (catalog.Rows.Watch) and counts changes
+// (catalog.Version). A parameter's values are written to its table before a statement first uses it, and read again if
+// the table was changed. If another table of the loss was changed, its rows count as different in each step from then
+// on (perStep), and the loss is compiled again, once.
 type hook struct {
 	text    *ast.Text
 	stmts   []parse.Parsed
 	reads   map[engine.Object]bool // tables that the loss and the validation read
 	perStep map[engine.Object]bool // those among them that before_step has written
 
-	names    map[engine.Lookup]engine.Object // what the compiled queries rest on besides
+	names    map[engine.Lookup]engine.Object // names that the compiled queries use, and what they meant
 	settings map[string]string
 }
 
 // hooks runs before_step, and follows what it changes.
 type hooks struct{ programs }
 
-// changing are the tables that change from step to step.
+// changing returns the tables whose rows change from step to step. A nil hook has none.
 func (h *hook) changing() map[engine.Object]bool {
 	if h == nil {
 		return nil
@@ -43,12 +44,12 @@ func (h *hook) changing() map[engine.Object]bool {
 	return h.perStep
 }
 
-// tables lists what the queries read, in order.
+// tables returns the tables that the queries read, sorted by name.
 func (h *hook) tables() []engine.Object {
 	return slices.SortedFunc(maps.Keys(h.reads), engine.Object.Compare)
 }
 
-// parseHook reads before_step.
+// parseHook parses before_step and refuses statements that begin or end transactions.
 func (r *hooks) parseHook() error {
 	sql := r.config.BeforeStep
 	if sql == "" {
@@ -77,7 +78,7 @@ func (r *hooks) parseHook() error {
 	return nil
 }
 
-// inContext names the place of an error.
+// inContext adds to an error the context in which it occurred.
 func inContext(err error, where string) error {
 	var e *sqlerr.Error
 	if !errors.As(err, &e) {
@@ -102,7 +103,7 @@ func (r *hooks) beforeStep(ctx context.Context, env kernels.Env) error {
 	}
 	before := map[engine.Object]catalog.Version{}
 	for _, t := range h.tables() {
-		if !r.db.SeesHookReads() { // runHook looks at every table
+		if !r.db.SeesHookReads() { // runHook asks for all versions
 			before[t] = catalog.Version{}
 			continue
 		}
@@ -125,7 +126,8 @@ func (r *hooks) beforeStep(ctx context.Context, env kernels.Env) error {
 	return nil
 }
 
-// runHook runs the statements. Parameters are flushed before they are used, which before then takes note of.
+// runHook runs the statements. A parameter's values are written to its table before a statement first uses it. before
+// gets the table's version after that, so that takeChanges sees the statements' changes only.
 func (r *hooks) runHook(ctx context.Context, env kernels.Env, before map[engine.Object]catalog.Version) error {
 	flushed := map[engine.Object]bool{}
 	look := func(schema, name string) (err error) {
@@ -163,7 +165,7 @@ func (r *hooks) runHook(ctx context.Context, env kernels.Env, before map[engine.
 			return err
 		}
 	}
-	if !r.atomic && r.db.Local() { // when the next commit comes is a matter of time
+	if !r.atomic && r.db.Local() { // commits come by the clock, so nobody could tell for which steps it holds
 		return sqlerr.New(sqlerr.InvalidTransaction,
 			"before_step has set a parameter for its transaction only, which ends with the next commit").
 			WithHint("Use SET without LOCAL, or set_config(name, value, false).")
@@ -189,8 +191,8 @@ func (r *hooks) statement(ctx context.Context, p parse.Parsed) error {
 	return err
 }
 
-// takeChanges reads parameters that were written again and notes tables that have become structure of the step; again
-// tells that the queries must be compiled anew.
+// takeChanges reads parameters whose tables before_step has changed, and adds other changed tables to perStep. again
+// reports that the queries must be compiled again.
 func (r *hooks) takeChanges(ctx context.Context, before map[engine.Object]catalog.Version) (again bool, err error) {
 	for _, t := range r.hook.tables() {
 		was := before[t]
@@ -241,7 +243,7 @@ func (r *hooks) takeParam(ctx context.Context, lives []*engine.Live, keys bool) 
 				t.Cols[l.Col].Name)
 		}
 	}
-	for i, col := range t.Cols { // values that are constants of the run
+	for i, col := range t.Cols { // value columns that are not trained were read once, as constants
 		if col.IsValue() && !mine[i] && !engine.IsKey(t, i) {
 			again = again || reads(r.c.Res.Plan, t, i) || r.v != nil && reads(r.v.Res.Plan, t, i)
 		}
@@ -249,7 +251,7 @@ func (r *hooks) takeParam(ctx context.Context, lives []*engine.Live, keys bool) 
 	return again, nil
 }
 
-// sameRows refuses a parameter's table whose rows or columns are no more those of the run.
+// sameRows refuses a parameter's table whose rows or columns are no longer those with which the run began.
 func (r *hooks) sameRows(ctx context.Context, l *engine.Live) error {
 	t := l.Table
 	e := sqlerr.New(sqlerr.ObjectNotPrereqState, "before_step has changed the rows or columns of the parameter %s",
@@ -273,7 +275,7 @@ func (r *hooks) sameRows(ctx context.Context, l *engine.Live) error {
 	return nil
 }
 
-// reshaped reports whether a table's columns are no more those that it was compiled with.
+// reshaped reports whether a table's columns differ from those with which the queries were compiled.
 func (r *hooks) reshaped(t engine.Object) bool {
 	changed := false
 	for _, c := range []*engine.Compiled{r.c, r.v} {
@@ -289,7 +291,7 @@ func (r *hooks) reshaped(t engine.Object) bool {
 	return changed
 }
 
-// sameTable reports whether a table's definition has the names, types and shapes of a plan's.
+// sameTable reports whether a table is defined with the names, types and chunk shapes that a plan has for its columns.
 func sameTable(def *catalog.TableDef, t *ra.Table) bool {
 	if def == nil || len(def.Cols) != len(t.Cols) {
 		return false
@@ -304,7 +306,7 @@ func sameTable(def *catalog.TableDef, t *ra.Table) bool {
 	return true
 }
 
-// recompile compiles the queries again and moves the live buffers over.
+// recompile compiles the queries again and copies the parameters' values to the new program.
 func (r *hooks) recompile(ctx context.Context) error {
 	old, oldV := r.c, r.v
 	defer func() {

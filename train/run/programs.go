@@ -14,7 +14,7 @@ type programs struct{ commits }
 
 func (r *programs) compileLoss(ctx context.Context) (*engine.Compiled, error) {
 	q := engine.Request{Loss: r.loss, Params: r.params, Draw: true, PerStep: r.hook.changing(), Seed: r.config.Seed,
-		Beside: len(r.config.StateNames()) + 1} // plus one: where each row's gradient is
+		Beside: len(r.config.StateNames()) + 1} // plus one, for each row's gradient
 	if r.batch != nil {
 		q.Batch = r.batch.Batch
 	}
@@ -70,7 +70,7 @@ func (r *programs) compileValidation(ctx context.Context) error {
 	return aboutValidation(err)
 }
 
-// aboutValidation makes an error of the validation one about that argument.
+// aboutValidation makes err an error about the argument validate.
 func aboutValidation(err error) error {
 	var arg *engine.ArgError
 	if errors.As(err, &arg) {

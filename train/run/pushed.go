@@ -19,16 +19,17 @@ import (
 	"github.com/relgrad/relgrad/train"
 )
 
-// pushedRun is a run whose steps the database does: each is one statement, that computes loss and gradients and updates
-// parameters and the optimizer's buffers, which lie in temporary tables. Between two commits a transaction is open.
+// pushedRun is a run whose steps the database computes. Each step is one statement. It computes the loss and the
+// gradients, and updates the parameters and the optimizer's buffers, which are in temporary tables. From the first step
+// after a commit to the next commit a transaction is open.
 type pushedRun struct {
 	*run
 	st     *train.Statement
 	params []train.StatementParam
-	set    bool         // the temporary tables are there
-	rows   []*stepTable // rows that the engine makes for each step
-	draws  bool         // a sub-query reads the step
-	once   []string     // conditions under which what the statement was made from holds, of what is read once
+	set    bool         // the temporary tables and the prepared statement exist
+	rows   []*stepTable // temporary tables that the engine fills before each step
+	draws  bool         // a sub-query depends on the step
+	once   []string     // conditions that setUp checks: sub-queries read for the plan give the same rows
 }
 
 // stepTable is a temporary table of the rows of one node.
@@ -80,7 +81,7 @@ func (p *pushedRun) makeSlots(ctx context.Context) error {
 	return p.statement(ctx)
 }
 
-// statement writes the step.
+// statement generates the SQL of a step.
 func (p *pushedRun) statement(ctx context.Context) (err error) {
 	env := kernels.Env{Seed: p.config.Seed}
 	p.rows, p.draws = nil, false
@@ -104,7 +105,7 @@ func (p *pushedRun) statement(ctx context.Context) (err error) {
 	return err
 }
 
-// setUp makes the temporary tables, with the optimizer's buffers where the run goes on.
+// setUp makes the temporary tables and prepares the statement. A resumed run's buffers of the optimizer are loaded.
 func (p *pushedRun) setUp(ctx context.Context) error {
 	if p.set {
 		return nil
@@ -169,7 +170,7 @@ func (p *pushedRun) fill(ctx context.Context, t *stepTable, env kernels.Env, cre
 	return p.db.Database.(catalog.Filler).FillTemp(ctx, t.name, data, create)
 }
 
-// Step implements train.Model: the step with its update.
+// Step implements train.Model. Its statement also updates the parameters.
 func (p *pushedRun) Step(ctx context.Context, step int64) (float64, error) {
 	env := kernels.Env{Seed: p.config.Seed, Step: step}
 	if err := p.begin(ctx); err != nil {
@@ -207,7 +208,7 @@ func (p *pushedRun) Step(ctx context.Context, step int64) (float64, error) {
 	return x, err
 }
 
-// Update implements train.Model: the statement has done it.
+// Update implements train.Model. Step has updated the parameters already.
 func (p *pushedRun) Update(context.Context, int64) error { return nil }
 
 // hookAndSetUp runs before_step, and brings what the step reads up to date.
@@ -221,7 +222,7 @@ func (p *pushedRun) hookAndSetUp(ctx context.Context, env kernels.Env) error {
 				return inContext(err, fmt.Sprintf("before_step of step %d", env.Step))
 			}
 		}
-		if p.db.Moved(p.hook.names, p.hook.settings) { // the statement has the definitions in it
+		if p.db.Moved(p.hook.names, p.hook.settings) { // the prepared statement contains the old definitions
 			return sqlerr.New(sqlerr.FeatureNotSupported,
 				"before_step of step %d has changed a definition or a setting that the loss reads", env.Step).
 				WithHint("The chunk engine follows it: SET relgrad.engine = 'chunk'.")
@@ -267,7 +268,7 @@ func (p *pushedRun) Commit(ctx context.Context, pr train.Progress, rows []train.
 	return p.run.Commit(ctx, pr, rows)
 }
 
-// save reads the optimizer's buffers.
+// save copies the optimizer's buffers from the temporary tables to the parameters' states, which a commit stores.
 func (p *pushedRun) save(ctx context.Context) error {
 	for i, s := range p.slots {
 		state, err := p.lives[i].Param.State()
@@ -292,7 +293,7 @@ func (p *pushedRun) save(ctx context.Context) error {
 	return nil
 }
 
-// restore writes the optimizer's buffers of a run that goes on.
+// restore copies a resumed run's optimizer buffers to the temporary tables.
 func (p *pushedRun) restore(ctx context.Context) error {
 	if p.progress.Step == 0 {
 		return nil
@@ -330,5 +331,5 @@ func (p *pushedRun) restore(ctx context.Context) error {
 	return nil
 }
 
-// Explain implements what train asks of a model with a loss that is not finite: the database has not kept its parts.
+// Explain cannot say which part of a loss is not finite: the database has not kept the parts.
 func (p *pushedRun) Explain(context.Context, int64) string { return "" }

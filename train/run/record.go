@@ -20,8 +20,8 @@ import (
 	"github.com/relgrad/relgrad/train"
 )
 
-// Tables hold what train() records. state has one row per optimizer buffer: all rows of the parameter's
-// column in one chunk, as a text-safe encoding would not be bit-exact at speed.
+// Tables makes the tables in which train records its runs. relgrad.state holds each optimizer buffer of a parameter's
+// column in pieces of stateChunk numbers: arrays of double precision keep every bit.
 const Tables = `
 CREATE TABLE IF NOT EXISTS relgrad.run (run bigint PRIMARY KEY, loss text NOT NULL, params text NOT NULL,
   keys text NOT NULL, options text NOT NULL, seed bigint NOT NULL, status text NOT NULL, step bigint NOT NULL,
@@ -32,7 +32,7 @@ CREATE TABLE IF NOT EXISTS relgrad.loss (run bigint, step bigint, epoch bigint N
 CREATE TABLE IF NOT EXISTS relgrad.state (run bigint, parameter text, name text, row bigint, v double precision[],
   PRIMARY KEY (run, parameter, name, row));`
 
-// Literal makes a constant tree.
+// Literal makes the tree of a constant of a SQL type; v is its value in Go, nil for NULL.
 func Literal(typ string, v any) ast.Expr {
 	return &ast.Bound{Node: ast.Node{At: -1}, Type: typ, Value: v}
 }
@@ -51,7 +51,7 @@ func (db *Trainer) insert(ctx context.Context, table string, cols []string, rows
 	return nil
 }
 
-// InsertInto appends rows to a table of the schema relgrad.
+// InsertInto makes the statement that appends rows to a table of the schema relgrad.
 func InsertInto(table string, cols []string, rows [][]ast.Expr) *ast.Insert {
 	return &ast.Insert{Node: ast.Node{At: -1}, Schema: "relgrad", Name: table, Cols: cols,
 		Query: &ast.Select{Node: ast.Node{At: -1}, Values: rows, End: -1}}
@@ -65,10 +65,10 @@ func stamp(t time.Time) ast.Expr {
 type record struct {
 	parameterSet
 	hook    *hook           // before_step; nil where there is none
-	stored  string          // keys as they were when a resumed run began
-	bare    bool            // a resumed run of a store that did not keep what else it rests on
+	stored  string          // what keys gave when the run that is resumed began
+	bare    bool            // a resumed run whose context an older store has not kept
 	written []engine.Object // tables that before_step had written when a resumed run was stored
-	back    func()          // puts the session's settings back; nil where they are the run's
+	back    func()          // restores the session's settings; nil if the run has not changed them
 }
 
 // findBatch opens the batch that the options name.
@@ -330,7 +330,7 @@ func (r *record) fill(s *train.Slot, state *column.Column, rows [][]any) error {
 	return nil
 }
 
-// goOn notes that the run is trained again, and what a store of before it was kept lacks.
+// goOn records that the run trains again, and its context if an older store has not kept it.
 func (r *record) goOn(ctx context.Context) error {
 	progress, err := r.stand()
 	if err != nil {
@@ -349,8 +349,8 @@ func (r *record) goOn(ctx context.Context) error {
 	return err
 }
 
-// setStatus notes how a run stands that has ended by an error, in a transaction of its own: a server undoes what the
-// call has open.
+// setStatus records the status of a run that has ended with an error. It uses a transaction of its own, because a
+// server rolls back the one of the call.
 func (r *record) setStatus(ctx context.Context, s train.Status) error {
 	if err := r.db.BeginWrite(); err != nil {
 		return err

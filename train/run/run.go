@@ -14,7 +14,7 @@ import (
 	"github.com/relgrad/relgrad/train"
 )
 
-// Events are what a session's user is told of a run, and what runs the statements that only scripts can.
+// Events are a session's callbacks: they report how a run proceeds, and run statements that only scripts can run.
 type Events struct {
 	// OnStep is called after every step of train(), with the number of steps planned.
 	OnStep func(row train.LossRow, steps int64)
@@ -25,7 +25,7 @@ type Events struct {
 	RunStatement func(ctx context.Context, stmt ast.Statement, text *ast.Text) error
 }
 
-// Trainer trains by an engine.
+// Trainer runs the training of a session.
 type Trainer struct {
 	*engine.Engine
 	*Events
@@ -35,7 +35,7 @@ type Trainer struct {
 // New makes the trainer of a session.
 func New(db *engine.Engine, e *Events) *Trainer { return &Trainer{Engine: db, Events: e} }
 
-// Recovered forgets what a panic may have left broken.
+// Recovered resets what a panic may have left in a wrong state.
 func (db *Trainer) Recovered() {
 	db.Engine.Recovered()
 	db.hooked = false
@@ -54,7 +54,7 @@ func (db *Trainer) Call(ctx context.Context, call *ast.FuncCall) error {
 	return db.CallWith(ctx, a)
 }
 
-// CallWith runs train() with arguments that are read.
+// CallWith runs train() with parsed arguments.
 func (db *Trainer) CallWith(ctx context.Context, a *engine.Args) error {
 	c := train.Default()
 	for _, name := range a.Names {
@@ -158,21 +158,21 @@ func (db *Trainer) Resume(ctx context.Context, id int64) (int64, error) {
 	db.Notify("NOTICE", fmt.Sprintf("train: run %d goes on after step %d, trains %s, %s", id, r.progress.Step, r.trains(),
 		r.config.Describe()))
 	r.warn()
-	// of a run without steps the rows may be other ones than when it was stored
+	// a run without steps may be resumed with other rows than it was stored with
 	if err := r.goOn(ctx); err != nil {
 		return id, err
 	}
 	return id, r.train(ctx)
 }
 
-// run is a training run: it implements train.Model. It is made of layers: each has what is its own, and knows those
-// below it.
+// run is a training run. It implements train.Model and is made of layers. Each layer embeds the one above it in this
+// list and adds its own state:
 //
 //	task          what is trained, by which programs, how far
 //	parameterSet  the columns that are trained, with their live buffers
 //	record        the run's row, its losses, the optimizer's state, as they are stored
-//	commits       the transactions between which others work
-//	programs      compiling, and again where before_step changes what the loss means
+//	commits       the transactions; between them other processes can write
+//	programs      compiling the queries, again if before_step changes what they mean
 //	hooks         before_step
 type run struct {
 	hooks
@@ -332,8 +332,8 @@ func (r *run) permitted(ctx context.Context) error {
 	return nil
 }
 
-// cancelled says what is left of a run that was cancelled. The cause may be about an argument, and holds a second error
-// where the commit at the end failed.
+// cancelled makes the error of a cancelled run, which says what is committed. cause is the error that ended the run; if
+// the commit at the end failed too, a joined error.
 func (r *run) cancelled(ctx context.Context, cause error) error {
 	err := sqlerr.New(sqlerr.QueryCanceled, "training was cancelled after step %d", r.progress.Step).Wrap(ctx.Err())
 	detail := fmt.Sprintf("Run %d is cancelled. The parameters as of step %d of %d are committed.", r.id, r.committed,
@@ -400,7 +400,7 @@ func (r *run) Tick(row train.LossRow) {
 	}
 }
 
-// Explain says where a step's loss stops being finite, with the run's parameters; "" where that cannot be found.
+// Explain says where a step's loss stops being finite, with the run's present parameters; "" if that cannot be found.
 func (r *run) Explain(ctx context.Context, step int64) string {
 	return r.db.FirstNotFinite(ctx, r.c, r.c.Res.RA, kernels.Env{Seed: r.config.Seed, Step: step}, r.copyParams)
 }

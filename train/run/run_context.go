@@ -44,8 +44,8 @@ func (r *record) stand() (string, error) {
 	return string(text), err
 }
 
-// takeRest restores a stored run's context until the run is closed. nil: an older store has not kept it, or the run has
-// no step.
+// takeRest restores a stored run's context, whose settings hold until the run is closed. stored is nil if an older
+// store has not kept it, stand if the run has no step.
 func (r *record) takeRest(stored, stand any) error {
 	var c runContext
 	var p progress

@@ -75,7 +75,7 @@ func (r *parameterSet) slot(col int, l *engine.Live) *train.Slot {
 	return &train.Slot{Name: name, Names: names, Size: l.Param.Size, Values: l.Values, Key: l.Key}
 }
 
-// prepare has a program of the loss update the columns as the run's options say.
+// prepare adds the optimizer's update of each column to the program of the loss.
 func (r *parameterSet) prepare(c *engine.Compiled) (err error) {
 	var types []kernels.Type
 	for _, l := range r.lives {
@@ -94,9 +94,9 @@ func (r *parameterSet) prepare(c *engine.Compiled) (err error) {
 	return err
 }
 
-// slotNames are what messages call a column of a parameter, and the names by which options mean it, the table's before
-// the column's: bare, and in quotes as in a query. Of several tables of one name in different schemas only the one that
-// the search path finds has it without its schema.
+// slotNames returns the name of a parameter's column in messages, and the names by which options may refer to it: those
+// of the table, then those of the column, plain and quoted. Of trained tables that differ only in their schemas, only
+// the one on the search path has names without schema.
 func (r *parameterSet) slotNames(t *ra.Table, col int) (name string, names []string) {
 	full := []string{t.Schema, t.Name}
 	tables := [][]string{full[1:], full}
@@ -176,7 +176,8 @@ func filled(t *ra.Table, col int, p *executor.Param) error {
 	return nil
 }
 
-// trains lists what is trained: each column with how many of its numbers, said once of neighbours that have as many.
+// trains lists the trained columns, each with the count of its trained numbers. Neighbours of one table with equal
+// counts show it once.
 func (r *parameterSet) trains() string {
 	var out []string
 	for i, s := range r.slots {
@@ -190,7 +191,7 @@ func (r *parameterSet) trains() string {
 	return strings.Join(out, ", ")
 }
 
-// numbers counts what is trained of a slot.
+// numbers counts the numbers of slot i that are trained.
 func (r *parameterSet) numbers(i int) int {
 	rows := r.lives[i].Param.Rows
 	if on := r.slots[i].Trained; on != nil {
@@ -204,7 +205,7 @@ func (r *parameterSet) numbers(i int) int {
 	return rows * r.slots[i].Size
 }
 
-// warn says which parameters look like data.
+// warn warns of parameters that look like data.
 func (r *parameterSet) warn() {
 	for _, x := range r.c.Looks {
 		var with []string
@@ -304,7 +305,7 @@ func reads(plan *ra.Plan, t *ra.Table, col int) bool {
 	return found
 }
 
-// findNulls marks the rows of a column that are NULL.
+// findNulls sets Valid of a column, which marks the rows that are not NULL.
 func (r *parameterSet) findNulls(ctx context.Context, l *engine.Live) error {
 	c := l.Table.Cols[l.Col]
 	if !c.Type.Nullable {
