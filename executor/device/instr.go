@@ -14,21 +14,22 @@ type Instr struct {
 	How  string // the lowering, for plans
 	text string // what it computes, for plans; "": the val's tree
 	Rows int    // rows of the tree's space
-	Off  int    // store: first row of the result
+	Off  int    // the first row of the result that it stores
 	T    *Tree
 	Lane int // rows per lane: a multiple of t.rows
 	Grp  *structure.Groups
-	// what a form of its own knows: *spmm, *gemm, …; nil: the tree is stored or summed, block by block
+	// data of a form other than a tree, such as *SpMM or *GEMM; nil: the tree is stored or summed, block by block
 	Form    any
-	By      int           // rows of each chunk over which a map runs; 0: over the chunks
-	Besides []*values.Val // products whose rows such a map makes of its own
-	Sum     *Adding       // how rows are added to a sum, nil: those of the result are
+	By      int           // a map runs over the chunks' rows, of which each has so many; 0: over whole chunks
+	Besides []*values.Val // products that such a map computes along with V, row by row
+	Sum     *Adding       // how rows are added to a sum; nil: the tree's result is added
 	Flops   float64
 	Bytes   float64
-	Unless  *Instr // it runs where this one could not compute the same
+	Unless  *Instr // it runs if this one's result would not be exact enough
 }
 
-// Cut cuts the rows into lanes: by their number and the work per row only, never by the number of workers.
+// Cut cuts the rows into lanes. The cut depends on the number of rows and the work per row, never on the number of
+// workers: so sums have the same bits with any number of them.
 func (in *Instr) Cut(t *tuning.Sizes) {
 	most := 256 // lanes
 	if in.Grp != nil {
@@ -49,7 +50,7 @@ func (in *Instr) CutInto(most int, t *tuning.Sizes) {
 
 func (in *Instr) Lanes() int { return (in.Rows + in.Lane - 1) / in.Lane }
 
-// Otherwise says of an instruction that it runs where sums by parts are not exact enough.
+// Otherwise is the plan's note on an instruction that runs only if a sum by parts is not exact enough; "" for others.
 func (in *Instr) Otherwise() string {
 	if in.Unless == nil {
 		return ""
@@ -87,7 +88,7 @@ func (in *Instr) Outs() []*values.Val {
 	return out
 }
 
-// Gathers calls f for the vals that the instruction reads through an index where they are mapped.
+// Gathers calls f for the vals in memory that the instruction reads through an index, row by row.
 func (in *Instr) Gathers(f func(v *values.Val)) {
 	for _, o := range in.T.Ops {
 		if o.Code == OpLoad && o.Idx != nil && o.Idx.At != nil && o.File == nil {

@@ -6,11 +6,12 @@ import (
 	"sort"
 )
 
-// Extent is a piece of memory that is needed from one point of time to another, both included.
+// Extent is a piece of memory of so many bytes. It is needed from time From to time To, both included. Off is its
+// offset.
 type Extent struct{ Bytes, From, To, Off int }
 
-// ManyExtents is the number from which PlanMemory shares memory between extents of one size only, which takes no
-// longer than to sort them.
+// ManyExtents is the number from which PlanMemory lets only extents of one size share memory: that takes no longer than
+// sorting.
 const ManyExtents = 2000
 
 // PlanMemory gives every extent an offset so that extents whose times overlap do not overlap in memory, and
@@ -43,7 +44,7 @@ func PlanMemory(ext []*Extent) int {
 	return total
 }
 
-// planBySize gives extents of one size each other's memory when its time is over.
+// planBySize gives an extent the memory of one of the same size whose time is over.
 func planBySize(ext []*Extent) int {
 	byTime := slices.Clone(ext)
 	slices.SortStableFunc(byTime, func(a, b *Extent) int { return cmp.Compare(a.From, b.From) })

@@ -5,13 +5,13 @@ type Opcode uint8
 
 const (
 	OpConst            Opcode = iota // the constant of v
-	OpLoad                           // rows of v, through idx where there is one
+	OpLoad                           // rows of v, through idx unless that is nil
 	OpConvert                        // numbers in another kind
 	OpReference                      // the kernel's reference code, value by value
 	OpUnary                          // *elem: one argument, number by number
 	OpBinary                         // *elem: two arguments, each whole or one number
 	OpSelect                         // *elem: three
-	OpBroadcast                      // *elem: two or three, which are seen as rows and columns
+	OpBroadcast                      // *elem: two or three, seen as matrices with rows and columns
 	OpElem                           // *elem: the kernel's code, number by number
 	OpLanes                          // the kernel's code, lane by lane
 	OpInts                           // arithmetic of bigint

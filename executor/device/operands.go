@@ -2,7 +2,7 @@ package device
 
 import "math"
 
-// Side is what an argument gives a chunk that is seen as m rows of n numbers.
+// Side says how an argument fits to a chunk that is seen as m rows of n numbers.
 type Side uint8
 
 const (
@@ -31,12 +31,12 @@ type Reduction struct {
 	To   Side
 }
 
-// Ratio is the loop of quotients that are zero where the divisor is; no kernel has its name.
+// Ratio is the name of the loop for x/y that is zero where y is. It is no kernel's name.
 const Ratio = "ratio or zero"
 
 // Elem is how an element-wise kernel reads its arguments.
 type Elem struct {
-	Loop string // which, by its kernel
+	Loop string // the loop's name, which is its kernel's
 	Size int
 	Each []int     // 1: element i of the result reads element i; 0: element 0 (where plain)
 	At   [][]int32 // the element of the argument that each element of the result reads (where nothing else fits)
@@ -61,10 +61,10 @@ func CompareFloats(x, y float64) int {
 	return -1
 }
 
-// Truths are what a condition is for each pair of truth values of its arguments; of one argument, the first.
+// Truths is the truth table of a condition of one or two arguments. Of one, only the first index counts.
 type Truths struct {
 	Table [3][3]Tri
-	Plain [4]int64 // without NULL: of the second argument times two, plus the first
+	Plain [4]int64 // without NULL: indexed by the second argument times two, plus the first
 }
 
 // Tri is a truth value of three-valued logic.
@@ -83,25 +83,25 @@ func Truth(b bool) Tri {
 	return No
 }
 
-// Pairing is how dot, mse, sqnorm and norm read their operands: the elements of a times those of b, or the squares of a
-// - b.
+// Pairing says how dot, mse, sqnorm and norm read their operands: a number times its partner, or with Diff the square
+// of their difference.
 type Pairing struct {
 	Size int
 	Diff bool
-	From [2]Source // a column that is read in place, through its index; v is nil for an operand that is a cell
-	Cell [2]int    // the operation's argument that it is
+	From [2]Source // columns that are read in place, through their indexes; V is nil for an operand in a cell
+	Cell [2]int    // else the operation's argument that is the operand
 }
 
-// Turned is how a product of each row's vector with a matrix reads the matrix: in place, through an index. Rows that
-// follow each other with one matrix, such as those of one relation, are one product.
+// Turned says how a product of each row's vector with a matrix reads the matrix: in place, through an index.
+// Consecutive rows with the same matrix, such as those of one relation, are multiplied at once.
 type Turned struct {
 	P    Product
 	From Source
 	Left bool // the matrix stands before the vector
-	Cell int  // a cell that it is transposed into
+	Cell int  // the cell into which it is transposed
 }
 
-// Second tells how the matrix is stored as the second operand of rows · matrix: how far its rows are apart, and whether
+// Second returns how the matrix is stored as the second operand of rows · matrix: the distance of its rows, and whether
 // it is transposed.
 func (t *Turned) Second() (ld int, turn bool) {
 	switch {
@@ -113,6 +113,6 @@ func (t *Turned) Second() (ld int, turn bool) {
 	return t.P.K, true
 }
 
-// SmallMatrix is up to how many numbers a matrix is transposed before it multiplies rows: with larger ones libraries do
-// that as well.
+// SmallMatrix is the largest size, in numbers, of a matrix that is transposed before it multiplies rows. Libraries
+// transpose larger ones themselves.
 const SmallMatrix = 1 << 14

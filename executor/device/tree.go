@@ -10,8 +10,8 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 )
 
-// Tree is one or more vals compiled to operations over blocks of rows. A cell is a register: block.n rows,
-// or one row where it is uniform.
+// Tree is one or more vals, compiled to operations over blocks of rows. A cell is a register: it holds the block's
+// rows, or one row if it is uniform.
 type Tree struct {
 	Cells   []Cell
 	Head    []*Op // over uniform cells: once per execution and worker
@@ -22,8 +22,8 @@ type Tree struct {
 	Tune    *tuning.Sizes
 	Bytes   int // of scratch
 	Wide    bool
-	Also    []*values.Val // columns that are read besides the loads
-	Gathers []*values.Val // those of sums that are read through an index where they are mapped
+	Also    []*values.Val // columns that are read, but not by an OpLoad
+	Gathers []*values.Val // columns of sums that are read in memory through an index
 }
 
 type Cell struct {
@@ -39,19 +39,19 @@ type Cell struct {
 // Op is an operation of a tree.
 type Op struct {
 	Code   Opcode
-	Kind   column.Kind // of number that its loop runs over
-	Name   string      // of the kernel that it is for
-	Strict bool        // it is NULL where an argument is
+	Kind   column.Kind // the kind of number over which its loop runs
+	Name   string      // of the kernel
+	Strict bool        // the result is NULL where an argument is
 	Out    int
 	Args   []int
-	Mask   int // bool cell of the rows that count, -1: all; for kernels that can fail
+	Mask   int // for kernels that can fail: the bool cell that marks the rows that count; -1: all
 	V      *values.Val
 	Idx    *structure.Index
 	File   *values.RowFile // that a load reads from; nil: from memory
-	Aux    any             // what the code knows besides
+	Aux    any             // data of the code, as opcodes.go says
 }
 
-// Multiplies reports whether the tree has products with one matrix for all rows.
+// Multiplies reports whether the tree has products of rows with one large matrix.
 func (t *Tree) Multiplies() bool {
 	return slices.ContainsFunc(t.Ops, func(o *Op) bool {
 		return (o.Code == OpMatmul || o.Code == OpPair) && o.Name == "matmul" &&
@@ -59,7 +59,7 @@ func (t *Tree) Multiplies() bool {
 	})
 }
 
-// Place lays the cells out for blocks of so many rows.
+// Place gives the cells their places in scratch memory, for blocks of this many rows.
 func (t *Tree) Place(rows int) {
 	t.Rows = rows
 	var ext []*Extent

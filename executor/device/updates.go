@@ -7,35 +7,35 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 )
 
-// What a step of training does behind the gradients: Finite looks through each gradient, Clip measures all of them,
-// Update changes a column of a parameter.
+// A step of training follows the gradients: Finite looks for numbers that are not finite, Clip measures the gradients
+// together, Update changes a column of a parameter.
 
-// Rule says what a step does to the rows of a parameter's column, to each for itself.
+// Rule says what a step does to each row of a parameter's column by itself.
 type Rule struct {
-	// New are the optimizer's buffers behind the step, then the value, over columns that ra.StepValue and the like name;
-	// nil where only Loop says it.
+	// New are the new values of the optimizer's buffers, then of the row, over columns such as ra.StepValue; nil if
+	// only Loop says what to do.
 	New    []*kernels.Expr
 	Loop   Loop
 	Sparse bool   // only rows that the step's gradient reaches are changed
-	Then   []Rule // what is done to the new value: projections
+	Then   []Rule // projections of the new value
 }
 
-// Loop names what computes a rule at once, on a device that has such a loop. Others compute the expressions.
+// Loop names the loop that computes a rule in one pass. Devices without this loop compute the expressions.
 type Loop struct {
 	Name                                          string
 	Momentum, Alpha, Beta1, Beta2, Epsilon, Decay float64
-	Rate, Correct, Keep                           int // where they are among the numbers of an Update, 0: not needed
+	Rate, Correct, Keep                           int // their places among the numbers of an Update; 0: not needed
 }
 
-// Update computes a rule for rows of a column: in its own memory, and in that of the optimizer's buffers.
+// Update computes a rule for rows of a column, in place; the optimizer's buffers too.
 type Update struct {
 	Loop     *Loop
-	New      []*values.Val // the buffers, then the value; nil where only Loop says it
+	New      []*values.Val // the new buffers, then the value; nil if only Loop says what to do
 	Buffers  []*values.Val
 	Gradient *values.Val // nil: of a projection, which has none
-	From     []int32     // the gradient's row for each row of the column, -1: zero; nil: row r
+	From     []int32     // for each row of the column the gradient's row, -1: zero; nil: the same row
 	Numbers  *values.Val // the factor of clip_norm, then those of the step
-	Runs     [][2]int32  // the rows: from, to
+	Runs     [][2]int32  // the rows to update: from, to (excluded)
 }
 
 // Changed lists what the update writes, in the order of New.
@@ -46,7 +46,7 @@ func (u *Update) Changed(in *Instr) []*values.Val {
 // Finite refuses a gradient that is not finite: it fails with a NotFinite.
 type Finite struct{ Slot int }
 
-// NotFinite is the first number of a gradient that is none.
+// NotFinite is the first number of a gradient that is NaN or infinite.
 type NotFinite struct {
 	Slot, Row int // which gradient, and which row of it
 	X         float64
@@ -56,10 +56,10 @@ func (e *NotFinite) Error() string {
 	return fmt.Sprintf("row %d of gradient %d holds %g", e.Row, e.Slot, e.X)
 }
 
-// Clip computes the factor that brings the Euclidean norm of all gradients together down to a bound.
+// Clip computes the factor that scales all gradients so that their common Euclidean norm is at most Bound.
 type Clip struct {
 	Bound     float64
 	Gradients []*values.Val
-	Rows      [][]int32     // of each gradient, those that count; nil: all
-	Numbers   []*values.Val // whose first number becomes the factor
+	Rows      [][]int32     // the rows that count, per gradient; nil: all
+	Numbers   []*values.Val // their first number becomes the factor
 }

@@ -8,20 +8,19 @@ import (
 	"github.com/relgrad/relgrad/ra/einsum"
 )
 
-// A sum over a grid of products of two columns is a product of matrices, whatever chunks the columns are stored in: the
-// directions in which their numbers run, over keys and within chunks, are the labels of an einsum. (TRA's Tile and
-// Concat, Yuan et al. 2021; EinDecomp chooses such chunkings for a whole query, here each product gets the one that
-// costs least.)
+// A sum over a grid of products of two columns is a product of matrices, however the columns are cut into chunks. It is
+// an einsum: its labels are the keys of the grid and the axes within chunks. (TRA's Tile and Concat, Yuan et al. 2021.
+// EinDecomp chooses chunkings for a whole query; here each product gets the cheapest by itself.)
 
-// Numbers of multiplications of one pair from which the products of the pairs are as good: where the pairs are not
-// listed, and where they are there with data that would be copied.
+// From so many multiplications of one pair of chunks on, multiplying pair by pair is as fast: for a grid whose rows are
+// not listed, and for listed rows, whose data would have to be copied.
 const (
 	pairWork  = 1 << 22
 	chunkWork = 1 << 17
 )
 
-// Contraction is a sum of products of the columns that ops read, over a grid. Its labels are the dims of the grid, then
-// the directions within chunks.
+// Contraction is a sum over a grid of products of the columns that Ops read. Its labels are the dims of the grid, then
+// the axes within chunks.
 type Contraction struct {
 	einsum.Product[*Val]
 	G     *Graph
@@ -29,16 +28,16 @@ type Contraction struct {
 	Ops   []*operand
 }
 
-// operand is a column, its labels in the chunk, and the rows of the grid that it is read in.
+// operand is a column, the labels of its chunk's axes, and the grid rows in which it is read.
 type operand struct {
 	V     *Val
-	Idx   *structure.Index // nil: row r in row r
+	Idx   *structure.Index // nil: grid row r reads row r
 	Inner []int
-	proj  *structure.Projection // of the grid; nil: the same in all rows
+	proj  *structure.Projection // the dims of the grid that its rows depend on; nil: the same value in all rows
 }
 
-// gridProduct computes a sum over a grid, whose rows grp groups (nil: the rows are not summed), as a product of
-// matrices; nil for another sum.
+// gridProduct computes a sum over a grid as a product of matrices. grp groups the grid's rows; nil: they are not
+// summed. The result is nil if v is no such sum.
 func gridProduct(g *Graph, v *Val, t kernels.Type, grp *structure.Groups) (*Val, error) {
 	if g.Shared == nil || g.Wide && !g.Shared.double || g.Parent != nil || !v.Type.IsFloat() || v.Type.Nullable ||
 		t.Nullable || len(v.Type.Shape) > 2 || v.Uniform() {
@@ -58,14 +57,14 @@ func gridProduct(g *Graph, v *Val, t kernels.Type, grp *structure.Groups) (*Val,
 	}
 	m, ok := c.matrices(dims, sum, out)
 	if !ok ||
-		grp == nil && c.Pairs.Dims != nil && len(m.batch) > 0 { // whoever sums over the keys in common will ask again
+		grp == nil && c.Pairs.Dims != nil && len(m.batch) > 0 { // the aggregate over the common keys will try again
 		return nil, nil
 	}
 	return m.compute(v, t, grp)
 }
 
-// directions splits v into operands and finds the grid: its dims and those of the result. out gets the labels of v's
-// chunk.
+// directions splits v into operands and finds the dims of the grid and those of the result. out gets the labels of v's
+// chunk. dims is nil if v cannot be computed as a product of matrices, or should not.
 func (c *Contraction) directions(v *Val, grp *structure.Groups, out *[]int) (dims []int,
 	result *structure.Projection, err error) {
 	const most = 6 // dims
@@ -114,7 +113,7 @@ func (c *Contraction) directions(v *Val, grp *structure.Groups, out *[]int) (dim
 	return dims, result, nil
 }
 
-// project notes which directions of a grid the operands lie along; false where one is read in another way.
+// project notes on which dims of a grid each operand depends. It returns false if one is read in another way.
 func (c *Contraction) project(dims []int) bool {
 	for _, o := range c.Ops {
 		switch {
@@ -129,7 +128,7 @@ func (c *Contraction) project(dims []int) bool {
 	return true
 }
 
-// direct reports whether rows that are there are summed, all of them, and are read through nothing.
+// direct reports whether all rows of a listed space are summed to one, and no operand is read through an index.
 func (c *Contraction) direct(grp *structure.Groups) bool {
 	if c.Pairs.Dims != nil || grp == nil || grp.Out.N != 1 || grp.Order != nil {
 		return false
@@ -142,8 +141,8 @@ func (c *Contraction) direct(grp *structure.Groups) bool {
 	return true
 }
 
-// foundGrid is the grid of rows that are there, where they are all pairs of the keys of two sides: the query says by
-// which keys rows are read and grouped, the data whether all pairs are there, each once.
+// foundGrid finds a grid in listed rows: they must be all pairs of the keys of two sides. The query says by which keys
+// rows are read and grouped; the data say whether each pair is there exactly once.
 func (c *Contraction) foundGrid(grp *structure.Groups) (dims []int, result *structure.Projection, err error) {
 	if c.direct(grp) {
 		rows := &structure.Projection{Dims: []int{0}}
@@ -183,7 +182,7 @@ func (c *Contraction) foundGrid(grp *structure.Groups) (dims []int, result *stru
 	return []int{0, 1}, result, nil
 }
 
-// along notes which directions the operands lie along that are not the same for all rows.
+// along notes the dims on which each operand depends that is not the same for all rows.
 func (c *Contraction) along(of func(i int) *structure.Projection) {
 	for i, o := range c.Ops {
 		if !o.V.Uniform() {
@@ -192,22 +191,22 @@ func (c *Contraction) along(of func(i int) *structure.Projection) {
 	}
 }
 
-// keySide is a set of labels of keys, and which of n of them each row has.
+// keySide is a set of key labels, and for each row the number of its key, of n keys.
 type keySide struct {
 	labels []int
 	at     []int32
 	n      int
 }
 
-// keySides are the sides that rows are read and grouped by.
+// keySides are the different sides by whose keys rows are read and grouped.
 type keySides struct {
 	sides []keySide
-	of    []int // of each operand: which; -1: it is read row by row, or the same for all rows
-	to    int   // of the groups; -1: of none
+	of    []int // per operand its side; -1: it is read row by row, or the same for all rows
+	to    int   // the side of the groups; -1: none
 }
 
-// keySides takes the sides from the labels of the query; nil where an operand is read through an index that is not
-// listed, or two relations have the same keys in other rows.
+// keySides finds the sides by the labels that the query gives to keys. It returns nil if an operand is read through an
+// index that is not listed, or if two sides have the same labels but different keys in some row.
 func (c *Contraction) keySides(grp *structure.Groups) *keySides {
 	f := &keySides{of: make([]int, len(c.Ops)), to: -1}
 	var idx []*structure.Index
@@ -235,7 +234,7 @@ func (c *Contraction) keySides(grp *structure.Groups) *keySides {
 	return f
 }
 
-// add is the number of a side; ok is false where the side is there with its keys in other rows.
+// add returns the number of a side, which is new or known. ok is false if the known one has other keys in some row.
 func (f *keySides) add(s keySide) (number int, ok bool) {
 	s.labels = slices.Sorted(slices.Values(s.labels))
 	number = slices.IndexFunc(f.sides, func(x keySide) bool { return slices.Equal(x.labels, s.labels) })
@@ -247,7 +246,7 @@ func (f *keySides) add(s keySide) (number int, ok bool) {
 	return number, x.n == s.n && structure.EqualInts(x.at, s.at)
 }
 
-// sort puts the two sides in one order, whoever asks, so that all find the same matrix.
+// sort puts the two sides in an order that does not depend on the caller, so that equal sums find the same matrix.
 func (f *keySides) sort() {
 	if !before(f.sides[1].at, f.sides[0].at) {
 		return
@@ -263,7 +262,7 @@ func (f *keySides) sort() {
 	}
 }
 
-// before orders two columns of numbers: one that changes less often from row to row comes first.
+// before orders two sides' numbers: the one that changes less often from row to row comes first.
 func before(a, b []int32) bool {
 	if x, y := a[1] == a[0], b[1] == b[0]; x != y {
 		return x
@@ -271,8 +270,8 @@ func before(a, b []int32) bool {
 	return slices.Compare(a, b) < 0
 }
 
-// Pairs lists the row of each pair of a number below n in a and one below m in b; nil where some pair is not in exactly
-// one row.
+// Pairs lists the row of each pair (a's number below n, b's below m), at index a·m + b. It is nil if some pair has no
+// row or several.
 func (p *Shared) Pairs(a, b []int32, n, m int) []int32 {
 	for _, f := range p.foundPairs {
 		if f.n == n && f.m == m && structure.EqualInts(f.a, a) && structure.EqualInts(f.b, b) {
@@ -292,14 +291,14 @@ func (p *Shared) Pairs(a, b []int32, n, m int) []int32 {
 	return table
 }
 
-// foundPairs is what Pairs has found.
+// foundPairs is a result of Pairs, kept for the next call.
 type foundPairs struct {
 	a, b  []int32
 	n, m  int
 	table []int32
 }
 
-// Split takes v, whose chunk has these labels, apart into operands.
+// Split splits v, whose chunk's axes have these labels, into operands. It returns false if v is no product.
 func (c *Contraction) Split(v *Val, labels []int) bool {
 	if !c.Product.Split(terms{c}, v, labels) {
 		return false
@@ -314,14 +313,14 @@ func (c *Contraction) Split(v *Val, labels []int) bool {
 	return true
 }
 
-// terms are the vals over the rows of a contraction.
+// terms shows vals over the rows of a contraction to package einsum.
 type terms struct{ *Contraction }
 
 func (t terms) Type(v *Val) kernels.Type { return v.Type }
 
 func (t terms) Uniform(v *Val) bool { return v.Uniform() }
 
-// Call leaves whole what is the same for all rows.
+// Call does not open a val that is the same for all rows.
 func (t terms) Call(v *Val) (d *kernels.Def, at kernels.Attr, args []*Val) {
 	if v.Op != OpCall || v.Uniform() {
 		return nil, at, nil
@@ -329,7 +328,8 @@ func (t terms) Call(v *Val) (d *kernels.Def, at kernels.Attr, args []*Val) {
 	return v.Expr.Def, v.Expr.Attr, v.Args
 }
 
-// Opens leaves whole what is no product of two matrices: sums over a chunk, products of its elements.
+// Opens reports whether a kernel may be split into operands: not if it sums over a chunk or multiplies two chunks
+// element by element.
 func (t terms) Opens(s kernels.Spec) bool {
 	switch len(s.In) {
 	case 1:
@@ -352,7 +352,7 @@ func (t terms) Operand(v *Val, divide bool) bool {
 	case v.Op == OpGather && v.Space == t.Pairs:
 		return !v.Index.Missing && !v.Index.Varies()
 	}
-	// a grid's rows are not listed for it
+	// a grid's rows are not listed: only a layout can be read without computing them all
 	return v.Uniform() || v.Space == t.Pairs && (t.Pairs.Dims == nil || v.Op == OpLayout)
 }
 
@@ -381,13 +381,13 @@ func (c *Contraction) merge() (err error) {
 	return nil
 }
 
-// matrices are the two operands and the result with the labels that they share.
+// matrices are a product's labels, sorted by what they are in a product of two matrices.
 type matrices struct {
 	*Contraction
-	out     []int // labels of the result, in the order in which it is stored
+	out     []int // labels of the result in storage order
 	proj    *structure.Projection
-	m, k, n []int // of the first operand and the result, of both operands, of the second and the result
-	batch   []int // of all three
+	m, k, n []int // labels of the first operand and the result; of both operands; of the second and the result
+	batch   []int // labels of both operands and the result
 }
 
 // matrices sorts the labels; ok is false where the sum is no product of two matrices.
@@ -439,7 +439,8 @@ func (m *matrices) size(labels []int) int {
 	return n
 }
 
-// legs are the directions in which a column is stored that is read by p and whose chunks have the labels inner.
+// legs returns how a column is stored along each of its labels. Projection p says the labels of its rows, inner those
+// of its chunks.
 func (m *matrices) legs(p *structure.Projection, inner []int) map[int]leg {
 	out := map[int]leg{}
 	step := 1
@@ -458,7 +459,8 @@ func (m *matrices) legs(p *structure.Projection, inner []int) map[int]leg {
 	return out
 }
 
-// layout is that of a column whose rows and chunks have these labels, as a matrix whose rows and columns have those.
+// layout is how a stored column becomes a matrix. Projection p and inner are the labels of the column's rows and
+// chunks; rows and cols those of the matrix.
 func (m *matrices) layout(stored, size int, p *structure.Projection, inner, rows, cols []int) *Layout {
 	legs := m.legs(p, inner)
 	pick := func(labels []int) (out []leg) {
@@ -478,17 +480,17 @@ func (m *matrices) operandLayout(o *operand, rows, cols []int) *Layout {
 	return m.layout(o.V.Space.N, o.V.Type.Size(), o.proj, o.Inner, rows, cols)
 }
 
-// copies is what it costs to bring o into a layout, as a chunk of this shape: numbers that are copied at each step.
+// copies is the cost of bringing o into a layout, as chunks of this shape: how many numbers are copied at each step.
 func (m *matrices) copies(o *operand, l *Layout, shape []int) float64 {
 	stored := o.V.Op == OpLayout && o.V.Back
 	if m.G.find(denseKey(o.V, l, shape)) != nil || stored && o.V.Layout == l {
 		return 0
 	}
-	cost := readCost * float64(l.Rows*l.Cols) // nobody else reads it so
+	cost := readCost * float64(l.Rows*l.Cols) // nobody else reads it in this layout
 	if !o.V.Vary {
 		return cost
 	}
-	if shape != nil && o.V.Op != OpLeaf { // a matrix for all rows is there as a whole
+	if shape != nil && o.V.Op != OpLeaf { // it must be computed as a whole, for all rows
 		cost += float64(l.Rows * l.Cols)
 	}
 	if l.View || stored && o.V.Layout.order == l.order {
@@ -498,7 +500,7 @@ func (m *matrices) copies(o *operand, l *Layout, shape []int) float64 {
 	if l.Run < 8 { // number by number
 		copied *= 3
 	}
-	if stored { // it is put into its rows first
+	if stored { // it is first copied to its stored rows
 		copied *= 2
 	}
 	return cost + copied

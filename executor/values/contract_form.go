@@ -9,30 +9,31 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// productForm is a way to compute a product of matrices, row by row.
+// productForm is one way to compute a product of matrices.
 type productForm struct {
-	by   byte    // what the rows are: m, n, k or b, the batch
+	by   byte    // the labels that become rows: m, n, k, or b for the batch
 	x, y *Layout // of the operands
 	out  *Layout
-	turn bool // the matrix that is the same for all rows, or the result of k, is laid out as its transpose
-	also bool // b: and the first operand's matrices too; turn is of the second one's
-	// the chunk's shape of an operand that is a matrix for all rows or, in a batch, for each; nil for another
+	turn bool // the matrix of all rows, or the result of 'k', is transposed; of 'b', the second operand's matrices
+	also bool // of 'b': the first operand's matrices are transposed
+	// the chunk's shape of an operand that is one matrix for all rows or, in a batch, one per row; else nil
 	shapeX, shapeY []int
 	costs          float64
 }
 
 // Costs of a form, in numbers that are copied.
 const (
-	productCost = 1.0 / 75 // of a multiplication, where the rows are too few to share them
+	productCost = 1.0 / 75 // of one multiplication, if there are too few rows to share among workers
 	fewRows     = 128
-	readCost    = 0.25 // of reading a number once more
+	readCost    = 0.25 // of reading a number again
 )
 
-// forms lists the ways to compute a product whose result has rows rows of size numbers.
+// forms lists the ways to compute a product. rows and size are the result's rows and its numbers per row, inner the
+// labels of its chunk.
 func (m *matrices) forms(rows, size int, inner []int) []*productForm {
 	x, y := m.Ops[0], m.Ops[1]
 	orders := [][]int{m.k}
-	var other []int // as the second operand has them
+	var other []int // the order of k in which the second operand stores it
 	for _, l := range y.labels() {
 		if slices.Contains(m.k, l) {
 			other = append(other, l)
@@ -102,7 +103,7 @@ func (m *matrices) batches(orders [][]int, to func(by, cols []int) *Layout) (out
 	return out
 }
 
-// multiplyEach multiplies the matrices of each row.
+// multiplyEach computes a batch: it multiplies the matrices of each row.
 func (m *matrices) multiplyEach(f *productForm) (*Val, error) {
 	x, y := m.G.dense(m.Ops[0].V, f.x, f.shapeX), m.G.dense(m.Ops[1].V, f.y, f.shapeY)
 	var err error
@@ -133,7 +134,7 @@ func (m *matrices) multiplyEach(f *productForm) (*Val, error) {
 	return m.G.Cast(z, x.Type.Kind)
 }
 
-// large reports whether workers share the columns of the product too (gemm.go).
+// large reports whether workers share the columns of the product too (forms/gemm.go).
 func (m *matrices) large(rows []int, f *productForm) bool {
 	matrix := f.y
 	if f.by == 'n' {
@@ -143,7 +144,7 @@ func (m *matrices) large(rows []int, f *productForm) bool {
 		float64(2*m.size(rows)*matrix.Cols) >= m.G.Env.Tune.LargeFlops
 }
 
-// compute chooses the form and makes the val.
+// compute chooses the cheapest form and makes the val. It is nil if that is the sum as the query has it.
 func (m *matrices) compute(v *Val, t kernels.Type, grp *structure.Groups) (*Val, error) {
 	for _, o := range m.Ops {
 		var err error
@@ -205,7 +206,7 @@ func (m *matrices) multiply(f *productForm) (*Val, error) {
 	return m.G.Agg(ra.GradSum, o, o.Type, m.G.All(o.Space, m.G.Unit)), nil
 }
 
-// shape is that of the matrix of k × n numbers, or turned; nil where it is none.
+// shape is the shape of a matrix of k × n numbers, transposed if turned; nil if it is a vector or a number.
 func (m *matrices) shape(n []int, turned bool) []int {
 	k, w := m.size(m.k), m.size(n)
 	switch {
@@ -217,7 +218,7 @@ func (m *matrices) shape(n []int, turned bool) []int {
 	return []int{k, w}
 }
 
-// byRows multiplies each row of x by a matrix y, maybe turned.
+// byRows multiplies each row of x by a matrix y, which is transposed first if turned.
 func (m *matrices) byRows(x, y *Val, turned bool) (*Val, error) {
 	call := func(name string, args ...*Val) (*Val, error) {
 		return m.G.Call(kernels.Lookup(name), kernels.Attr{}, args...)
@@ -240,7 +241,7 @@ func (m *matrices) byRows(x, y *Val, turned bool) (*Val, error) {
 	return call("matmul", x, y)
 }
 
-// scale applies what is the same for all rows.
+// scale applies the scalars and the sign that are the same for all rows.
 func (m *matrices) scale(z *Val, k kernels.Kind) (*Val, error) {
 	var err error
 	for _, f := range m.Scalars {

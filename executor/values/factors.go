@@ -5,10 +5,10 @@ import (
 	"github.com/relgrad/relgrad/ra/einsum"
 )
 
-// Factor is a scalar by which a chunk is multiplied, or divided.
+// Factor is a scalar that multiplies or divides a chunk.
 type Factor = einsum.Factor[*Val]
 
-// Factors splits v into scalars and one chunk: v is the chunk times the scalars.
+// Factors splits v into scalars and one chunk whose product is v. There are no scalars if v is no such product.
 func Factors(g *Graph, v *Val) (scalars []Factor, chunk *Val) {
 	if v.Op != OpCall || v.Data != nil || v.Type.Size() == 1 {
 		return nil, v

@@ -14,7 +14,7 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// Op is what a val is.
+// Op says how a val is computed.
 type Op uint8
 
 const (
@@ -36,41 +36,41 @@ type Val struct {
 	Type   kernels.Type
 	Vary   bool // may change from step to step
 	Args   []*Val
-	Expr   *kernels.Expr // OpCall: the kernel over columns 0:i, or constants
+	Expr   *kernels.Expr // OpCall: the kernel, over columns 0:i (argument i) or constants
 	Value  kernels.Value
 	Index  *structure.Index
 	Fn     ra.AggFn
 	Groups *structure.Groups
 	From   []*structure.Space // OpConcat: the spaces of args
 	Layout *Layout            // OpLayout
-	Back   bool               // OpLayout: from the matrix to how it is stored
+	Back   bool               // OpLayout: from the matrix to the stored column
 	Over   *Val               // the val whose memory this one overwrites; nil: none
 	Name   string             // for plans: of a leaf its name, else what it stands for
 
-	fails *bool // CanFail, once it has been asked
+	fails *bool // the result of CanFail; nil: not known yet
 
 	Data *column.Column // OpLeaf: the data; else the buffer once it is materialised
-	Done bool           // computed once and kept: it holds its values
+	Done bool           // it is computed once, and Data holds its values
 
-	Structural bool // read by the structure only, and freed with it
+	Structural bool // only the structure reads it; it is freed with it
 }
 
 func (v *Val) Uniform() bool { return v.Space.N == 1 }
 
-// Graph holds vals. A step's graph extends the run's.
+// Graph holds vals. A step's graph extends the run's, which is its parent.
 type Graph struct {
 	*structure.Indexer
 	Parent *Graph
 	Wide   bool // real is computed as double precision
 	Seen   map[string]*Val
-	Moved  map[*Val]*Val // what keepGuarded made of a val
+	Moved  map[*Val]*Val // by val: what keepGuarded made of it
 	Unit   *structure.Space
-	Shared *Shared                      // nil: this graph reads through no index of a grid
+	Shared *Shared                      // nil: no val is read through an index of a grid
 	Rows   func(n int) *structure.Space // the space of n rows
 	rows   *structure.Labelled          // the labels of the rows that vals are made over; nil: not known
 }
 
-// Over is g for vals over rows whose labels are known.
+// Over is g for vals over rows whose labels are known. It shares g's vals.
 func (g *Graph) Over(rows *structure.Labelled) *Graph {
 	over := *g
 	over.rows = rows
@@ -87,8 +87,8 @@ func (g *Graph) Child(x *structure.Indexer) *Graph {
 		Shared: g.Shared, Rows: g.Rows}
 }
 
-// intern returns the val of a key, made on first use. A val that does not change between steps belongs to the run's
-// graph, also where a step is the first to need it: later steps find it.
+// intern returns the val with this key, and makes it on first use. A val that does not change between steps belongs to
+// the run's graph even if a step makes it, so that later steps find it.
 func (g *Graph) intern(key string, make func() *Val) *Val {
 	if v := g.find(key); v != nil {
 		return v
@@ -102,7 +102,7 @@ func (g *Graph) intern(key string, make func() *Val) *Val {
 	return v
 }
 
-// KindType is the type that the graph computes with.
+// KindType is t with the kind of number that the graph computes with.
 func (g *Graph) KindType(t kernels.Type) kernels.Type {
 	if g.Wide && t.Kind == kernels.Float32 {
 		t.Kind = kernels.Float64
@@ -110,7 +110,7 @@ func (g *Graph) KindType(t kernels.Type) kernels.Type {
 	return t
 }
 
-// Leaf makes a val of stored data; each call makes another. A step's graph holds data of the step.
+// Leaf makes a new val of stored data. In a step's graph the data are the step's.
 func (g *Graph) Leaf(name string, t kernels.Type, sp *structure.Space, d *column.Column, vary bool) *Val {
 	t.Nullable = d.Valid() != nil
 	return &Val{ID: g.NewID(), Op: OpLeaf, Name: name, Space: sp, Type: g.KindType(t), Data: d,
@@ -136,8 +136,8 @@ func hashFloats(f []float64) string {
 	return fmt.Sprintf("#%x,%x", a, b)
 }
 
-// Call applies a kernel to columns. Where all its arguments are read through one index from a space with no
-// more rows, it is applied there instead and the result read through the index.
+// Call applies a kernel to columns. If all arguments are read through one index from a space with no more rows, the
+// kernel is applied there and its result is read through the index.
 func (g *Graph) Call(d *kernels.Def, at kernels.Attr, args ...*Val) (*Val, error) {
 	if v, err := g.simpler(d, at, args); v != nil || err != nil {
 		return v, err
@@ -190,7 +190,7 @@ func (g *Graph) Call(d *kernels.Def, at kernels.Attr, args ...*Val) (*Val, error
 	return v, nil
 }
 
-// simpler is a call as another val that says the same; nil where there is none.
+// simpler is an equal but simpler val for a call; nil if there is none.
 func (g *Graph) simpler(d *kernels.Def, at kernels.Attr, args []*Val) (*Val, error) {
 	if d.Name == "transpose" && Turned(args[0]) {
 		return args[0].Args[0], nil
@@ -207,7 +207,7 @@ func (g *Graph) simpler(d *kernels.Def, at kernels.Attr, args []*Val) (*Val, err
 	return g.elementwise(d, at, args)
 }
 
-// callKey tells calls apart. It is put together by hand: a plan has hundreds of them.
+// callKey is the key of a call. It is built by hand, which is fast: a plan has hundreds of them.
 func callKey(d *kernels.Def, at kernels.Attr, sp *structure.Space, args []*Val) string {
 	key := append(make([]byte, 0, 96), 'c')
 	key = append(append(key, d.Name...), ' ')
@@ -221,8 +221,8 @@ func callKey(d *kernels.Def, at kernels.Attr, sp *structure.Space, args []*Val) 
 	return string(key)
 }
 
-// chosen is the argument of a CASE or COALESCE that is known to be its value; nil where none is, or it has another
-// type.
+// chosen is the argument that a CASE or COALESCE is known to choose; nil if none is known, or if the values' types
+// differ.
 func chosen(d *kernels.Def, args []*Val) *Val {
 	values := args
 	switch {
@@ -244,11 +244,11 @@ func chosen(d *kernels.Def, args []*Val) *Val {
 	return v
 }
 
-// worthLifting reports whether a kernel is better applied before its arguments are read through idx: to
-// fewer rows, or to as many where that saves reading several columns.
+// worthLifting reports whether a kernel is better applied before its arguments are read through idx: it then runs over
+// fewer rows, or over as many if that saves reading several columns.
 func worthLifting(d *kernels.Def, idx *structure.Index, args []*Val) bool {
 	if d.Name == "transpose" {
-		return false // products read a matrix either way
+		return false // a product reads a matrix either way
 	}
 	if idx.Src.N > idx.Dst.N || idx.Src.N*2 <= idx.Dst.N {
 		return idx.Src.N <= idx.Dst.N
@@ -264,7 +264,7 @@ func worthLifting(d *kernels.Def, idx *structure.Index, args []*Val) bool {
 	return columns > 1 || d.Flops == nil || d.Flops(t, kernels.Attr{}, t[0]) > 4*float64(size)
 }
 
-// commonSpace is the space of a call: that of its arguments that are not uniform, or else one of one row.
+// commonSpace is the space of a call: that of its arguments with several rows, else one of one row.
 func commonSpace(g *Graph, args []*Val) (*structure.Space, error) {
 	sp := g.Unit
 	for _, a := range args {
@@ -282,7 +282,7 @@ func commonSpace(g *Graph, args []*Val) (*structure.Space, error) {
 	return sp, nil
 }
 
-// sharedIndex is the index through which all arguments are read that are not uniform, nil if there is none.
+// sharedIndex is the index through which all arguments with several rows are read; nil if there is no such index.
 func sharedIndex(args []*Val) *structure.Index {
 	var idx *structure.Index
 	for _, a := range args {
@@ -297,8 +297,8 @@ func sharedIndex(args []*Val) *structure.Index {
 	return idx
 }
 
-// Gather reads v through an index (nil: the identity). A call over more rows than the index reads is computed
-// behind it, for the rows that are read.
+// Gather reads v through an index (nil: the identity). If v is a call over more rows than are read, its arguments are
+// read instead, and the call is computed for these rows only.
 func (g *Graph) Gather(v *Val, idx *structure.Index) (*Val, error) {
 	if idx == nil || v.Op == OpConst || v.Uniform() && !idx.Missing {
 		return v, nil
@@ -328,7 +328,7 @@ func (g *Graph) Gather(v *Val, idx *structure.Index) (*Val, error) {
 	}), nil
 }
 
-// through is the index that reads through a, then b.
+// through is the index that reads through a, then through b.
 func (g *Graph) through(a, b *structure.Index) (*structure.Index, error) {
 	if !a.Virtual() && !b.Virtual() {
 		if g.Wide && g.Shared != nil && !g.Shared.double {
@@ -358,7 +358,7 @@ func (g *Graph) through(a, b *structure.Index) (*structure.Index, error) {
 	return g.Compose(a, b), nil
 }
 
-// Realise lists what v's rows are read through, down to what is in memory.
+// Realise lists the rows of the index and the groups through which v is read, which may not be in memory yet.
 func (v *Val) Realise(env *structure.Env) error {
 	if err := v.Index.Realise(env); err != nil {
 		return err
@@ -385,7 +385,7 @@ func aggKey(fn ra.AggFn, v *Val, t kernels.Type, grp *structure.Groups) string {
 	return fmt.Sprintf("a%v %v %d %d", fn, t, v.ID, grp.ID)
 }
 
-// filled reports whether v is a sum of rows that are there whatever the step, and hold no NULL: it is not NULL either.
+// filled reports whether v is a sum that always has rows, none of them NULL. Then it is not NULL.
 func (v *Val) filled() bool {
 	return v.Op == OpAgg && (v.Fn == ra.Sum || v.Fn == ra.GradSum) && !v.Args[0].Type.Nullable && !v.Groups.Varies() &&
 		v.Groups.Out.N == 1 && v.Groups.In.N > 0
@@ -422,8 +422,7 @@ func (g *Graph) Concat(t kernels.Type, sp *structure.Space, args []*Val, from []
 // isNumber reports whether v is a constant other than NULL.
 func isNumber(v *Val) bool { return v.Op == OpConst && !v.Value.Null }
 
-// Total reports whether a call cannot fail, whatever the values: then it may run on rows that the query does not ask
-// for.
+// Total reports whether a call cannot fail, whatever the values. Then it may run on rows that the query does not need.
 func Total(d *kernels.Def, at kernels.Attr, args []*Val) bool {
 	switch d.Name {
 	case "random_int":
@@ -438,8 +437,8 @@ func Total(d *kernels.Def, at kernels.Attr, args []*Val) bool {
 
 func (g *Graph) Zero(t kernels.Type) *Val { return g.Constant(kernels.ZerosLike(t).Const) }
 
-// Spread gives a uniform val the rows of a space, for those who read only some of them. A constant is
-// not in memory, not even as one row.
+// Spread copies a uniform val to all rows of a space, for readers of some of its rows. Constants too are then in
+// memory.
 func (g *Graph) Spread(v *Val, sp *structure.Space) *Val {
 	if v.Space == sp && v.Op != OpConst {
 		return v

@@ -2,11 +2,11 @@ package values
 
 import "github.com/relgrad/relgrad/executor/structure"
 
-// Shared is what the graphs of a program have in common: the run's, those of its steps, and those of its structure.
+// Shared is what the graphs of a program share: the run's graph, those of its steps, and those of its structure.
 type Shared struct {
 	env        *structure.Env
 	double     bool                // real is computed as double precision everywhere
-	files      func(*Val) *RowFile // where rows of a column are read from; nil: from memory
+	files      func(*Val) *RowFile // the files of columns' rows; nil: they are in memory
 	layouts    map[string]*Layout
 	alongs     map[string]along
 	rowTables  map[uint64][][]int32 // of layouts, by a hash
@@ -19,13 +19,13 @@ func NewShared(env *structure.Env, double bool, files func(*Val) *RowFile) *Shar
 	return s
 }
 
-// Forget forgets what belongs to the structure of a run.
+// Forget drops what depends on the structure of a run.
 func (s *Shared) Forget() {
 	s.layouts, s.alongs = map[string]*Layout{}, map[string]along{}
 	s.rowTables, s.foundPairs = map[uint64][][]int32{}, nil
 }
 
-// RowFile is where the rows of a column are read from; nil: from memory.
+// RowFile is the file from which the rows of a column are read; nil: they are in memory.
 func (s *Shared) RowFile(v *Val) *RowFile {
 	if s == nil {
 		return nil

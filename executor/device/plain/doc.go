@@ -3,10 +3,10 @@
 // # What
 //
 // It evaluates a Val row by row with the kernels' reference code, on one thread, and adds sums in the order of the
-// rows. Of the forms of instructions it knows those of a step of training, whose updates are expressions. The tests of
-// the executor run on it (go test ./executor -device plain), which proves that instructions say all that a device must
-// know. It has memory of its own (memory.go), which the host sees only where it fetches, so that they also prove that
-// nothing passes between a program and its device but by Fetch, Store and Copy.
+// rows. Of the forms of instructions it knows only those of a step of training, whose updates are expressions. The
+// tests of the executor run on it (go test ./executor -device plain): that proves that instructions say all that a
+// device must know. It has memory of its own (memory.go), which the host sees only after Fetch: that proves that a
+// program and its device exchange nothing but by Fetch, Store and Copy.
 //
 // # Invariants
 //

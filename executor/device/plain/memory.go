@@ -8,13 +8,13 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// memory is a buffer of the device, and the place in the host's memory that stands for it.
+// memory is a buffer in the device's own memory, and the host's buffer that stands for it.
 type memory struct {
 	host *tensor.Buffer
 	own  []byte
 }
 
-// Nothing fills the host's memory while instructions do not run: a number there is not a number.
+// nothing is the byte that fills the host's buffers while no instruction runs. A number of such bytes is NaN.
 const nothing = 0xff
 
 func spoil(x []byte) {
@@ -23,7 +23,7 @@ func spoil(x []byte) {
 	}
 }
 
-// Allocate makes memory that the host does not see.
+// Allocate makes memory whose contents the host does not see.
 func (p *Plain) Allocate(bytes int) (*tensor.Buffer, error) {
 	b, err := tensor.NewBuffer(bytes)
 	if err != nil {
@@ -41,7 +41,7 @@ func (p *Plain) alive() []memory {
 	return p.mem
 }
 
-// enter shows the device's memory at the host's place, where instructions compute; leave hides it again.
+// enter copies the device's memory to the host's buffers, where instructions compute. leave copies it back.
 func (p *Plain) enter() {
 	for _, m := range p.alive() {
 		copy(m.host.Bytes(), m.own)
@@ -55,7 +55,7 @@ func (p *Plain) leave() {
 	}
 }
 
-// Fetch copies a column's numbers and NULLs to the host's place, where the device has them.
+// Fetch copies a column's numbers and NULLs to the host, if they are in the device's memory.
 func (p *Plain) Fetch(c *column.Column) error {
 	for _, x := range [][]byte{c.Bytes(), c.Valid()} {
 		if own := p.of(x); own != nil {
@@ -65,7 +65,7 @@ func (p *Plain) Fetch(c *column.Column) error {
 	return nil
 }
 
-// Store copies them from there.
+// Store copies them from the host.
 func (p *Plain) Store(c *column.Column) error {
 	for _, x := range [][]byte{c.Bytes(), c.Valid()} {
 		if own := p.of(x); own != nil {
@@ -75,7 +75,7 @@ func (p *Plain) Store(c *column.Column) error {
 	return nil
 }
 
-// of is the device's memory for a part of the host's, nil where it has none.
+// of is the device's memory behind a part of a host's buffer; nil for other memory of the host.
 func (p *Plain) of(x []byte) []byte {
 	if len(x) == 0 {
 		return nil
@@ -89,7 +89,7 @@ func (p *Plain) of(x []byte) []byte {
 	return nil
 }
 
-// Copy runs as an instruction would.
+// Copy copies as an instruction would: in the device's memory.
 func (p *Plain) Copy(to, from *column.Column) error {
 	p.enter()
 	to.Fill(from)

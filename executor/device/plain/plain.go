@@ -16,8 +16,8 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// Plain is a device that computes every value by its definition, row by row, with the kernels' reference code and
-// nothing else. It knows no form of an instruction. Tests run on it, so that the border of a device stays one.
+// Plain is a device that computes every value by its definition, with the kernels' reference code. Tests run on it, so
+// that nothing passes between a program and its device but what the interfaces say.
 type Plain struct{ mem []memory }
 
 func (p *Plain) Prepare(list []*device.Instr, _ int) (device.Code, error) {
@@ -112,7 +112,7 @@ func (c *plainCode) compute(ctx context.Context, in *device.Instr, v *values.Val
 	return nil
 }
 
-// set writes row from of x to row r of v.
+// set rounds row from of x to the type of v's column and writes it to row r.
 func (c *plainCode) set(ctx context.Context, v *values.Val, r int, x *values.Val, from int) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -124,8 +124,8 @@ func (c *plainCode) set(ctx context.Context, v *values.Val, r int, x *values.Val
 	return err
 }
 
-// row computes row r of v. Vals in memory are read, except the one being made. memo holds the rows of other vals that
-// have been computed already.
+// row computes row r of v. Vals in memory are read, except making, the one that is being computed. memo holds rows of
+// other vals that are computed already.
 func (c *plainCode) row(v *values.Val, r int, making *values.Val,
 	memo map[*values.Val]kernels.Value) (x kernels.Value, err error) {
 	if v.Uniform() {
@@ -174,7 +174,7 @@ func (c *plainCode) row(v *values.Val, r int, making *values.Val,
 	return x, nil
 }
 
-// through is row r of v, which reads its argument through an index: zero where the index has no row.
+// through is row r of v, which reads its argument through an index; zero if the index has no row there.
 func (c *plainCode) through(v *values.Val, r int, making *values.Val) (kernels.Value, error) {
 	v.Index.List()
 	at := r

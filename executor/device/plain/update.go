@@ -10,7 +10,7 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 )
 
-// train does what an instruction of a step of training says; is tells whether it is one.
+// train runs an instruction of a step of training. is reports whether in is one.
 func (c *plainCode) train(ctx context.Context, in *device.Instr) (is bool, err error) {
 	switch f := in.Form.(type) {
 	case *device.Finite:
@@ -29,7 +29,7 @@ func (c *plainCode) train(ctx context.Context, in *device.Instr) (is bool, err e
 	return true, nil
 }
 
-// clip measures the gradients.
+// clip computes the common norm of the gradients, and the factor that bounds it.
 func clip(f *device.Clip) {
 	norm := 0.0
 	for i, g := range f.Gradients {
@@ -51,7 +51,7 @@ func clip(f *device.Clip) {
 	}
 }
 
-// update computes the rows of an update by its expressions, each from what was there before.
+// update computes the rows of an update by its expressions. Each reads the values from before the update.
 func (c *plainCode) update(ctx context.Context, u *device.Update, in *device.Instr) error {
 	outs := u.Changed(in)
 	for _, run := range u.Runs {
@@ -83,10 +83,10 @@ func (c *plainCode) update(ctx context.Context, u *device.Update, in *device.Ins
 	return nil
 }
 
-// projections are those without expressions.
+// projections are the projections that have no expressions.
 var projections = map[string]func(x []float64) []float64{"simplex": onSimplex}
 
-// onSimplex is the nearest nonnegative chunk of sum 1: what is above a level, which halving finds.
+// onSimplex is the nearest nonnegative chunk of sum 1. It is what exceeds a level, which bisection finds.
 func onSimplex(x []float64) []float64 {
 	above := func(level float64) (out []float64, sum float64) {
 		for _, v := range x {
