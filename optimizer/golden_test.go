@@ -175,7 +175,7 @@ func (g *golden) opt(d *datadriven.TestData) string {
 	return out
 }
 
-// alone leaves root i of the plan, after a comparison of its rows with those that the whole plan gives.
+// alone leaves only root i of the plan. It first compares the root's rows with those that the whole plan gives.
 func (g *golden) alone(d *datadriven.TestData, res *optimizer.Result, i int) {
 	ctx := context.Background()
 	plan, fired, err := optimizer.Alone(ctx, res.Plan, i, optimizer.Options{Verify: true})
@@ -211,7 +211,7 @@ func (g *golden) optimize(d *datadriven.TestData, params []string, opt optimizer
 	return res
 }
 
-// compare runs the plan and the one that no rule has touched on the data.
+// compare runs the plan and the plan without any rewrite on the data.
 func (g *golden) compare(d *datadriven.TestData, params []string, res *optimizer.Result) {
 	var none []string
 	for _, r := range rules.All() {

@@ -8,14 +8,14 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// Param names a parameter of a Gradient request: the columns of a table that are differentiated; all value
-// columns when Cols is nil.
+// Param names a parameter of Gradient: a table, and the columns by which the loss is differentiated; all value columns
+// if Cols is nil.
 type Param struct {
 	Table *ra.Table
 	Cols  []int
 }
 
-// Result is a differentiated, optimized query with its history.
+// Result is a differentiated, optimized query with its earlier forms.
 type Result struct {
 	Plan  *ra.Plan // root 0 the loss (one column), then one root per parameter with its table's columns
 	RA    *ra.Plan // the loss as bound, nested gradients expanded
@@ -102,7 +102,7 @@ func autoParam(b *ra.Builder, scans map[tableName]*ra.Node, q Param) autodiff.Pa
 
 type tableName struct{ schema, name string }
 
-// scansOf finds the scans of tables. Where a table is both parameter and data, it is the parameter's scan.
+// scansOf finds the scans of tables. If a table is both parameter and data, the parameter's scan is taken.
 func scansOf(p *ra.Plan) map[tableName]*ra.Node {
 	scans := map[tableName]*ra.Node{}
 	ra.Walk(func(n *ra.Node) {

@@ -34,7 +34,7 @@ type Options struct {
 	Disable []string                         // names of rules that are switched off
 	Verify  bool                             // validate the plan after each rule
 	Shuffle func(n int, swap func(i, j int)) // order of the rules within a phase, for tests; nil: by name
-	Trace   func(rule string, plan *ra.Plan) // called after each rule that fired
+	Trace   func(rule string, plan *ra.Plan) // called after each rule that has fired
 	Tried   *int                             // counts how often rules look at nodes; nil: not counted
 }
 
@@ -66,7 +66,7 @@ type driver struct {
 	plan     *ra.Plan
 	opt      Options
 	validate func(...*ra.Node) error
-	most     int // limit of rewrites: beyond it two rules undo each other
+	most     int // most rewrites: beyond this, two rules must be undoing each other
 	steps    int
 	fired    map[string]int
 }
@@ -90,7 +90,7 @@ func run(ctx context.Context, b *ra.Builder, p *ra.Plan, opt Options,
 // rules lists the rules of a phase in the order of trying.
 func (d *driver) rules(ph rules.Phase) (set []rules.Rule) {
 	for _, r := range rules.All() {
-		// a whole-plan phase repeats the rules of the forward phase, because eliminations make some of them fire again
+		// the whole-plan phase repeats the forward rules, because its eliminations let some of them fire again
 		if (r.Phase == ph || ph == rules.Whole && r.Phase == rules.Forward) && !slices.Contains(d.opt.Disable, r.Name) {
 			set = append(set, r)
 		}
@@ -125,12 +125,12 @@ func (d *driver) phase(ph rules.Phase) error {
 	return nil
 }
 
-// node tries each rule once on a node. On a node with very many inputs it repeats them, because rules take one input at
-// a time. once: try only the rules that need one walk.
+// node tries each rule once on a node. On a node with very many inputs it repeats the rules, because they take one
+// input at a time. If once is set, it only tries the rules that need one walk.
 func (d *driver) node(known *rules.Context, set []rules.Rule, n *ra.Node, once bool) (any bool, err error) {
 	try := known.Alive(n) && known.Try(n)
 	for _, r := range set {
-		if err := d.ctx.Err(); err != nil { // looking at a node with very many inputs takes time
+		if err := d.ctx.Err(); err != nil { // a node with very many inputs takes long
 			return any, err
 		}
 		for (try || r.Anywhere) && known.Alive(n) {
@@ -179,7 +179,7 @@ func (d *driver) applied(known *rules.Context, rule string) error {
 	return nil
 }
 
-// settled checks that no rule fires on any node, also where nothing below the node has changed.
+// settled checks that no rule fires any more, even on nodes below which nothing has changed.
 func (d *driver) settled(set []rules.Rule) error {
 	plan := ra.Clone(d.plan)
 	known := rules.NewContext(d.b, plan)

@@ -122,8 +122,8 @@ func large(ctx context.Context, shape string, n int, opt optimizer.Options) (*op
 	return gradtest.Optimize(ctx, db, loss, params, opt)
 }
 
-// TestPlanningIsLinear: a loss of twice the size has twice as many nodes and columns, before it is optimized and after,
-// and rules look at nodes twice as often.
+// TestPlanningIsLinear: a loss of twice the size has twice as many nodes and columns, before and after it is optimized,
+// and rules look at twice as many nodes.
 func TestPlanningIsLinear(t *testing.T) {
 	for shape := range shapes {
 		var nodes, tried, fired, cols, bound [2]int
@@ -148,8 +148,8 @@ func TestPlanningIsLinear(t *testing.T) {
 	}
 }
 
-// TestThousandsArePlanned: a loss of five times as many sub-queries, parameters or conditions takes hardly more than
-// five times the memory; it is the measure of the work that does not depend on the machine.
+// TestThousandsArePlanned: a loss with five times as many sub-queries, parameters or conditions takes hardly more than
+// five times the memory. Memory measures the work in the same way on every machine.
 func TestThousandsArePlanned(t *testing.T) {
 	bytes := func(shape string, n int) float64 {
 		var before, after runtime.MemStats
@@ -169,8 +169,8 @@ func TestThousandsArePlanned(t *testing.T) {
 	}
 }
 
-// TestLargePlansAreTheSame: what is known of a large plan while it changes is true, and no rule is left that would
-// fire.
+// TestLargePlansAreTheSame: the facts that are kept about a large plan while it changes stay true, and no rule is left
+// that would fire.
 func TestLargePlansAreTheSame(t *testing.T) {
 	for shape := range shapes {
 		if _, err := large(context.Background(), shape, 34, optimizer.Options{Verify: true}); err != nil {
@@ -191,7 +191,7 @@ func TestPlanningIsCancelled(t *testing.T) {
 		if _, err := large(ctx, shape, 64, opt); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", shape, err)
 		}
-		if after > 19 { // one of each rule, on the node that is being looked at
+		if after > 19 { // each rule may still look once at the present node
 			t.Errorf("%s: %d rules fired after it was cancelled", shape, after)
 		}
 	}

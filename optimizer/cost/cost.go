@@ -29,13 +29,13 @@ import (
 // selectivity is the assumed share of rows that a predicate keeps.
 const selectivity = 1.0 / 3
 
-// Model remembers estimates of one plan. Who has a node's estimate has those of its inputs too.
+// Model remembers the estimates of a plan's nodes. A node with an estimate has inputs with estimates.
 type Model struct{ known map[*ra.Node]*estimates }
 
 // estimates of one node.
 type estimates struct {
 	rows   float64
-	values map[ra.ColumnID]float64 // distinct ones
+	values map[ra.ColumnID]float64 // distinct values
 	links  *ra.Links
 }
 
@@ -50,7 +50,7 @@ func (m *Model) Forget(n *ra.Node) bool {
 	return known
 }
 
-// Same compares the estimate of n with that of another model.
+// Same returns an error if another model's estimate of n differs.
 func (m *Model) Same(o *Model, n *ra.Node) error {
 	e := m.known[n]
 	if e == nil {
@@ -103,7 +103,7 @@ func (m *Model) estimate(n *ra.Node) float64 {
 		for _, in := range n.Inputs {
 			r *= math.Max(1, m.Rows(in))
 		}
-		for _, q := range n.Equi { // every value of the smaller side occurs on the larger one
+		for _, q := range n.Equi { // each value of the side with fewer values occurs on the other
 			r /= math.Max(1, math.Max(m.distinct(n, q.L), m.distinct(n, q.R)))
 		}
 		return r * math.Pow(selectivity, float64(len(n.Pred)))
@@ -137,8 +137,9 @@ func (m *Model) distinct(n *ra.Node, c kernels.Col) float64 {
 	return m.distinctCol(n.Inputs[c.Input], c.ID)
 }
 
-// distinctCol estimates the number of distinct values of a column: all rows for a key by itself, a root of that for
-// part of a key. A column from below has as many as there; one that is equated with a key has as many as the key.
+// distinctCol estimates the number of distinct values of a column. A key of one column has as many as rows, a part of a
+// longer key a root of that. A column of an input has as many as there, one that is equated with a key as many as the
+// key.
 func (m *Model) distinctCol(n *ra.Node, id ra.ColumnID) float64 {
 	e := m.of(n)
 	d, ok := e.values[id]

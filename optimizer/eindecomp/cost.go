@@ -7,8 +7,8 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// tooMany is where counting ends: a cost of so many floats or more is no longer told from others, and refused where it
-// would be returned. Sums and products of smaller costs are exact.
+// tooMany is where counting ends. Costs of so many floats or more are not distinguished, and are refused instead of
+// returned. Sums and products of smaller costs are exact.
 const tooMany = uint64(math.MaxInt64)
 
 func plus(a, b uint64) uint64 { return min(a+b, tooMany) }
@@ -24,7 +24,7 @@ func times(a, b uint64) uint64 {
 // Vector is a partition vector: the parts of each label of a vertex.
 type Vector []int64
 
-// vector is a partition vector of powers of two: the exponents.
+// vector is a partition vector of powers of two, as their exponents.
 type vector []uint8
 
 // parts gives the numbers of parts.
@@ -36,7 +36,7 @@ func (d vector) parts() Vector {
 	return out
 }
 
-// cuts is the binary logarithm of the number of blocks that labels are cut into.
+// cuts is the binary logarithm of the number of blocks into which labels are cut.
 func (d vector) cuts(labels []int) (out int) {
 	for _, l := range labels {
 		out += int(d[l])
@@ -52,10 +52,10 @@ func power(e int) uint64 {
 	return 1 << e
 }
 
-// VertexCost is what a vertex moves: Tuples come out of the join, which moves Join floats; aggregation moves Agg.
+// VertexCost is what a vertex moves: its join produces Tuples tuples and moves Join floats, its aggregation moves Agg.
 type VertexCost struct{ Tuples, Join, Agg int64 }
 
-// EdgeCost is what repartition moves between a producer and operand number Slot of a consumer.
+// EdgeCost is what repartition moves between a producer and operand Slot of a consumer.
 type EdgeCost struct {
 	From, To     int
 	Slot         int
@@ -84,7 +84,7 @@ func (v *Vertex) joining(d vector) (tuples, join uint64) {
 	return tuples, join
 }
 
-// aggregating counts the floats that aggregation moves: of each group of n_agg blocks all but one (§7). The blocks of a
+// aggregating counts the floats that aggregation moves: all blocks of a group of n_agg but one (§7). The blocks of a
 // group differ in the labels that the output lacks.
 func (v *Vertex) aggregating(d vector) uint64 {
 	all := 0
@@ -96,9 +96,9 @@ func (v *Vertex) aggregating(d vector) uint64 {
 	return times(moved, v.elements(v.Output)>>groups)
 }
 
-// repartition counts the floats that move where n elements are produced in 2^produced blocks and wanted in 2^wanted,
-// and both cuts together make 2^both (§7). Each wanted block is put together out of the producer's blocks that it
-// touches: the first one moves where only a part of it is used, each further one moves with the wanted block.
+// repartition counts the floats that move if n elements are produced in 2^produced blocks and wanted in 2^wanted, and
+// both cuts together make 2^both blocks (§7). Each wanted block is put together from the producer's blocks that it
+// touches: the first of these moves if only a part of it is used, each further one moves with the wanted block.
 func repartition(n uint64, wanted, produced, both int) uint64 {
 	blockWanted, blockProduced := n>>wanted, n>>produced
 	moved := times(power(both)-power(wanted), plus(blockWanted, blockProduced))
@@ -121,8 +121,7 @@ func (g *Graph) repart(e edge, consumer, producer vector) uint64 {
 	return repartition(g.elements[e.from], wanted, produced, both)
 }
 
-// Repartition counts the floats that move where a tensor of some bound is produced cut in one way and wanted cut in
-// another.
+// Repartition counts the floats that move if a tensor with these bounds is produced in one cut and wanted in another.
 func Repartition(wanted, produced Vector, bound []int64) (int64, error) {
 	if len(wanted) != len(bound) || len(produced) != len(bound) {
 		return 0, sqlerr.New(sqlerr.DatatypeMismatch, "vectors of %d and %d numbers for a tensor of %d dimensions",
@@ -146,7 +145,7 @@ func Repartition(wanted, produced Vector, bound []int64) (int64, error) {
 	return costs.Edges[0].Repartitions, nil
 }
 
-// exponents checks a vector of a vertex that somebody gave.
+// exponents checks a vector of a vertex that a caller gave.
 func (v *Vertex) exponents(d Vector) (vector, error) {
 	if len(d) != len(v.Labels) {
 		return nil, sqlerr.New(sqlerr.InvalidParameter, "a vector of %d numbers for the %d labels of vertex %s", len(d),
@@ -167,7 +166,7 @@ func (v *Vertex) exponents(d Vector) (vector, error) {
 	return out, nil
 }
 
-// Costs computes what a plan costs: a vector for each vertex, viable or not.
+// Costs computes the cost of a plan: one vector per vertex, viable or not.
 func (g *Graph) Costs(plan []Vector) (*Costs, error) {
 	if len(plan) != len(g.Vertices) {
 		return nil, sqlerr.New(sqlerr.InvalidParameter, "a plan of %d vectors for %d vertices", len(plan), len(g.Vertices))
@@ -199,7 +198,7 @@ func (g *Graph) Costs(plan []Vector) (*Costs, error) {
 	return out, nil
 }
 
-// passes is the error of a number that does not fit.
+// passes is the error of a number that does not fit into int64.
 func passes(what string) error {
 	return sqlerr.New(sqlerr.NumericOutOfRange, "%s, or the sum with what it is added to, is 2^63 floats or more", what)
 }

@@ -21,7 +21,7 @@ type axis struct {
 	labels uint64
 }
 
-// table is a term of the cost. Tables with equal content have one number.
+// table is a term of the cost. Tables of equal content have the same number.
 type table struct {
 	axes   []axis
 	number int
@@ -32,10 +32,10 @@ type step struct {
 	vertex int
 	tables []*table
 	out    *table
-	takes  int // additions, where no earlier step has made the same table
+	takes  int // additions; 0 if an earlier step makes the same table
 }
 
-// elimination chooses the order of steps and counts what they take; nothing is added up yet.
+// elimination chooses the order of steps and counts their additions. It computes no table yet.
 type elimination struct {
 	s       *space
 	at      [][]*table // the tables of each vertex
@@ -56,7 +56,7 @@ func newElimination(s *space) *elimination {
 	return h
 }
 
-// number gives tables that are made in one way one number.
+// number is the number of a table, the same for all that are made in the same way.
 func (h *elimination) number(made string) int {
 	n, known := h.numbers[made]
 	if !known {
@@ -84,7 +84,7 @@ func (h *elimination) add(t *table) {
 	}
 }
 
-// size is the number of cells of a table; what passes most is not counted on.
+// size is the number of cells of a table; counting stops beyond most.
 func (s *space) size(axes []axis, most int) int {
 	out := 1
 	for _, a := range axes {
@@ -95,8 +95,8 @@ func (s *space) size(axes []axis, most int) int {
 	return out
 }
 
-// prepare describes the elimination of v into a table of at most so many cells. The axis with most classes comes last:
-// the loop over it is the innermost.
+// prepare describes the elimination of v into a table of at most this many cells. The axis with most classes comes
+// last, where its loop is the innermost.
 func (h *elimination) prepare(v, most int) step {
 	var axes []axis
 	for _, t := range h.at[v] {
@@ -139,8 +139,8 @@ func (h *elimination) remove(st step) {
 	h.add(st.out)
 }
 
-// order chooses what to eliminate first: each time what takes fewest steps, of equal ones the first vertex. Why says
-// what passes the limits, if anything does.
+// order chooses the order of elimination: each time the vertex that takes fewest additions, of equal ones the first.
+// why says which limit is exceeded; "" if none.
 func (h *elimination) order(limits Limits) (out []step, why string) {
 	cells, takes := 0, 0
 	for v, tables := range h.at {
@@ -155,7 +155,7 @@ func (h *elimination) order(limits Limits) (out []step, why string) {
 				h.s.g.Vertices[v].Name, limits.Cells)
 		}
 	}
-	next := make([]step, len(h.at)) // of each vertex; without a table where not known any more
+	next := make([]step, len(h.at)) // per vertex; without a table: not known any more
 	work := func(st step) int {
 		if h.made[st.out.number] {
 			return 0
@@ -226,8 +226,8 @@ func (h *elimination) eliminate(ctx context.Context, order []step) (*Plan, error
 	return s.checked(choice, ByElimination, total)
 }
 
-// choose takes the first of the best vectors of the vertex that a step eliminates, where the others of its tables are
-// chosen.
+// choose takes the first of the best vectors of the vertex that a step eliminates; the other vertices of its tables are
+// chosen already.
 func (s *space) choose(st step, cells [][]uint64, choice []int32) {
 	best, least := int32(-1), uint64(0)
 	for k := range s.viable[st.vertex] {

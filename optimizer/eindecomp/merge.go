@@ -7,8 +7,8 @@ import "slices"
 type merge struct {
 	terms  []*term
 	levels []level  // of each axis of the new table
-	first  []uint64 // the sums of the tables that are of the eliminated vertex only, by its vectors
-	cells  []uint64 // of the new table, from what is written next
+	first  []uint64 // sums of the tables that have only the eliminated vertex, by its vectors
+	cells  []uint64 // of the new table, from the next to write on
 	view   *view    // what the tables of the last level see of the eliminated vertex
 	least  []uint64 // the least of the outer sums, by the classes of view
 }
@@ -17,7 +17,7 @@ type merge struct {
 type level struct {
 	classes int
 	moves   []*term  // the terms that have this axis
-	adds    []*term  // those that have no later one
+	adds    []*term  // those of moves that have no later axis
 	sums    []uint64 // by the vectors of the eliminated vertex
 }
 
@@ -85,7 +85,7 @@ func indexOf(axes []axis, vertex int) int {
 	return -1
 }
 
-// offsets gives for each of some vectors (all where of is nil) where its class lies.
+// offsets gives, for each of some vectors (nil: all), the place of its class.
 func offsets(by *view, of []int32, stride int) []int {
 	if of == nil {
 		out := make([]int, len(by.of))
@@ -118,7 +118,7 @@ func leastOf(sums []uint64) uint64 {
 	return out
 }
 
-// loop runs over the classes of axis i and what lies inside of it.
+// loop runs over the classes of axis i and, inside, over the later axes.
 func (m *merge) loop(i int, outer []uint64) {
 	l := &m.levels[i]
 	last := i == len(m.levels)-1

@@ -30,11 +30,11 @@ func (s *space) nothing() []int32 {
 	return choice
 }
 
-// Paths cuts the graph into paths, each the longest of what earlier ones left; of equal ones that whose vertices come
-// first.
+// Paths cuts the graph into paths. Each is the longest in what earlier ones have left; of equally long ones the one
+// whose vertices come first.
 func (g *Graph) Paths() (out [][]int) {
 	fixed := make([]bool, len(g.Vertices))
-	length := make([]int, len(g.Vertices)) // of the longest path from each vertex on
+	length := make([]int, len(g.Vertices)) // per vertex: of the longest path that begins there
 	for left := len(g.Vertices); left > 0; {
 		start := -1
 		for i := len(g.order) - 1; i >= 0; i-- {
@@ -77,8 +77,8 @@ func (g *Graph) next(v int, fixed []bool, length []int) int {
 	return out
 }
 
-// along chooses the vectors of a path by dynamic programming. Edges between vertices of the path that are no neighbours
-// are ignored.
+// along chooses the vectors of a path by dynamic programming. It ignores edges between vertices that are not neighbours
+// on the path.
 func (s *space) along(path []int, choice []int32, informed bool) {
 	back := make([][]int32, len(path)) // for each vector the best one of the vertex before
 	var sums []uint64
@@ -122,8 +122,8 @@ func (s *space) addFixed(sums []uint64, v int, choice []int32) {
 	}
 }
 
-// step adds to here, the sums by v's vectors, the least of before, the sums by u's vectors, with the edges between. It
-// gives u's vector for each of v's.
+// step goes on along a path from vertex u to v. before holds least sums by u's vectors. It adds to here, the sums by
+// v's vectors, the least of before plus the edges between, and returns the vector of u that gives it.
 func (s *space) step(u, v int, before, here []uint64) []int32 {
 	var edges []int
 	seen := uint64(0)
@@ -146,7 +146,8 @@ func (s *space) step(u, v int, before, here []uint64) []int32 {
 // rounds is how often all paths and vertices are tried again at most.
 const rounds = 20
 
-// improved is the informed linearisation, then path by path and vertex by vertex again as long as that costs less.
+// improved is the informed linearisation, then improved path by path and vertex by vertex as long as that lowers the
+// cost.
 func (d *Decomposer) improved(ctx context.Context) (*Plan, error) {
 	s := d.s
 	choice := s.nothing()

@@ -16,7 +16,7 @@ type Plan struct {
 	Vectors []Vector
 	Costs   Costs
 	By      string // the method
-	Why     string // why it is no exact one, where it is none
+	Why     string // why the plan is not exact; "" if it is
 }
 
 // Limits bound what exact methods may take.
@@ -34,7 +34,7 @@ type Decomposer struct {
 	limits Limits
 }
 
-// NewDecomposer lists the viable vectors. Limits of zero are those by default.
+// NewDecomposer lists the viable vectors. A zero limit means the default.
 func NewDecomposer(g *Graph, p int64, limits Limits) (*Decomposer, error) {
 	s, err := newSpace(g, p)
 	if err != nil {

@@ -19,7 +19,7 @@ var (
 func drawn(r *rand.Rand) *Case {
 	sizes := []int64{1, 2, 3, 4, 6, 8, 16}
 	b := newBuilder(map[string]int64{})
-	name := func(l int, size int64) string { // labels of equal size and number are shared by vertices
+	name := func(l int, size int64) string { // vertices share labels of equal size and number
 		n := fmt.Sprintf("%c%d", 'a'+l, size)
 		b.Sizes[n] = size
 		return n
@@ -47,7 +47,7 @@ func drawn(r *rand.Rand) *Case {
 			labels, used := []string{}, map[string]bool{}
 			for k, size := range shapes[from] {
 				l := name(k, size)
-				for _, other := range r.Perm(6) { // an equal label of another place is as good
+				for _, other := range r.Perm(6) { // another label of equal size would do as well
 					if n := name(other, size); !used[n] && r.IntN(3) > 0 {
 						l = n
 					}

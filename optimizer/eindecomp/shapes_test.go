@@ -105,7 +105,7 @@ func llama(blocks int) *Description {
 	return &b.Description
 }
 
-// TestPlanningTime: what planning takes stays far below what is asked of it.
+// TestPlanningTime: planning takes far less time than is allowed.
 func TestPlanningTime(t *testing.T) {
 	for _, tc := range []struct {
 		name  string

@@ -11,25 +11,25 @@ import (
 // mostPairs is how many pairs of cuts the two ends of an edge may have.
 const mostPairs = 1 << 28
 
-// mostShared is how many costs of edges are kept; where there are more, each is computed when it is asked for.
+// mostShared is how many costs of edges are kept. Beyond, a cost is computed when it is asked for.
 const mostShared = 1 << 25
 
-// space holds what the methods choose from: the viable vectors of each vertex, with their costs. Vertices of one kind,
-// with equal bounds and labels in equal places, share all of it, and so do edges between equal kinds: layers of a
+// space holds the viable vectors of each vertex and their costs, from which the methods choose. Vertices of one kind,
+// with equal bounds and labels in equal places, share them, and so do edges between equal kinds: the layers of a
 // network are planned at the cost of one.
 type space struct {
 	g      *Graph
 	kind   []int      // of each vertex
 	viable [][]vector // of each vertex, ascending
-	own    [][]uint64 // join and aggregation of each of them
+	own    [][]uint64 // cost of join and aggregation of each of them
 	views  []map[uint64]*view
 	ends   [][2]*view // of each edge: how it sees the consumer's and the producer's vector
-	shared []int      // of each edge: which of costs is its own
-	costs  [][]uint64 // by the producer's class, then the consumer's; nil where they are not kept
+	shared []int      // per edge: the index of its table in costs
+	costs  [][]uint64 // by the producer's class, then the consumer's; nil if not kept
 }
 
-// view is how something sees the vectors of a vertex that depends on some of the labels only: vectors with equal parts
-// of these are one class.
+// view groups the vectors of a vertex for something that depends on some of its labels only. Vectors with equal parts
+// of these labels are one class.
 type view struct {
 	of    []int32 // the class of each vector
 	first []int32 // the first vector of each class
@@ -66,7 +66,7 @@ func newSpace(g *Graph, p int64) (*space, error) {
 	return s, s.share()
 }
 
-// kind tells vertices apart that differ in more than names.
+// kind is equal for vertices that differ in names only.
 func (v *Vertex) kind() string {
 	var b strings.Builder
 	for _, l := range v.Labels {
@@ -178,7 +178,7 @@ func (s *space) total(choice []int32) (out uint64) {
 	return out
 }
 
-// checked makes a plan of a choice whose cost a method has found as total. The formulas must give the same.
+// checked makes a plan of a choice, for which a method has found the cost total. The formulas must give the same cost.
 func (s *space) checked(choice []int32, by string, total uint64) (*Plan, error) {
 	if total >= tooMany {
 		return nil, passes("the cost of every plan")

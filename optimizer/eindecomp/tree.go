@@ -6,8 +6,8 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// Tree is the dynamic programme for trees (EinDecomp §8.3): least[v][c] is the least cost of v and all above it with
-// the output cut as class c.
+// Tree is the dynamic programme for trees (EinDecomp §8.3): least[v][c] is the least cost of v and all of its
+// producers, with v's output cut as class c.
 func (d *Decomposer) Tree(ctx context.Context) (*Plan, error) {
 	s := d.s
 	if !s.g.IsTree() {
@@ -48,8 +48,8 @@ func (d *Decomposer) Tree(ctx context.Context) (*Plan, error) {
 }
 
 // cheapest gives, for each class of a consumer's vectors, the least cost of its producer with the edges between, and
-// the producer's vector. Least and best are, by the cut of the producer's output, its least costs and the vectors that
-// have them.
+// the producer's vector. least and best hold, by cut of the producer's output, its least cost and the vector that has
+// it.
 func (s *space) cheapest(edges []int, consumer *view, least []uint64, best []int32) (into []uint64, from []int32) {
 	into, from = make([]uint64, len(consumer.first)), make([]int32, len(consumer.first))
 	room := make([]uint64, len(consumer.first))
@@ -94,7 +94,7 @@ func leastByClass(sums []uint64, by *view) (least []uint64, best []int32) {
 	return least, best
 }
 
-// firstLeast is the first of the least.
+// firstLeast is the index of the first minimum.
 func firstLeast(sums []uint64) (out int32) {
 	for k, x := range sums {
 		if x < sums[out] {

@@ -25,8 +25,8 @@ func checkSites(p int64) error {
 		int64(1)<<bits.Len64(uint64(p)))
 }
 
-// goal is the binary logarithm of the product that viable vectors have: of p, or of the largest product that the bounds
-// allow.
+// goal is the binary logarithm of the product of a viable vector's parts: p, or the largest product below it that the
+// bounds allow.
 func (v *Vertex) goal(p int64) int {
 	sum := 0
 	for _, l := range v.Labels {
@@ -64,7 +64,7 @@ func (v *Vertex) viable(p int64) ([]vector, error) {
 	return out, nil
 }
 
-// countViable counts the viable vectors without listing them; what passes mostVectors is not counted on.
+// countViable counts the viable vectors without listing them; counting stops beyond mostVectors.
 func (v *Vertex) countViable(goal int) int {
 	ways := make([]int, goal+1) // of the labels so far, by the sum of their exponents
 	ways[0] = 1

@@ -8,16 +8,16 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// Context is what rules may look at: the plan, and facts about its nodes. It is kept up to date while rules change the
-// plan, at a cost that does not depend on the plan's size: a rule reports the nodes that it has changed (Changed), and
-// Update counts their inputs again and drops facts derived from them.
+// Context is what rules see: the plan, and facts about its nodes. It follows changes of the plan at a cost that does
+// not depend on the plan's size: a rule reports the nodes that it has changed (Changed), and Update counts their inputs
+// again and drops facts that were derived from them.
 type Context struct {
 	B    *ra.Builder
 	Plan *ra.Plan
 	Cost *cost.Model
 
 	known   map[*ra.Node]*about // the nodes of the plan
-	numbers map[string]int      // of expressions, see numbering
+	numbers map[string]int      // of expressions; see numbering
 	roots   []*ra.Node          // the roots that have been counted
 	changed []*ra.Node
 	moved   bool // roots have changed
@@ -25,9 +25,9 @@ type Context struct {
 
 // about holds the facts about a node of the plan.
 type about struct {
-	uses       int        // slots and roots that read it
+	uses       int        // how many inputs and roots read it
 	inputs     []*ra.Node // the inputs that have been counted
-	users      []*ra.Node // one for each slot that reads it
+	users      []*ra.Node // one entry for each input that is this node
 	restricted choice
 	tried      bool // no rule fires here, nor below, until something below changes
 	signature  string
@@ -75,11 +75,11 @@ func (c *Context) consumers(n *ra.Node, f func(p *ra.Node)) {
 	}
 }
 
-// Changed notes nodes that a rule has changed in place.
+// Changed notes the nodes that a rule has changed in place, for Update.
 func (c *Context) Changed(nodes ...*ra.Node) { c.changed = append(c.changed, nodes...) }
 
-// Try reports whether something below n, or the number of its readers, has changed since n was last tried. n then
-// counts as tried. Rules that look further than that must be tried in any case.
+// Try reports whether n must be tried: something below it, or its number of readers, has changed since the last Try.
+// Rules that look further (Rule.Anywhere) must be tried in any case.
 func (c *Context) Try(n *ra.Node) bool {
 	a := c.known[n]
 	if a.tried {
@@ -89,7 +89,7 @@ func (c *Context) Try(n *ra.Node) bool {
 	return true
 }
 
-// again makes n, and all nodes that read it, be tried again.
+// again has n, and all nodes that read it, tried again.
 func (c *Context) again(n *ra.Node) {
 	if a := c.known[n]; a != nil && a.tried {
 		a.tried = false
@@ -137,7 +137,7 @@ func (c *Context) Update() {
 	}
 }
 
-// use counts one more slot of p that reads n; p is nil for a root.
+// use counts another input of p that is n; p is nil for a root.
 func (c *Context) use(n, p *ra.Node) {
 	a := c.known[n]
 	if a == nil {
@@ -155,7 +155,7 @@ func (c *Context) use(n, p *ra.Node) {
 	}
 }
 
-// release removes a slot that reads n. A node that nothing reads is gone, and so are nodes that only it read.
+// release removes an input that is n. A node without readers leaves the plan, and so do nodes that only it has read.
 func (c *Context) release(n, p *ra.Node) {
 	a := c.known[n]
 	a.uses--
@@ -178,8 +178,8 @@ func (c *Context) release(n, p *ra.Node) {
 	}
 }
 
-// forget drops facts derived from n, of n and of all that read it. Whoever derives a fact of a node has derived it of
-// the node's inputs, so the walk ends where there are no facts.
+// forget drops facts about n and about all nodes that read it. A fact about a node is derived from facts about its
+// inputs, so the walk ends at nodes without facts.
 func (c *Context) forget(n *ra.Node) {
 	a := c.known[n]
 	if a == nil {

@@ -34,7 +34,7 @@ var _ = register(Rule{
 	},
 })
 
-// single is an aggregate of one row.
+// single is the value of an aggregate over one row.
 func single(in *ra.Node, a ra.Agg) *kernels.Expr {
 	one, zero := kernels.Const(kernels.IntValue(1)), kernels.Const(kernels.IntValue(0))
 	if a.Fn == ra.CountRows {

@@ -46,11 +46,11 @@ var _ = register(Rule{
 	},
 })
 
-// provers are the inputs of a join n by what they prove of others; what they prove is found where it is asked for.
+// provers finds what each input of join n proves of others by having rows. It looks when it is first asked.
 type provers struct {
 	n      *ra.Node
-	needed map[*ra.Node][]int // slots of the inputs that have no rows where the node has none
-	splits map[int][]*ra.Node // by slot: sums and unions below that may prove more
+	needed map[*ra.Node][]int // per node: the inputs of the join that have no rows if the node has none
+	splits map[int][]*ra.Node // per input: Add and Union nodes below it, which may prove more
 }
 
 func (p *provers) find() {
@@ -63,7 +63,7 @@ func (p *provers) find() {
 	}
 }
 
-// reach notes the nodes without whose rows n, below input slot, has none.
+// reach notes for n and for the nodes below it that input slot has no rows if they have none.
 func (p *provers) reach(n *ra.Node, slot int) {
 	if known := p.needed[n]; len(known) > 0 && known[len(known)-1] == slot {
 		return
@@ -81,8 +81,8 @@ func (p *provers) reach(n *ra.Node, slot int) {
 	}
 }
 
-// hasValue reports whether column id of sum, a sum without groups, is never NULL for a row of the join, as its inputs
-// other than slot s prove.
+// hasValue reports whether column id of sum, an aggregate without groups, is never NULL in a row of the join: an input
+// other than slot s proves that sum has rows to add.
 func (p *provers) hasValue(sum *ra.Node, id ra.ColumnID, s int) bool {
 	if sum.Op != ra.Aggregate || len(sum.Group) > 0 || !sum.Col(id).Type.Nullable {
 		return false
@@ -92,7 +92,7 @@ func (p *provers) hasValue(sum *ra.Node, id ra.ColumnID, s int) bool {
 	}
 	summed := sum.Inputs[0]
 	for summed.Op == ra.Select && len(summed.Pred) == 0 || summed.Op == ra.Aggregate && len(summed.Group) > 0 {
-		summed = summed.Inputs[0] // it has rows where its input has
+		summed = summed.Inputs[0] // it has rows if its input has
 	}
 	p.find()
 	if slices.ContainsFunc(p.needed[summed], func(t int) bool { return t != s }) {
@@ -106,7 +106,7 @@ func (p *provers) hasValue(sum *ra.Node, id ra.ColumnID, s int) bool {
 	return false
 }
 
-// needsRows reports whether n has no rows where of has none.
+// needsRows reports whether n has no rows if of has none.
 func needsRows(n, of *ra.Node) bool {
 	memo := map[*ra.Node]bool{}
 	var visit func(n *ra.Node) bool
@@ -130,8 +130,8 @@ func needsRows(n, of *ra.Node) bool {
 	return visit(n)
 }
 
-// knowing returns n with its expressions simplified by what is known of columns of its inputs; nil where nothing became
-// simpler.
+// knowing returns n with expressions that are simplified because some columns of its inputs are never NULL; nil if none
+// becomes simpler.
 func knowing(n *ra.Node, notNull func(slot int, id ra.ColumnID) bool) *ra.Node {
 	out, changed := *n, false
 	known := map[kernels.Col]bool{}
@@ -158,7 +158,7 @@ func knowing(n *ra.Node, notNull func(slot int, id ra.ColumnID) bool) *ra.Node {
 			return e
 		}
 		simple = unmark.Map(simple)
-		if simple.Type.Nullable && !e.Type.Nullable { // the test told the type that it cannot be NULL
+		if simple.Type.Nullable && !e.Type.Nullable { // the test had made the type not NULL
 			return e
 		}
 		changed = true

@@ -23,7 +23,7 @@ var _ = register(Rule{
 	},
 })
 
-// distinctPred are the predicates of n, each once.
+// distinctPred returns the predicates of n without repetitions.
 func distinctPred(c *Context, n *ra.Node) (out []*kernels.Expr) {
 	x, seen := c.numbering(n), map[int]bool{}
 	for _, p := range n.Pred {
@@ -35,7 +35,7 @@ func distinctPred(c *Context, n *ra.Node) (out []*kernels.Expr) {
 	return out
 }
 
-// distinctEqui are the equalities of n, each once.
+// distinctEqui returns the equalities of n without repetitions.
 func distinctEqui(n *ra.Node) (out []ra.Equi) {
 	at := map[[2]kernels.Col]int{}
 	for _, q := range n.Equi {

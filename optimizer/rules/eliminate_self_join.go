@@ -23,7 +23,7 @@ var _ = register(Rule{
 		if eliminateOne(c, n, 0, len(n.Inputs)) {
 			return true
 		}
-		for s, in := range n.Inputs { // a join of which n reads keys, one of them u's
+		for s, in := range n.Inputs { // a join below n that passes on what n reads: u may be one of its inputs
 			if in.Op != ra.Join || len(in.Pred) > 0 || !readsPlain(n, s) {
 				continue
 			}
@@ -36,7 +36,7 @@ var _ = register(Rule{
 	},
 })
 
-// eliminateOne drops one of the inputs from to to-1 of n, the first for which another input was made from the same row.
+// eliminateOne drops the first input, of those from from to to-1, whose rows another input was made from.
 func eliminateOne(c *Context, n *ra.Node, from, to int) bool {
 	if len(n.Inputs) < 2 {
 		return false
@@ -66,9 +66,9 @@ func readsPlain(n *ra.Node, s int) bool {
 	return plain
 }
 
-// sameRow reports whether each row of input a was made from that row of the node u of slot s with which n joins it. by
-// holds the column of a that equals a column of u's identity and is of its type, path the slots from a down to u along
-// which other columns of u come up; path is nil where n reads none.
+// sameRow reports whether each row of input a was made from the row of u = n.Inputs[s] with which n joins it. by maps
+// columns of u's identity to the columns of a that equal them and have their type. path is the way of inputs from a
+// down to u, by which other columns of u can be fetched; it counts only if n reads such columns.
 func sameRow(n *ra.Node, links *ra.Links, a, s int) (by map[ra.ColumnID]ra.ColumnID, path []int, ok bool) {
 	u := n.Inputs[s]
 	for _, q := range n.Equi {
@@ -77,7 +77,7 @@ func sameRow(n *ra.Node, links *ra.Links, a, s int) (by map[ra.ColumnID]ra.Colum
 			l, r = r, l
 		}
 		if r.Input == s && l.Input == a && (!u.IsKey(r.ID) || !q.NullSafe && u.Col(r.ID).Type.Nullable) {
-			return nil, nil, false // only the identity is equated: other conditions need not hold along the path
+			return nil, nil, false // a condition on other columns need not hold along the path
 		}
 	}
 	var ids, want []ra.ColumnID
@@ -118,15 +118,15 @@ func readsMore(n *ra.Node, s int, by map[ra.ColumnID]ra.ColumnID) bool {
 	return more
 }
 
-// tracer follows columns down to columns want of node u, all of them over one path.
+// tracer follows columns down to the columns want of node u, all of them along the same path.
 type tracer struct {
 	u       *ra.Node
 	want    []ra.ColumnID
-	through bool // operators that pass rows on without other columns may lie between
-	left    int  // visits that are left: a plan may have very many paths
+	through bool // operators that do not pass on u's other columns may be on the path
+	left    int  // how many visits are left: a plan may have very many paths
 }
 
-// trace returns the path of slots from node n, whose columns ids are followed, down to u.
+// trace returns the path of inputs from node n down to u along which n's columns ids come from want.
 func (t *tracer) trace(n *ra.Node, ids []ra.ColumnID) (path []int, ok bool) {
 	if t.left--; n == t.u || t.left < 0 {
 		return []int{}, n == t.u && slices.Equal(ids, t.want)
@@ -168,7 +168,8 @@ func (t *tracer) trace(n *ra.Node, ids []ra.ColumnID) (path []int, ok bool) {
 	return nil, false
 }
 
-// columnsIn returns columns of input s that always equal the output columns ids of n; nil where one has none.
+// columnsIn returns the columns of input s that always equal n's output columns ids; nil if one of them has no such
+// column.
 func columnsIn(n *ra.Node, s int, ids []ra.ColumnID) []ra.ColumnID {
 	var out []ra.ColumnID
 	links := n.Links()
@@ -190,12 +191,13 @@ func columnsIn(n *ra.Node, s int, ids []ra.ColumnID) []ra.ColumnID {
 	return out
 }
 
-// samePlace returns the columns of in that stand where ids stand in n.
+// samePlace returns the columns of in at the positions that ids have in n.
 func samePlace(n *ra.Node, ids []ra.ColumnID, in *ra.Node) []ra.ColumnID {
 	return lists.Map(ids, func(id ra.ColumnID) ra.ColumnID { return in.Cols[n.Index(id)].ID })
 }
 
-// absorb drops input s of n; the columns it gave come from input a, those in up under these ids.
+// absorb drops input s of n. Its columns are then read from input a: those in up under the ids given there, others are
+// fetched along path.
 func absorb(c *Context, n *ra.Node, a, s int, up map[ra.ColumnID]ra.ColumnID, path []int) {
 	u := n.Inputs[s]
 	fetch := func(col kernels.Col) kernels.Col {
@@ -218,7 +220,7 @@ func absorb(c *Context, n *ra.Node, a, s int, up map[ra.ColumnID]ra.ColumnID, pa
 	dropInput(n, s)
 }
 
-// widen makes column id of u available as a column of n, along the path of slots.
+// widen makes column id of u a column of n, fetched along the path of inputs.
 func widen(c *Context, n *ra.Node, path []int, u *ra.Node, id ra.ColumnID) ra.ColumnID {
 	if len(path) == 0 {
 		return id

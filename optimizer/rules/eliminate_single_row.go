@@ -43,7 +43,7 @@ func singleRow(n *ra.Node) bool {
 	return false
 }
 
-// slots tells of which inputs n reads a column.
+// slots reports, for each input, whether n reads a column of it.
 func slots(n *ra.Node) []bool {
 	read := make([]bool, len(n.Inputs))
 	n.Reads(func(c kernels.Col) { read[c.Input] = true })

@@ -29,7 +29,7 @@ var _ = register(Rule{
 	},
 })
 
-// narrower reports whether a row that semi-join n keeps is one that semi-join m keeps. Their left columns correspond by
+// narrower reports whether semi-join m keeps all rows that semi-join n keeps. Their left columns correspond by
 // position.
 func narrower(n, m *ra.Node) bool {
 	return !slices.ContainsFunc(m.Equi, func(w ra.Equi) bool {
@@ -40,9 +40,9 @@ func narrower(n, m *ra.Node) bool {
 	})
 }
 
-// chosenFrom reports whether n holds some of the rows of all, and column id of n is column of of it.
+// chosenFrom reports whether n holds some of the rows of all, with column of of all as its column id.
 func chosenFrom(n *ra.Node, id ra.ColumnID, all *ra.Node, of ra.ColumnID) bool {
-	for all.Op == ra.Select && len(all.Pred) == 0 && isPass(all, all.Index(of)) { // it has all rows of its input
+	for all.Op == ra.Select && len(all.Pred) == 0 && isPass(all, all.Index(of)) { // it keeps all rows of its input
 		all, of = all.Inputs[0], all.Out[all.Index(of)].Col.ID
 	}
 	for n != all {

@@ -41,8 +41,8 @@ var _ = register(Rule{
 	},
 })
 
-// signature describes what a node computes, its columns by position. Expressions stand in it by their numbers, so that
-// it is short where they share large parts.
+// signature describes what a node computes, with columns by position. Expressions are in it by number, which keeps it
+// short even if they share large parts.
 func (c *Context) signature(n *ra.Node) string {
 	var b strings.Builder
 	x := c.numbering(n)
@@ -72,8 +72,8 @@ func (c *Context) signature(n *ra.Node) string {
 	return b.String()
 }
 
-// numbering finds the numbers of a node's expressions: those that are the same by construction, columns being the same
-// by position, have the same number, in all nodes of the plan.
+// numbering numbers the expressions of a node. Two expressions have the same number, in all nodes of the plan, if they
+// are built in the same way from columns at the same positions.
 type numbering struct {
 	c  *Context
 	n  *ra.Node
@@ -117,7 +117,7 @@ func (x *numbering) number(e *kernels.Expr) int {
 	return k
 }
 
-// redirect makes every consumer of n read to instead, whose columns correspond by position.
+// redirect makes every reader of n read to instead. Their columns correspond by position.
 func redirect(c *Context, n, to *ra.Node) {
 	fresh := map[ra.ColumnID]ra.ColumnID{}
 	for i, col := range n.Cols {

@@ -29,13 +29,13 @@ var _ = register(Rule{
 	},
 })
 
-// shallow reports whether in may stand beside the other inputs of n: a selection stays below a join
-// (PushSelectBelowJoin).
+// shallow reports whether in may be merged into n. A selection may not if n is a join: PushSelectBelowJoin puts it
+// below.
 func shallow(n, in *ra.Node) bool {
 	return len(in.Inputs) > 0 && !(len(n.Inputs) > 1 && len(in.Inputs) == 1 && len(in.Pred) > 0)
 }
 
-// plainConditions reports whether the columns of input slot that n equates are plain.
+// plainConditions reports whether n's equalities use only plain columns of this input.
 func plainConditions(n *ra.Node, slot int) bool {
 	for _, q := range n.Equi {
 		for _, c := range []kernels.Col{q.L, q.R} {
@@ -47,8 +47,8 @@ func plainConditions(n *ra.Node, slot int) bool {
 	return true
 }
 
-// mergeable keeps of the candidates those that compute nothing that n would compute more often, and equates no such
-// column; it reports whether one is left. It looks at n once, however many they are.
+// mergeable keeps only candidates whose merging does not make n compute something several times, or equate a computed
+// column. It reports whether one is left. It looks at n once for all candidates.
 func mergeable(n *ra.Node, candidates []bool) bool {
 	reads := map[kernels.Col]int{}
 	n.Reads(func(c kernels.Col) { reads[c]++ })
@@ -71,11 +71,11 @@ func mergeable(n *ra.Node, candidates []bool) bool {
 type merger struct {
 	n    *ra.Node
 	gone []bool // by slot
-	base []int  // by slot: where it, or the first of its inputs, goes
+	base []int  // by slot: the new slot of it, or of the first of its inputs
 }
 
-// mergeInputs replaces the input slots that are gone by those inputs' inputs. Identity columns stay passed through: the
-// columns that carried them become plain columns of the new inputs.
+// mergeInputs replaces the inputs that are gone by their own inputs. Identity columns stay passed through: the columns
+// that carried them become plain columns of the new inputs.
 func mergeInputs(n *ra.Node, gone []bool) {
 	m := &merger{n: n, gone: gone, base: make([]int, len(n.Inputs))}
 	var inputs []*ra.Node
@@ -126,13 +126,13 @@ func mergeInput(n *ra.Node, slot int) {
 	mergeInputs(n, gone)
 }
 
-// below is what an input that is gone computes in its column c.
+// below is the expression of column c in an input that is gone.
 func (m *merger) below(c kernels.Col) *kernels.Expr {
 	in := m.n.Inputs[c.Input]
 	return in.Out[in.Index(c.ID)]
 }
 
-// col is where a column that a condition equates goes; of an input that is gone it is plain.
+// col is the new place of a column in an equality. Such a column is plain in an input that is gone.
 func (m *merger) col(c kernels.Col) kernels.Col {
 	to := c
 	if m.gone[c.Input] {
@@ -144,14 +144,15 @@ func (m *merger) col(c kernels.Col) kernels.Col {
 	return to
 }
 
-// inner renumbers the inputs of input slot in its expressions.
+// inner renumbers the inputs in expressions of input slot, which is gone.
 func (m *merger) inner(slot int) func(*kernels.Expr) *kernels.Expr {
 	return kernels.NewMapper(func(l *kernels.Expr) *kernels.Expr {
 		return kernels.Column(kernels.Col{Input: l.Col.Input + m.base[slot], ID: l.Col.ID}, l.Type)
 	}).Map
 }
 
-// substitution puts what the inputs that are gone compute into an expression of the node; other columns are renumbered.
+// substitution puts the expressions of inputs that are gone into an expression of the node, and renumbers its other
+// columns.
 func (m *merger) substitution() func(*kernels.Expr) *kernels.Expr {
 	inner, constants := map[int]func(*kernels.Expr) *kernels.Expr{}, false
 	for slot, in := range m.n.Inputs {

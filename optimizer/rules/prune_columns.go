@@ -30,7 +30,7 @@ var _ = register(Rule{
 	},
 })
 
-// demand marks what n reads of its inputs.
+// demand marks the columns of its inputs that n reads.
 func demand(n *ra.Node, need map[ra.ColumnID]bool) {
 	read := func(c kernels.Col) { need[c.ID] = true }
 	n.Reads(read)
@@ -73,7 +73,7 @@ func prune(n *ra.Node, need map[ra.ColumnID]bool) bool {
 	var out []*kernels.Expr
 	var aggs []ra.Agg
 	for i, c := range n.Cols {
-		last := n.Op == ra.Scan && i == len(n.Cols)-1 && cols == nil // a scan of no columns would lose its rows
+		last := n.Op == ra.Scan && i == len(n.Cols)-1 && cols == nil // a scan without columns would have no rows
 		if !need[c.ID] && !n.IsKey(c.ID) && !last {
 			continue
 		}

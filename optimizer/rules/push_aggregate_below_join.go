@@ -34,7 +34,7 @@ var _ = register(Rule{
 		if in.Op != ra.Join && in.Op != ra.Select {
 			return false
 		}
-		for s, below := range in.Inputs { // a kernel that has been moved below the join
+		for s, below := range in.Inputs { // as if a kernel had not been moved below the join
 			if (below.Op == ra.Join || below.Op == ra.Select) && c.Sole(below) && !plain(below) && plainConditions(in, s) &&
 				eager(c, n, merged(in, s)) {
 				return true
@@ -57,11 +57,11 @@ func merged(n *ra.Node, s int) *ra.Node {
 	return &m
 }
 
-// eager tries each input of join as the one that is joined after the sums.
+// eager tries for each input of join to take sums before it is joined.
 func eager(c *Context, agg, join *ra.Node) bool {
 	read := slots(join)
 	for late := range join.Inputs {
-		if !read[late] && !constant(agg, join) { // there is nothing that could be taken out of the sums
+		if !read[late] && !constant(agg, join) { // nothing of it could be taken out of the sums
 			continue
 		}
 		s := &split{c: c, agg: agg, join: join, late: late}
@@ -79,7 +79,7 @@ func constant(agg, join *ra.Node) bool {
 	return slices.ContainsFunc(agg.Aggs, func(a ra.Agg) bool { return join.Out[in.Index(a.Arg)].IsConst() })
 }
 
-// split is an aggregate whose sums are taken before input late of its join.
+// split is an aggregate whose sums are taken before input late of its join is joined.
 type split struct {
 	c         *Context
 	agg, join *ra.Node
@@ -87,18 +87,19 @@ type split struct {
 	forms     []*kernels.LinearForm // of the aggregates' arguments
 	rows      *ra.Node              // the join of the other inputs
 	sums      *ra.Node              // the early sums
-	out       *ra.Node              // these joined with the late input: first the group, then the arguments
+	out       *ra.Node              // sums joined with the late input: the group's columns, then the arguments
 }
 
 // arg is the expression of aggregate i.
 func (s *split) arg(i int) *kernels.Expr { return s.join.Out[s.agg.Inputs[0].Index(s.agg.Aggs[i].Arg)] }
 
-// linear finds what to sum.
+// linear splits each argument into a core that is summed early and a linear function of it that needs the late input.
+// It reports whether some argument needs the late input.
 func (s *split) linear() bool {
 	late := false
 	for i := range s.agg.Aggs {
 		l := kernels.SplitLinear(s.arg(i), func(c kernels.Col) bool { return c.Input == s.late })
-		if l == nil || !(known{}).of(l.Core).total { // it will see rows that the late input drops
+		if l == nil || !(known{}).of(l.Core).total { // it also sees rows that the late input drops
 			return false
 		}
 		late = late || l.Late()
@@ -107,7 +108,8 @@ func (s *split) linear() bool {
 	return late
 }
 
-// build makes the nodes; it reports false where the sums would be the rows themselves, or a condition reads both sides.
+// build makes the new nodes. It returns false if each early sum would be of one row, or if a condition reads both
+// sides.
 func (s *split) build() bool {
 	var slots []int
 	var inputs []*ra.Node
@@ -140,7 +142,7 @@ func (s *split) build() bool {
 	for _, g := range group {
 		out = append(out, ra.OutCol{Name: s.join.Inputs[g.Input].Col(g.ID).Name, X: below(s.join.InputVar(g.Input, g.ID))})
 	}
-	if len(group) == 0 { // without a group there would be a row of sums over no rows
+	if len(group) == 0 { // without a group there would be a row even if there is nothing to sum
 		out = append(out, ra.OutCol{Name: "all", X: kernels.Const(kernels.IntValue(0))})
 	}
 	n := len(out)
@@ -151,14 +153,14 @@ func (s *split) build() bool {
 	return s.sum(n) && s.rejoin(group, after)
 }
 
-// sides tells of which inputs e reads columns.
+// sides reports whether e reads columns of the early inputs, and of the late one.
 func (s *split) sides(e *kernels.Expr) (early, late bool) {
 	e.Cols(func(c kernels.Col) { early, late = early || c.Input != s.late, late || c.Input == s.late })
 	return early, late
 }
 
-// group lists the columns by which the early sums are grouped: the early part of the group and of the join's
-// conditions.
+// group lists the columns by which the early sums are grouped: the early columns of the aggregate's group and of the
+// equalities with the late input.
 func (s *split) group() ([]kernels.Col, bool) {
 	var out []kernels.Col
 	add := func(c kernels.Col) {
@@ -253,12 +255,12 @@ func (s *split) rejoin(group []kernels.Col, pred []*kernels.Expr) bool {
 	return true
 }
 
-// flopsPerNumber is how many operations of a kernel cost as much as a number that is gathered and added: the first run
-// from the cache, the second through the memory.
+// flopsPerNumber is how many operations of a kernel cost as much as gathering and adding one number: operations run in
+// the cache, gathering goes through the memory.
 const flopsPerNumber = 32
 
-// cheaper compares both ways, in numbers gathered and added. What depends on a parameter is gathered again by the
-// gradient; what does not is computed once per run.
+// cheaper compares the costs of both ways, in numbers gathered and added. The gradient gathers again what depends on a
+// parameter; what does not is computed once per run.
 func (s *split) cheaper() bool {
 	m := s.c.Cost
 	early, groups, rows, after := m.Rows(s.rows), m.Rows(s.sums), m.Rows(s.join), m.Rows(s.out)
@@ -273,13 +275,13 @@ func (s *split) cheaper() bool {
 		then += after*kernel + early*float64(core.Type.Size())*weight(core.Dep, 0.5) + after*float64(x.Type.Size())
 		wider = wider || core.Type.Size() > x.Type.Size()
 	}
-	if !wider && len(s.join.Inputs[s.late].Unique) == 0 { // a factor of the whole sum
+	if !wider && len(s.join.Inputs[s.late].Unique) == 0 { // the late input is one factor of the whole sum
 		return groups < 0.9*rows
 	}
 	return then < now
 }
 
-// weight is how often a column is gathered in a step: twice where it depends on a parameter, else free times.
+// weight is how often a step gathers a column: twice if it depends on a parameter, else free times.
 func weight(dep bool, free float64) float64 {
 	if dep {
 		return 2
@@ -303,7 +305,7 @@ func (s *split) kernelRows() float64 {
 	return rows
 }
 
-// apply lets the aggregate sum what is left to sum.
+// apply has the aggregate sum the early sums.
 func (s *split) apply() {
 	n := len(s.agg.Group)
 	s.agg.Inputs = []*ra.Node{s.out}

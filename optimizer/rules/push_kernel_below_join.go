@@ -22,8 +22,8 @@ var _ = register(Rule{
 	},
 })
 
-// moveKernel finds a part of an output of the join n that reads a proper subset of the inputs and that want
-// accepts, and computes it below. branches tells whether it may come from a branch that is not always chosen.
+// moveKernel finds a part of an output of the join n that reads only some of the inputs and that want accepts, and
+// computes it below the join. branches: the part may come from a branch that is not always chosen.
 func moveKernel(c *Context, n *ra.Node, branches bool, want func(e *kernels.Expr, slots []int) bool) bool {
 	if n.Op != ra.Join || len(n.Inputs) < 2 {
 		return false
@@ -46,7 +46,7 @@ func moveKernel(c *Context, n *ra.Node, branches bool, want func(e *kernels.Expr
 	return false
 }
 
-// known remembers what the parts of expressions read, since large expressions share them.
+// known remembers facts about parts of expressions, because large expressions share parts.
 type known map[*kernels.Expr]*facts
 
 // facts about an expression: the inputs that it reads, and whether it is defined for any values.
@@ -76,7 +76,7 @@ func (k known) of(e *kernels.Expr) *facts {
 	return f
 }
 
-// slotSet is a set of inputs, a bit each.
+// slotSet is a set of inputs, as bits.
 type slotSet []uint64
 
 func (s slotSet) with(slot int) slotSet {
@@ -86,7 +86,7 @@ func (s slotSet) with(slot int) slotSet {
 	return out
 }
 
-// or is the union; it is s itself where t adds nothing.
+// or is the union; s itself if t adds nothing.
 func (s slotSet) or(t slotSet) slotSet {
 	more := len(t) > len(s)
 	for i := 0; i < len(t) && !more; i++ {
@@ -123,8 +123,7 @@ func (s slotSet) list() []int {
 	return out
 }
 
-// part finds the largest call in e that want accepts, the first of several; it does not look at what it has seen
-// before.
+// part finds the first of the largest calls in e that want accepts. It does not look at parts in seen.
 func part(e *kernels.Expr, branches bool, seen map[*kernels.Expr]bool, want func(*kernels.Expr) bool) *kernels.Expr {
 	var visit func(e *kernels.Expr) *kernels.Expr
 	visit = func(e *kernels.Expr) *kernels.Expr {
@@ -148,8 +147,8 @@ func part(e *kernels.Expr, branches bool, seen map[*kernels.Expr]bool, want func
 	return visit(e)
 }
 
-// subRows estimates the rows of a join of some inputs of n alone; infinite where they are not connected and
-// more than one has several rows.
+// subRows estimates the rows of a join of some of n's inputs. It is infinite if several of them have several rows and
+// they are not connected by equalities.
 func subRows(c *Context, n *ra.Node, slots []int) float64 {
 	r, several := 1.0, 0
 	for _, s := range slots {
@@ -185,7 +184,7 @@ func among(n *ra.Node, slots []int) []ra.Equi {
 	return out
 }
 
-// place computes e on the inputs in slots alone and lets n read it.
+// place computes e over the inputs slots alone, and has n read the result.
 func place(c *Context, n *ra.Node, e *kernels.Expr, slots []int) {
 	var out []ra.OutCol
 	var inputs []*ra.Node
@@ -238,8 +237,8 @@ func place(c *Context, n *ra.Node, e *kernels.Expr, slots []int) {
 	rekey(n, sub, links)
 }
 
-// stand is the column that is read in the place of id: one for all that sub equates, since the node above no
-// longer sees that they are equal.
+// stand is the column to read in place of id: the same for all columns that sub equates, since the node above does not
+// see that they are equal.
 func stand(sub *ra.Node, links *ra.Links, id ra.ColumnID) ra.ColumnID {
 	best := id
 	for _, a := range links.Aliases(id) {
@@ -251,7 +250,7 @@ func stand(sub *ra.Node, links *ra.Links, id ra.ColumnID) ra.ColumnID {
 	return best
 }
 
-// rekey lets sub's identity be the columns that n, which reads it in slot 0, passes through.
+// rekey makes sub's identity the columns that n, which reads sub in slot 0, passes through.
 func rekey(n, sub *ra.Node, links *ra.Links) {
 	above := n.Links()
 	swap := func(ids []ra.ColumnID) []ra.ColumnID {
@@ -268,7 +267,7 @@ func rekey(n, sub *ra.Node, links *ra.Links) {
 	sub.Key, sub.Unique, sub.Least = swap(sub.Key), swap(sub.Unique), nil
 }
 
-// replace puts by in the place of every occurrence of part in e.
+// replace returns e with by in place of every occurrence of part.
 func replace(e, part, by *kernels.Expr) *kernels.Expr {
 	done := map[*kernels.Expr]*kernels.Expr{}
 	var visit func(e *kernels.Expr) *kernels.Expr

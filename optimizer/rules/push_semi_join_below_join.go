@@ -37,7 +37,7 @@ var _ = register(Rule{
 	},
 })
 
-// lift gives n the operator of its only reader-less input m, whose columns correspond by position.
+// lift gives n the operator of its input m, which nothing else reads. Their columns correspond by position.
 func lift(n, m *ra.Node) {
 	c := *m
 	c.Cols, c.Out, c.Pred, c.Equi = slices.Clone(m.Cols), slices.Clone(m.Out), slices.Clone(m.Pred), slices.Clone(m.Equi)

@@ -37,8 +37,8 @@ var _ = register(Rule{
 	},
 })
 
-// partners lists the columns of the join's other inputs that equal column d wherever it has partners, in one step or
-// several.
+// partners lists the columns of the join's other inputs that equal column d in every row of the join, by one equality
+// or several.
 func partners(n *ra.Node, d kernels.Col) (out []kernels.Col) {
 	plain := *n
 	plain.Equi = nil
@@ -55,9 +55,9 @@ func partners(n *ra.Node, d kernels.Col) (out []kernels.Col) {
 	return out
 }
 
-// groupBelow follows a plain column through selections and joins that nobody else reads down to the aggregate
-// whose group column it is; it returns that aggregate and the column of its input. No other input of the join above
-// reads that aggregate, since it is read on this way only.
+// groupBelow follows a plain column down to the aggregate whose group column it is, through selections and joins that
+// nobody else reads. It returns that aggregate and the column of its input. As only this path reads the aggregate, no
+// other input of the join above does.
 func groupBelow(c *Context, n *ra.Node, id ra.ColumnID) (*ra.Node, ra.ColumnID) {
 	for c.Sole(n) {
 		i := n.Index(id)
@@ -73,8 +73,8 @@ func groupBelow(c *Context, n *ra.Node, id ra.ColumnID) (*ra.Node, ra.ColumnID) 
 	return nil, 0
 }
 
-// reducedBy reports whether the column g of n has been semi-joined with that column already, also where the
-// semi-join has been pushed further down.
+// reducedBy reports whether column g of n is already semi-joined with the other column, even if that semi-join has been
+// pushed further down.
 func reducedBy(n *ra.Node, g ra.ColumnID, other *ra.Node, id ra.ColumnID) bool {
 	for {
 		switch n.Op {

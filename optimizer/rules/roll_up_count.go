@@ -86,7 +86,7 @@ func countsRows(n *ra.Node, a ra.Agg) bool {
 	return a.Fn == ra.CountRows || a.Fn == ra.Count && !n.Inputs[0].Col(a.Arg).Type.Nullable
 }
 
-// sameRows follows selections that keep all rows.
+// sameRows skips selections that keep all rows.
 func sameRows(n *ra.Node) *ra.Node {
 	for n.Op == ra.Select && len(n.Pred) == 0 {
 		n = n.Inputs[0]
@@ -94,14 +94,14 @@ func sameRows(n *ra.Node) *ra.Node {
 	return n
 }
 
-// below reports whether n is read by m, directly or not.
+// below reports whether m reads n, directly or not.
 func below(n, m *ra.Node) bool {
 	found := false
 	ra.Walk(func(o *ra.Node) { found = found || o == n }, m)
 	return found
 }
 
-// rollUp makes the count n of all rows a sum of counts by group.
+// rollUp makes n, the count of all rows, a sum of the counts by group.
 func rollUp(c *Context, n, by *ra.Node) {
 	var count ra.Column
 	if i := slices.IndexFunc(by.Aggs, func(a ra.Agg) bool { return a.Fn == ra.CountRows }); i >= 0 {
@@ -113,7 +113,7 @@ func rollUp(c *Context, n, by *ra.Node) {
 	}
 	sum, err := c.B.Aggregate(by, nil, []ra.AggCol{{Name: "rows", Agg: ra.Agg{Fn: ra.Sum, Arg: count.ID}}})
 	if err != nil {
-		panic(err) // a count is a number
+		panic(err) // cannot happen: a count is a number
 	}
 	all := kernels.Build("coalesce", sum.Var(0, sum.Cols[0].ID), kernels.Const(kernels.IntValue(0)))
 	out := lists.Map(n.Cols, func(col ra.Column) ra.OutCol { return ra.OutCol{Name: col.Name, X: all} })

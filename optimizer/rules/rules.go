@@ -48,10 +48,10 @@ type Rule struct {
 	Phase Phase
 	// Doc says what it does, why it is sound and when it must not fire.
 	Doc string
-	// Anywhere tells that the rule looks beyond the nodes below n and their numbers of readers, so that it may fire though
+	// Anywhere marks a rule that looks at more than the nodes below n and their numbers of readers. It may fire even if
 	// nothing below n has changed.
 	Anywhere bool
-	// Apply changes n in place and reports whether it did. Other nodes that it changes it names to Context.Changed.
+	// Apply changes n in place and reports whether it did. It passes other nodes that it changes to Context.Changed.
 	Apply func(c *Context, n *ra.Node) bool
 }
 
@@ -73,7 +73,7 @@ func register(r Rule) Rule {
 // All returns the rules, sorted by phase and name.
 func All() []Rule { return slices.Clone(all) }
 
-// mapExprs replaces the column leaves of a node's expressions and conditions.
+// mapExprs replaces the columns in a node's expressions and conditions.
 func mapExprs(n *ra.Node, f func(kernels.Col) kernels.Col) {
 	sub := kernels.NewMapper(func(leaf *kernels.Expr) *kernels.Expr {
 		to := f(leaf.Col)
@@ -93,19 +93,19 @@ func mapExprs(n *ra.Node, f func(kernels.Col) kernels.Col) {
 	}
 }
 
-// passAll makes the outputs of a Select that passes every column of n.
+// passAll is the outputs of a Select that passes every column of n.
 func passAll(n *ra.Node) []ra.OutCol {
 	return lists.Map(n.Cols, func(c ra.Column) ra.OutCol { return ra.OutCol{Name: c.Name, X: n.Var(0, c.ID)} })
 }
 
-// putBelow replaces input slot of n by to, whose first columns correspond to the old input's.
+// putBelow replaces an input of n by to, whose first columns correspond to the old input's.
 func putBelow(n *ra.Node, slot int, to *ra.Node) {
 	all := make([]*ra.Node, len(n.Inputs))
 	all[slot] = to
 	putAllBelow(n, all)
 }
 
-// putAllBelow is putBelow for all slots at once; nil leaves an input as it is.
+// putAllBelow is putBelow for all inputs at once; nil keeps an input.
 func putAllBelow(n *ra.Node, to []*ra.Node) {
 	old := n.Inputs
 	n.Inputs = slices.Clone(old)
@@ -122,7 +122,7 @@ func putAllBelow(n *ra.Node, to []*ra.Node) {
 	})
 }
 
-// become gives n the operator and inputs of m, whose first columns are n's, under n's ids and with n's identity.
+// become gives n the operator and inputs of m, whose first columns are n's. n keeps its column ids and its identity.
 func become(n, m *ra.Node) {
 	cols := slices.Clone(m.Cols)
 	ids := map[ra.ColumnID]ra.ColumnID{}

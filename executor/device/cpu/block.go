@@ -7,7 +7,7 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// partial returns the block's memory for partial sums: n elements of a kind. The sums of a pass may have both kinds.
+// partial returns the block's memory for a partial sum of n elements. The sums of a pass may have both kinds.
 func (b *block) partial(k column.Kind, n int) *column.Column {
 	if b.tmp[k].Len() < n {
 		b.tmp[k] = column.OnHeap(k, n, 1, false)
@@ -15,7 +15,7 @@ func (b *block) partial(k column.Kind, n int) *column.Column {
 	return &b.tmp[k]
 }
 
-// runSums are the block's sums for n members of a pass, reset: those of its last lane have ended.
+// runSums returns the block's sums for the n members of a pass. Each lane begins them anew.
 func (b *block) runSums(n int) []runSum {
 	if b.runs == nil {
 		b.runs = make([]runSum, n)
@@ -49,7 +49,7 @@ func (b *block) strictValid(o *device.Op) {
 	}
 }
 
-// skip reports whether row r needs no value, because it does not count or because the result is NULL already.
+// skip reports whether row r needs no value: it does not count, or the result is already NULL.
 func (b *block) skip(o *device.Op, r int) bool {
 	if !b.active(o, r) {
 		return true
@@ -75,10 +75,10 @@ type block struct {
 	lo, n int
 	env   *kernels.Env
 	buf   *tensor.Buffer
-	tmp   [2]column.Column // a partial sum of an adder, of each kind
+	tmp   [2]column.Column // an adder's partial sum, of each kind
 	keys  []uint64
 	draws []float64
-	base  int // the tree's result with number 0 here, where instructions share a tree
+	base  int // which result of the tree counts as number 0, where members of a pass share a tree
 	runs  []runSum
 }
 
@@ -90,7 +90,7 @@ func (b *block) rows(o *device.Op) int {
 	return b.n
 }
 
-// step is the distance of argument i from row to row: its size, or 0 if it is uniform.
+// step is the distance between rows of argument i: its size, or 0 if it is uniform.
 func (b *block) step(o *device.Op, i int) int {
 	c := &b.t.Cells[o.Args[i]]
 	if c.Uniform {
@@ -150,7 +150,7 @@ func (b *block) start() error {
 	return b.run(b.head)
 }
 
-// eval computes the n rows from lo on.
+// eval computes n rows from row lo on.
 func (b *block) eval(lo, n int) error {
 	tensor.Trim()
 	b.lo, b.n = lo, n
@@ -169,7 +169,7 @@ func (b *block) run(ops []ready) error {
 	return nil
 }
 
-// result is the cell of result i in the current block.
+// result is the cell of result i, counted from base, in the current block.
 func (b *block) result(i int) (d *column.Column, uniform bool) {
 	r := b.t.Result[b.base+i]
 	return &b.cells[r], b.t.Cells[r].Uniform

@@ -9,7 +9,7 @@ import (
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
-// filter is a condition over candidate rows of a join, as a tree.
+// filter is a tree that computes a condition over candidate rows of a join.
 type filter struct {
 	m   *Machine
 	env *kernels.Env
@@ -17,14 +17,14 @@ type filter struct {
 	t   *device.Tree
 }
 
-// NewFilter makes a filter from a tree with one condition. idx are, by slot, the indexes through which it reads
-// columns, which Run sets; nil: it reads none of the slot.
+// NewFilter makes a filter from a tree with one condition. idx are the indexes through which it reads columns, one per
+// slot (input of the join); Run sets them. A nil index: no column of the slot is read.
 func (m *Machine) NewFilter(t *device.Tree, idx []*structure.Index, env *kernels.Env) *filter {
 	return &filter{m: m, env: env, idx: idx, t: t}
 }
 
-// Run writes the positions of the n candidates on which the predicate holds to keep, which has room for n, and returns
-// them. at[s] are the candidates' rows of slot s; nil: row i for candidate i.
+// Run writes the positions of those of the n candidates for which the condition holds to keep, which has room for n,
+// and returns them. at[s] are the candidates' rows of slot s; nil: candidate i has row i.
 func (f *filter) Run(ctx context.Context, at [][]int32, n int, keep []int32) ([]int32, error) {
 	for s, x := range f.idx {
 		if x != nil {

@@ -5,14 +5,14 @@ import (
 	"unsafe"
 )
 
-// loans lends memory for the partial sums of passes. Each step's schedule reuses that of the step before. Many workers
-// may use it at once.
+// loans lends memory for the partial sums of passes. A step's program reuses the memory of the step before. Several
+// workers may take from it at once.
 type loans struct {
 	mu         sync.Mutex
 	free, lent map[int][][]float64 // by length
 }
 
-// take returns n numbers with undefined content.
+// take returns n numbers, which are not zeroed.
 func (t *loans) take(n int) []float64 {
 	if t == nil || n < 2048 { // small ones cost less than keeping track of them
 		return make([]float64, n)
@@ -32,10 +32,10 @@ func (t *loans) take(n int) []float64 {
 	return x
 }
 
-// singles is take for single precision.
+// singles returns n numbers of single precision.
 func (t *loans) singles(n int) []float32 {
 	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(t.take((n+1)/2)))), n)
 }
 
-// recycle takes back all that is lent, and drops what was not lent since the last call.
+// recycle takes back what is lent, and frees what has not been lent since the last call.
 func (t *loans) recycle() { t.free, t.lent = t.lent, nil }

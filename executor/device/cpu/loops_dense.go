@@ -55,7 +55,7 @@ func runPair[T column.Float](b *block, o *device.Op) error {
 		switch {
 		case s.V == nil:
 			rows[i] = cpu.Rows[T]{X: column.Numbers[T](b.arg(o, p.Cell[i])), Step: b.step(o, p.Cell[i])}
-		case s.Idx == nil || s.Idx.At == nil: // no index: the order of the rows cancels it
+		case s.Idx == nil || s.Idx.At == nil: // no index, or one that does nothing because the rows are in its order
 			rows[i] = cpu.Rows[T]{X: column.Numbers[T](s.V.Data)[b.lo*p.Size:], Step: p.Size}
 		default:
 			rows[i] = cpu.Rows[T]{X: column.Numbers[T](s.V.Data), At: s.Idx.At[b.lo : b.lo+n]}
@@ -66,7 +66,7 @@ func runPair[T column.Float](b *block, o *device.Op) error {
 	case "norm":
 		cpu.Unary(cpu.Sqrt, out[:n], out[:n])
 		for r, x := range out[:n] {
-			// squares of real stay in range
+			// squares of reals neither overflow nor vanish in double precision
 			if !(x > 1e-135 && x < 1e150) && column.KindOf(o.V.Args[0].Type) == column.F64 {
 				out[r] = cpu.Length(r, p.Size, p.Diff, rows[0], rows[1])
 			}

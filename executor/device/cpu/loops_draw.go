@@ -12,7 +12,7 @@ import (
 func (b *block) streams(o *device.Op, first int) []uint64 {
 	key := b.streamsOf(b.rows(o))
 	h, i := tensor.HashKey(), first
-	for ; i < len(o.Args) && b.step(o, i) == 0; i++ { // the part that all keys begin with
+	for ; i < len(o.Args) && b.step(o, i) == 0; i++ { // the parts that are the same in all rows come first
 		for _, x := range b.arg(o, i).I64()[:b.t.Cells[o.Args[i]].Size] {
 			h = tensor.Mix(h ^ uint64(x))
 		}
@@ -43,7 +43,7 @@ func (b *block) streamsOf(n int) []uint64 {
 	return b.keys[:n]
 }
 
-// seed is the one seed of a draw.
+// seed is the seed of a draw, argument i, which is the same in all rows.
 func (b *block) seed(o *device.Op, i int) int64 { return b.arg(o, i).I64()[0] }
 
 func runUniform(b *block, o *device.Op) error {
@@ -64,7 +64,7 @@ func runRandomInt(b *block, o *device.Op) error {
 		cpu.Below(top[0], u, out.I64()[:n])
 		return nil
 	}
-	if out.Valid() == nil { // nearly always each row, counting or not, has numbers to choose from
+	if out.Valid() == nil { // nearly always top is at least 1 in all rows, even in those that do not count
 		positive := true
 		for r, x := range u {
 			k := top[r*step]

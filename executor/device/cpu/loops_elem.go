@@ -6,7 +6,7 @@ import (
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
-// runBroadcast is runBinary and runSelect for broadcast arguments, one chunk at a time.
+// runBroadcast is runBinary or runSelect with broadcast arguments, one chunk at a time.
 func runBroadcast[T column.Float](b *block, o *device.Op) error {
 	e, out, step := o.Aux.(*device.Elem), column.Numbers[T](b.out(o)), b.steps(o)
 	row, each := make([]int, len(e.Sides)), make([]int, len(e.Sides))
@@ -114,8 +114,8 @@ func runUnary[T column.Float](b *block, o *device.Op) error {
 	return nil
 }
 
-// flatten joins many rows to one long row where the strides allow it: for scalars, and if every operand is either whole
-// or one number for all rows.
+// flatten joins many rows to one long row if the strides allow it: for scalars, and if each operand is either whole or
+// one number for all rows.
 func flatten(e *device.Elem, rows int, step []int) (r, size int, row, each []int) {
 	each = append([]int(nil), e.Each...)
 	if e.Size == 1 {

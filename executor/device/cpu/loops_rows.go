@@ -16,7 +16,8 @@ func runConst(b *block, o *device.Op) error {
 	return nil
 }
 
-// loadRows makes a cell refer to the block's rows of a column, or copies them through an index.
+// loadRows makes a cell refer to the block's rows of a column. Rows that are read through an index are copied to the
+// cell.
 func loadRows(b *block, o *device.Op) error {
 	d := o.V.Data
 	c := &b.t.Cells[o.Out]
@@ -60,7 +61,7 @@ func loadRows(b *block, o *device.Op) error {
 	return nil
 }
 
-// bits are whole numbers as what has as many bits.
+// bits views integers as floats of the same bits, to copy them with the code for floats.
 func bits(x []int64) []float64 {
 	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
 }
@@ -86,7 +87,7 @@ func setValid(out, v []byte) {
 	}
 }
 
-// gatherFloats is gatherRows with rows prefetched, if a row is large enough for that.
+// gatherFloats is gatherRows with prefetching, if rows are large enough to profit from it.
 func gatherFloats[T column.Float](out, src []T, at []int32, size int) {
 	if size > 1 && size < 8 || len(src) == 0 {
 		gatherRows(out, src, at, size)
@@ -295,7 +296,7 @@ func runExtreme(b *block, o *device.Op) error {
 	return nil
 }
 
-// extreme copies for each row the first argument that no other one is better than.
+// extreme copies for each row the first of the arguments than which no other is better.
 func extreme[T any](b *block, o *device.Op, of func(*column.Column) []T, better func(x, y T) bool) {
 	out, n := b.out(o), b.rows(o)
 	y := of(out)
@@ -319,7 +320,7 @@ func extreme[T any](b *block, o *device.Op, of func(*column.Column) []T, better 
 	}
 }
 
-// copyRow copies row s of src to row r of out. A NULL is zero.
+// copyRow copies row s of src to row r of out. A NULL becomes zero.
 func copyRow(out *column.Column, r int, src *column.Column, s int) {
 	if src.Valid() != nil && src.Valid()[s] == 0 {
 		out.ZeroRow(r)

@@ -109,7 +109,7 @@ func runOneHot(b *block, o *device.Op) error {
 	return nil
 }
 
-// divisor is the number given as argument i by which the loop divides, 1 if there is none.
+// divisor is argument i, the number by which the loop divides; 1 if there is no such argument.
 func divisor[T column.Float](b *block, o *device.Op, i int) T {
 	if i == len(o.Args) {
 		return 1

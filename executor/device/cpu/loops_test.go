@@ -7,8 +7,8 @@ import (
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
-// TestLoops: every operation has its loops, and every kernel of which instructions say so has a loop of its own. A name
-// without one would be computed by whichever loop has the number 0.
+// TestLoops: every operation has its loops, and every kernel that instructions give to such a loop is in its table. A
+// kernel that is not there would be computed by loop number 0.
 func TestLoops(t *testing.T) {
 	for code, l := range loops {
 		if l[0] == nil || l[1] == nil {
@@ -21,7 +21,7 @@ func TestLoops(t *testing.T) {
 	for _, of := range []struct {
 		said map[string]bool
 		have map[string]cpu.Op
-		more string // a loop that is no kernel's
+		more string // a loop that belongs to no kernel
 	}{{device.Unary, fastUnary, ""}, {device.Binary, fastBinary, device.Ratio}} {
 		for name := range of.said {
 			if _, ok := of.have[name]; !ok {

@@ -10,7 +10,7 @@ import (
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
-// The loops of updates and projections, by the name of device.Loop. An update without one is computed by its
+// The loops of updates and projections by name (device.Loop.Name). An update without a loop is computed by its
 // expressions.
 var updates32, updates64 = updateLoops[float32](), updateLoops[float64]()
 
@@ -30,7 +30,7 @@ func updateLoops[T column.Float]() map[string]updateLoop[T] {
 	}
 }
 
-// stepNumbers are the numbers of an update at a step.
+// stepNumbers are the numbers that an update needs at a step.
 type stepNumbers[T column.Float] struct {
 	rate, correct, keep, scale, decay, momentum, alpha, beta1, beta2, epsilon T
 
@@ -127,7 +127,7 @@ func byRow[T column.Float](f func(row []T)) updateLoop[T] {
 // clampNegative is the projection on the nonnegative orthant.
 func clampNegative[T column.Float](_ *stepNumbers[T], x, _ []T, _ [][]T) {
 	for i, v := range x {
-		if v <= 0 { // not max, whose care for signed zeros takes most of the time
+		if v <= 0 { // faster than max, which must distinguish signed zeros
 			x[i] = 0
 		}
 	}
@@ -140,7 +140,7 @@ func unitBall[T column.Float](x []T) {
 	}
 }
 
-// unitSphere is the projection on the chunks of norm 1. No element of the sphere is nearest to zero, which stays.
+// unitSphere is the projection on the chunks of norm 1. Zero has no nearest point there and stays.
 func unitSphere[T column.Float](x []T) {
 	if n := l2(x); n > 0 {
 		divide(x, n)

@@ -60,7 +60,7 @@ func (m *Machine) free() {
 	m.scratch = nil
 }
 
-// Allocate makes memory of the host, which the processors share with it: nothing is to be fetched or stored.
+// Allocate makes memory of the host. The processors share it, so Fetch and Store have nothing to do.
 func (m *Machine) Allocate(bytes int) (*tensor.Buffer, error) {
 	b, err := tensor.NewBuffer(bytes)
 	if err != nil {

@@ -43,7 +43,7 @@ func (x *reducer) addAll(a *accum, d *column.Column, lo, hi int) {
 	}
 }
 
-// extreme replaces the extreme by row r where that is beyond it, in chunks element by element. NaN is above all
+// extreme replaces the extreme so far by row r where that exceeds it; chunks element by element. NaN is above all
 // numbers.
 func (x *reducer) extreme(a *accum, d *column.Column, r int) {
 	switch d.Kind() {
@@ -99,7 +99,7 @@ func (x *reducer) merge(a, b *accum) {
 	a.seen += b.seen
 }
 
-// settle moves the sum in single precision to that in double precision.
+// settle adds the sum in single precision to the one in double precision.
 func (a *accum) settle(mem *loans, size int) {
 	if !a.held {
 		if len(a.f) != size {
@@ -137,7 +137,7 @@ func (x *reducer) finish(out *column.Column, g int, a *accum) {
 		out.I64()[g] = a.i
 	case out.Kind() == column.Str:
 		out.Texts()[g] = a.s
-	case out.Kind() == column.F32 && len(a.f) >= 64: // large enough for a call of C
+	case out.Kind() == column.F32 && len(a.f) >= 64: // from this size a call of C is faster
 		cpu.Narrow(a.f, out.F32()[g*x.size:])
 	case out.Kind() == column.F32:
 		for i, f := range a.f {
@@ -154,9 +154,9 @@ type accum struct {
 	i    int64
 	s    string
 	seen int64     // valid rows
-	part []float32 // if the reducer is in parts: the sum of the rows that are not in f yet
+	part []float32 // if the reducer sums in parts: the sum of the rows that are not in f yet
 	rows int
-	held bool // f has the sum of earlier rows
+	held bool // f holds the sum of earlier rows
 }
 
 // reducer computes an aggregate: the ⊕ of its rows.
@@ -165,7 +165,7 @@ type reducer struct {
 	size int
 	in   column.Kind
 	sign int
-	// parts: accumulators sum in single precision, and move that to double precision when there are too many rows.
+	// accumulators sum in single precision, and add the sum to one in double precision when it has enough rows
 	parts bool
 	mem   *loans // memory of accumulators; nil: Go's heap
 }

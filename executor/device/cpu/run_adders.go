@@ -8,7 +8,7 @@ import (
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
-// addersOf returns the loops of the sum v. whole is nil where there is no such loop.
+// addersOf returns the loops that compute the sum v. whole is nil if there is no loop for whole groups.
 func addersOf(a *device.Adding, v *values.Val, mem *loans) (add adder, whole wholeGroups) {
 	single := column.KindOf(v.Type) == column.F32
 	switch {
@@ -28,8 +28,8 @@ func addersOf(a *device.Adding, v *values.Val, mem *loans) (add adder, whole who
 	return addWeighted[float64](a.Scalars), nil
 }
 
-// wholeGroups computes the sums of groups from g on that lie wholly in the block, with rows from start[i] to
-// start[i+1]. The bits are the same as an adder's.
+// wholeGroups computes the sums of groups, from group g on, that lie wholly in the block. Group g+i has the rows from
+// start[i] to start[i+1]. The result has the same bits as an adder's.
 type wholeGroups func(b *block, start []int32, out *column.Column, g int)
 
 func sumWholes[T column.Float](scalars []values.Factor, from []device.Source, near []bool) wholeGroups {
@@ -42,7 +42,7 @@ func sumWholes[T column.Float](scalars []values.Factor, from []device.Source, ne
 	}
 }
 
-// inPlace are rows lo to hi of one or two columns, read where they lie.
+// inPlace returns rows lo to hi of one or two columns, to be read where they are stored.
 func inPlace[T column.Float](from []device.Source, near []bool, lo, hi int) (x [2]cpu.Rows[T]) {
 	for i, s := range from {
 		x[i] = cpu.Rows[T]{X: column.Numbers[T](s.V.Data), Near: near[i]}
@@ -109,7 +109,7 @@ func multiply[T column.Float](b *block, scalars []values.Factor, out []T, lo int
 	}
 }
 
-// addOutersInParts adds in single precision up to a number of rows, and then to double precision.
+// addOutersInParts sums in single precision over at most device.Chain rows, and adds these sums in double precision.
 func addOutersInParts(terms []device.OuterTerm, mem *loans, size int) adder {
 	return func(b *block, acc *accum, lo, hi int) {
 		if acc.rows > 0 && acc.rows+hi-lo > device.Chain {

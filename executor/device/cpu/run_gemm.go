@@ -30,7 +30,7 @@ func runGEMM(g *device.GEMM, in *task) error {
 	})
 }
 
-// part is the matrix of v that product row reads: its own, or the same for all rows.
+// part is the matrix of v that the product of a row reads: the row's own, or the one of all rows.
 func part[T column.Float](v *values.Val, row, size int) []T {
 	if v.Uniform() {
 		return column.Numbers[T](v.Data)[:size]
@@ -76,7 +76,8 @@ func runOuterSums(o *device.Outers, in *task) error {
 	})
 }
 
-// inParts returns memory for n sums in double precision, which begin at 0, and for parts of them in the result's kind.
+// inParts returns zeroed memory for n sums in double precision, and memory for parts of these sums in the result's
+// kind.
 func inParts[T column.Float](k column.Kind, n int, scratch *tensor.Buffer) (part []T, sum []float64) {
 	d, wide := column.Place(scratch, 0, k, n, 1, false),
 		column.Place(scratch, column.Aligned(n*k.Bytes()), column.F64, n, 1, false)
@@ -84,7 +85,7 @@ func inParts[T column.Float](k column.Kind, n int, scratch *tensor.Buffer) (part
 	return column.Numbers[T](&d), wide.F64()
 }
 
-// runOuters sums n rows and width columns of the result.
+// runOuters computes a tile of the result: n rows from lo on, width columns from left on.
 func runOuters[T column.Float](in *task, o *device.Outers, lo, n, left, width int, scratch *tensor.Buffer) {
 	x, y, out := column.Numbers[T](o.X.Data), column.Numbers[T](o.Y.Data), column.Numbers[T](in.V.Data)
 	if in.Rows <= device.ProductRows {
@@ -181,8 +182,8 @@ func runProductSums(s *device.ProductSum, in *task) error {
 	})
 }
 
-// sumProducts computes a panel of group g's result, from row lo on: in the result's kind over at most LongSum numbers,
-// else in double precision.
+// sumProducts computes a panel of group g's result, from row lo on. Sums over at most LongSum numbers are in the
+// result's kind, longer ones in double precision.
 func sumProducts[T column.Float](in *task, s *device.ProductSum, g, lo int, scratch *tensor.Buffer) {
 	p, first, end := s.P, int(in.Grp.Start[g]), int(in.Grp.Start[g+1])
 	n := min(s.Panel, p.M-lo)

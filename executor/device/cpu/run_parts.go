@@ -13,9 +13,9 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// Sums over a residual X − A·B by parts. X is read once, panel by panel: while a panel is in the cache it is multiplied
-// by Bᵀ and by Aᵀ. In each round every panel of A meets a different panel of B, so that all products of a round may be
-// computed at once. A sum's parts are added in the order of the rounds, whoever computes them.
+// Sums over a residual X − A·B by parts. X is read once, panel by panel: while a panel is in the cache, it is
+// multiplied by Bᵀ and by Aᵀ. In each round every panel of A meets a different panel of B, so all products of a round
+// may be computed at once. The parts of a sum are added in the order of the rounds, whichever worker computes them.
 
 var _ = registerState(func(d *device.Distributed, t *task) func() error {
 	return func() (err error) {
@@ -64,7 +64,7 @@ type parts[T column.Float] struct {
 	f     [2][]T // the factors, n × k
 	acc   [2][]T
 	w     []float64
-	added [2][]int // by panel: the number of products added, and whether its sum has begun
+	added [2][]int // by panel: how many products are added, and whether the sum has begun
 }
 
 func newParts[T column.Float](m *Machine, d *device.Distributed, scale []float64) *parts[T] {
@@ -82,7 +82,7 @@ func newParts[T column.Float](m *Machine, d *device.Distributed, scale []float64
 	return r
 }
 
-// compute makes the targets; false where they may be too inexact.
+// compute computes the targets. It returns false if they may be too inexact.
 func (r *parts[T]) compute() (bool, error) {
 	for i := range r.Sides {
 		if err := r.square(i); err != nil {
@@ -123,7 +123,7 @@ func (r *parts[T]) compute() (bool, error) {
 	return true, nil
 }
 
-// overlay reads the first n numbers of memory as another type.
+// overlay views the beginning of memory as n numbers of another type.
 func overlay[T column.Float](b []byte, n int) []T {
 	_ = b[n*int(unsafe.Sizeof(T(0)))-1]
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
@@ -224,8 +224,8 @@ func (r *parts[T]) square(side int) error {
 	return nil
 }
 
-// transpose writes scale times the transpose of x, which has so many columns and rows. Rows of x are from apart, rows
-// of out are to apart.
+// transpose writes scale times the transpose of x to out. x has this many columns and rows. Its rows are from numbers
+// apart, those of out to.
 func transpose[A, B column.Float](x []A, from int, out []B, to, cols, rows int, scale A) {
 	const block = 16 // columns whose places in out stay in the cache
 	for lo := 0; lo < cols; lo += block {
@@ -249,7 +249,7 @@ func (r *parts[T]) tile(a, b device.Panel) []T {
 	return r.x[(row*r.Sides[0].N+a.From)*r.Sides[1].N+b.From:]
 }
 
-// estimate is the sum of squares that a sample of X's rows predicts: some rows of each panel.
+// estimate is the sum of squares of the residual, estimated from some rows of each panel.
 func (r *parts[T]) estimate() (float64, error) {
 	a, b := r.Panels[0], r.Panels[1]
 	n := max(len(a), len(b))
@@ -268,7 +268,7 @@ func (r *parts[T]) estimate() (float64, error) {
 	return residual / all * r.Norm.Data.Float(0), err
 }
 
-// sampled is the sum of squares of the residual's first rows where two panels meet, and that of X's.
+// sampled returns the sums of squares of the first rows where two panels meet: the residual's and X's.
 func (r *parts[T]) sampled(worker int, a, b device.Panel) (residual, all float64) {
 	n := min(device.SampleRows, a.N)
 	x, y := r.tile(a, b), tensor.View[byte](r.m.scratch[worker], 0, r.Scratch)
@@ -288,7 +288,7 @@ func (r *parts[T]) sampled(worker int, a, b device.Panel) (residual, all float64
 // are cold.
 func (r *parts[T]) multiplyAll() error {
 	n := min(len(r.Panels[0]), len(r.Panels[1]))
-	var before [2][]int32 // by pair: earlier pairs with the same panel
+	var before [2][]int32 // by pair: how many earlier pairs have the same panel
 	var done [2][]atomic.Int32
 	for i, p := range r.Panels {
 		before[i], done[i] = make([]int32, 0, len(r.Panels[0])*len(r.Panels[1])), make([]atomic.Int32, len(p))
@@ -335,7 +335,7 @@ func (r *parts[T]) multiply(a, b int) {
 	}
 }
 
-// flush adds the products of a run to the sum, or begins it with them.
+// flush adds the products of a run to the panel's sum. The first run begins the sum.
 func (r *parts[T]) flush(side, at int) {
 	p := r.Panels[side][at]
 	sum := r.w[r.Sum[side]+p.At:][:p.N*r.K]

@@ -6,7 +6,7 @@ import (
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
-// partials are a lane's sums of one aggregate by group: of the groups that it has met; or, if the rows are in group
+// partials are a lane's sums of an aggregate by group: of all groups that it has met or, if the rows are in group
 // order, of those that it has not finished.
 type partials struct {
 	acc  []*accum
@@ -26,7 +26,7 @@ type summing struct {
 	*device.Member
 	red *reducer // of a sum; nil: the member is stored
 	add adder
-	all wholeGroups // the loop for groups that lie wholly in a block
+	all wholeGroups // computes groups that lie wholly in a block
 }
 
 var _ = registerState(func(f *device.Fused, t *task) func() error { return newPass(t, f).run })

@@ -21,7 +21,7 @@ func runAddRows(a *device.AddRows, in *task) error {
 	})
 }
 
-// addFew adds to the rows lo to hi what the columns have for them, in the order of the columns.
+// addFew adds to rows lo to hi of the sum what the columns have for them, column by column.
 func addFew[T column.Float](a *device.AddRows, v *values.Val, lo, hi int) {
 	var to, from []int32
 	for _, s := range a.From {
@@ -35,7 +35,7 @@ func addFew[T column.Float](a *device.AddRows, v *values.Val, lo, hi int) {
 	}
 }
 
-// layoutLane is the elements that a lane copies.
+// layoutLane is the number of elements that a lane copies.
 const layoutLane = 1 << 15
 
 var _ = registerForm(runRelayout)
@@ -48,7 +48,7 @@ func runRelayout(x *device.Relayout, in *task) error {
 		switch src, dst := in.V.Args[0].Data, in.V.Data; {
 		case dst.Kind() == column.F32:
 			copyLayout(x.L, x.Back, column.Numbers[float32](src), column.Numbers[float32](dst), lo, hi)
-		case src.Kind() == column.F32: // a stored column of real, computed with in double precision
+		case src.Kind() == column.F32: // a stored column of real, with which a wide graph computes in double precision
 			widenLayout(x.L, column.Numbers[float32](src), column.Numbers[float64](dst), lo, hi)
 		default:
 			copyLayout(x.L, x.Back, column.Numbers[float64](src), column.Numbers[float64](dst), lo, hi)

@@ -57,8 +57,8 @@ func runSpMM[T column.Float](in *task, s *device.SpMM, w, lane int) error {
 	return nil
 }
 
-// blockWeights computes the weights of n rows from lo on. If they are a column in memory in the same order, it returns
-// that.
+// blockWeights returns the weights of n rows from lo on. A weight that is a column in memory in the order of the rows
+// is returned as it is.
 func blockWeights[T column.Float](in *task, by []values.Factor, b *block, buf *tensor.Buffer, lo, n int) ([]T, error) {
 	if c := in.T.Cells[in.T.Result[0]]; c.View && !c.Uniform && in.T.Ops[0].Out == in.T.Result[0] && len(by) == 1 &&
 		!by[0].Divide {
@@ -77,12 +77,12 @@ func blockWeights[T column.Float](in *task, by []values.Factor, b *block, buf *t
 }
 
 var _ = registerState(func(s *device.SpMMBlocks, t *task) func() error {
-	sums := make([]float64, t.Grp.Out.N*t.V.Type.Size()) // of all groups
+	sums := make([]float64, t.Grp.Out.N*t.V.Type.Size()) // the sums of all groups
 	return func() error { return runSparseBlocks(s, t, sums) }
 })
 
-// runSparseBlocks makes each worker take one block of the column after the other, each for all of its lanes, so that
-// what the weights are computed from is read from memory once, too.
+// runSparseBlocks has each worker take the column's blocks one after the other, each for all of the worker's lanes. So
+// what the weights are computed from is also read from memory only once.
 func runSparseBlocks(s *device.SpMMBlocks, in *task, sums []float64) error {
 	m := in.m
 	tasks := min(m.workers, len(s.Cuts))
@@ -127,7 +127,7 @@ func runSpMMBlocks[T column.Float](in *task, s *device.SpMMBlocks, all []float64
 	return nil
 }
 
-// laneBlock adds to the sums of a lane's groups what they read of a block.
+// laneBlock adds to the sums of a lane's groups the rows that they read in a block.
 func laneBlock[T column.Float](in *task, s *device.SpMMBlocks, all []float64, b *block, w, lane, block int) error {
 	lo, hi, size := s.Cuts[lane][0], s.Cuts[lane][1], in.V.Type.Size()
 	n := hi - lo
@@ -169,8 +169,8 @@ func (l *spmmLane[T]) most() int {
 	return trimNumbers / l.in.V.Type.Size()
 }
 
-// sum computes the sums of groups from g on, with rows from start[i] to start[i+1]. They have at most most rows
-// together, or are one group.
+// sum computes the sums of groups from group g on; group g+i has the rows from start[i] to start[i+1]. It takes either
+// one group, or groups with at most most rows together.
 func (l *spmmLane[T]) sum(g int, start []int32, out []T) error {
 	size, from, to := l.in.V.Type.Size(), int(start[0]), int(start[len(start)-1])
 	if l.s.Files.Own != nil && to-from > len(l.s.Files.Own) {
@@ -188,8 +188,7 @@ func (l *spmmLane[T]) sum(g int, start []int32, out []T) error {
 	return nil
 }
 
-// long computes the sum of one group with more rows than a piece, as SpMM does: in chains of rows that are added in
-// double precision.
+// long computes the sum of one group that has more rows than a piece: chains of rows are added in double precision.
 func (l *spmmLane[T]) long(g, from, to int, out []T) error {
 	kind, size := l.in.V.Data.Kind(), len(out)
 	at := l.at + len(l.s.X)*l.s.Files.Piece

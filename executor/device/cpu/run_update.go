@@ -16,10 +16,11 @@ var (
 	_ = registerForm(runClip)
 )
 
-// UpdateShare is how many elements are worth a worker of their own.
+// UpdateShare is how many elements make another worker worth while.
 const UpdateShare = 1 << 16
 
-// updating is what runs an update: a loop that is known by its name, else the tree, block by block.
+// updating returns the function that runs an update: the loop of its name or, if there is none, its tree, block by
+// block.
 func updating(u *device.Update, t *task) func() error {
 	single, double := updates32[u.Loop.Name], updates64[u.Loop.Name]
 	switch {
@@ -33,13 +34,13 @@ func updating(u *device.Update, t *task) func() error {
 	return func() error { return newUpdater(u, t, &double).run() }
 }
 
-// updateLoop updates some elements; where they are taken as rows, whole ones.
+// updateLoop updates some elements; if rows is set, whole rows.
 type updateLoop[T column.Float] struct {
 	rows bool
 	f    func(n *stepNumbers[T], p, g []T, s [][]T)
 }
 
-// updater is an update by a loop.
+// updater is an update that a loop computes.
 type updater[T column.Float] struct {
 	*device.Update
 	*updateLoop[T]
@@ -62,7 +63,7 @@ func newUpdater[T column.Float](u *device.Update, t *task, loop *updateLoop[T]) 
 	return x
 }
 
-// run shares the elements of the rows among workers: each is for itself, so that who does it does not matter.
+// run shares the elements among workers. Each element is updated by itself, so any cut gives the same result.
 func (x *updater[T]) run() error {
 	unit := 1
 	if x.updateLoop.rows {
@@ -85,10 +86,10 @@ func (x *updater[T]) run() error {
 	return nil
 }
 
-// gatherBlock is how many elements of a gradient are laid out at once.
+// gatherBlock is how many elements of a gradient are gathered at once.
 const gatherBlock = 1 << 13
 
-// update updates the elements from lo to hi; tmp is room for a part of their gradient.
+// update updates the elements from lo to hi. tmp is memory for gathered parts of the gradient.
 func (x *updater[T]) update(lo, hi int, tmp []T) []T {
 	var buf [2][]T
 	for lo < hi {
@@ -117,7 +118,7 @@ func (x *updater[T]) update(lo, hi int, tmp []T) []T {
 	return tmp
 }
 
-// stretch is the gradient of the elements from lo on as far as it lies in their order.
+// stretch is the gradient of the elements from lo on, as far as it is stored in their order.
 func (x *updater[T]) stretch(lo, hi int) []T {
 	size := x.numbers.size
 	row := lo / size
@@ -132,7 +133,7 @@ func (x *updater[T]) stretch(lo, hi int) []T {
 	return x.g[at : at+min(end*size, hi)-lo]
 }
 
-// gather lays the gradient of the elements from lo on out in tmp, zero where a row has none.
+// gather copies the gradient of the elements from lo on to tmp, zero for rows without one.
 func (x *updater[T]) gather(lo, hi int, tmp []T) []T {
 	size, n := x.numbers.size, 0
 	for n < len(tmp) && lo+n < hi {
@@ -163,7 +164,7 @@ func updateBlocks(u *device.Update, in *task) error {
 			if err := b.eval(lo, n); err != nil {
 				return err
 			}
-			for _, r := range in.T.Result { // before anything changes
+			for _, r := range in.T.Result { // a view must keep the old values
 				if in.T.Cells[r].View {
 					b.cells[r] = *b.cells[r].Clone()
 				}
@@ -188,7 +189,7 @@ func runFinite(f *device.Finite, in *task) error {
 	return finite(f, in, in.V.Data.F64())
 }
 
-// finite looks through all numbers at once, and for the first row of one that is none only where there is one.
+// finite checks all numbers at once. Only if one is not finite does it look for the first row with such a number.
 func finite[T column.Float](f *device.Finite, in *task, x []T) error {
 	var bad atomic.Bool
 	parts := max(1, min(in.m.workers, len(x)/UpdateShare))
@@ -204,8 +205,8 @@ func finite[T column.Float](f *device.Finite, in *task, x []T) error {
 	return &device.NotFinite{Slot: f.Slot, Row: i / in.V.Data.Size(), X: float64(x[i])}
 }
 
-// runClip measures the gradients (Pascanu, Mikolov and Bengio, ICML 2013, algorithm 1). The sum runs in the order of
-// gradients, rows and elements.
+// runClip computes the factor that bounds the gradients' norm (Pascanu, Mikolov and Bengio, ICML 2013, algorithm 1).
+// The sum runs in the order of gradients, rows and elements.
 func runClip(c *device.Clip, _ *task) error {
 	var norms []float64
 	for i, v := range c.Gradients {
@@ -235,8 +236,8 @@ func runClip(c *device.Clip, _ *task) error {
 	return nil
 }
 
-// l2 is the Euclidean norm, in double precision and in the elements' order. Where squares overflow or vanish it divides
-// by the largest element first.
+// l2 is the Euclidean norm, summed in double precision in the elements' order. If squares overflow or vanish, the
+// elements are first divided by the largest.
 func l2[T column.Float](x []T) float64 {
 	sum, most := 0.0, 0.0
 	for _, v := range x {

@@ -47,8 +47,8 @@ func storedOf(in *device.Instr) (outs []column.Column) {
 	return outs
 }
 
-// direct reports whether result r can be computed directly in its column's memory, without a copy. Columns with NULLs
-// are copied, because their invalid rows must be zero.
+// direct reports whether result r can be computed directly in its column's memory. Columns with NULLs are copied,
+// because their NULL rows must be zero.
 func direct(t *device.Tree, r int, out *column.Column) bool {
 	c := t.Cells[r]
 	return !c.View && !c.Uniform && !c.Nullable && out.Valid() == nil && t.Rows > 1 && c.Kind == out.Kind()

@@ -10,14 +10,14 @@ import (
 // adder adds the rows lo to hi of a block, all of one group, to a float sum.
 type adder func(b *block, a *accum, lo, hi int)
 
-// partial is the sum of a group's rows in one lane, if the group began before it or goes on in the next.
+// partial is a lane's sum of a group that begins in an earlier lane or ends in a later one.
 type partial struct {
 	g   int // -1: none
 	acc accum
 }
 
 // runSum sums rows in group order. A group inside one lane is finished there. The first and the last group of a lane
-// leave partial sums, which are added afterwards in lane order.
+// leave partial sums, which are then added in lane order.
 func (in *task) runSum() func() error {
 	x, lanes := newReducer(in.V), 0
 	x.parts = in.Sum.InParts(in.V)
@@ -61,13 +61,13 @@ type runSum struct {
 	v          *values.Val
 	runs       *structure.Runs
 	x          *reducer
-	add        adder // nil: the rows of the result are added
+	add        adder // nil: the tree's result is added
 	whole      wholeGroups
 	parts      *[2]partial
 	first, end int
 	at         int // the run of the next row
 	acc        *accum
-	begun      bool // the sum of the run has begun; whole runs need none
+	begun      bool // the run's sum has begun; runs that are summed as a whole do not need it
 }
 
 // begin prepares s for the rows first to end.
@@ -91,8 +91,8 @@ func (s *runSum) of(run int) int {
 	return int(s.runs.Group[run])
 }
 
-// inBlock sums the runs from row at on that end before row end and whose groups are consecutive. It returns the first
-// row after them.
+// inBlock sums runs from row at on, as long as they end before row end and their groups are consecutive. It returns the
+// first row after them.
 func (s *runSum) inBlock(b *block, at, end int) int {
 	start, to := s.runs.Start, s.at
 	for to+1 < len(start) && int(start[to+1]) <= end && (to == s.at || s.of(to) == s.of(to-1)+1) {
@@ -148,7 +148,7 @@ func (s *runSum) block(b *block, lo, n int) {
 	}
 }
 
-// next goes to the run that begins at row at. It returns whether there is none.
+// next goes to the run that begins at row at. It returns true if no run is left.
 func (s *runSum) next(at int) bool {
 	if at == s.v.Groups.In.N {
 		return true
@@ -160,7 +160,7 @@ func (s *runSum) next(at int) bool {
 	return false
 }
 
-// close keeps the sum of the last group if it goes on in the next lane.
+// close keeps the sum of the last group if the group goes on in the next lane.
 func (s *runSum) close() {
 	start := s.runs.Start
 	if int(start[s.at]) >= s.end || int(start[s.at+1]) <= s.end {
@@ -173,7 +173,7 @@ func (s *runSum) close() {
 	}
 }
 
-// runAt is the run, which is not empty, that contains row r.
+// runAt is the nonempty run that contains row r.
 func runAt(start []int32, r int) int {
 	lo, hi := 0, len(start)-2
 	for lo < hi {
@@ -229,5 +229,5 @@ func joinParts(m *Machine, v *values.Val, x *reducer, lanes int, parts func(lane
 	return nil
 }
 
-// sharedSums is how many numbers of partial sums are worth several workers.
+// sharedSums is the number of numbers in partial sums from which several workers add them.
 const sharedSums = 1 << 15

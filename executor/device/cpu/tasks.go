@@ -23,11 +23,11 @@ type task struct {
 	run    func() error
 	unless *task // runs only if this task was not done
 	blocks []*block
-	done   bool // of sums by parts: they were exact enough
+	done   bool // a sum by parts was exact enough
 	took   []time.Duration
 }
 
-// loop is the function that runs the instruction; nil where there is none.
+// loop is the function that runs the instruction; nil if the device has none.
 func (t *task) loop() func() error {
 	switch made := forms[reflect.TypeOf(t.Form)]; {
 	case made != nil:
@@ -48,7 +48,7 @@ func registerForm[F any](run func(f F, t *task) error) bool {
 	return registerState(func(f F, t *task) func() error { return func() error { return run(f, t) } })
 }
 
-// registerState registers a form that keeps something from run to run.
+// registerState registers a form whose function keeps something from run to run.
 func registerState[F any](ready func(f F, t *task) func() error) bool {
 	forms[reflect.TypeFor[F]()] = func(t *task) func() error { return ready(t.Form.(F), t) }
 	return true
