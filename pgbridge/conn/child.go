@@ -17,37 +17,37 @@ import (
 // Request is a call of one of the engine's functions on a server.
 type Request struct {
 	Function string
-	Args     map[string]any    // those that are not NULL, as encoding/json reads them, numbers as json.Number
-	Settings map[string]string // the other fields of the request: user, engine, threads, memory, param_table, …
+	Args     map[string]any    // those that are not NULL, as decodeArgs makes them
+	Settings map[string]string // the request's other fields: user, engine, threads, memory, param_table, …
 }
 
-// Atomic reports whether the call stands inside a transaction that it cannot end.
+// Atomic reports whether the call is inside a transaction that it cannot end.
 func (r *Request) Atomic() bool { return r.Settings["atomic"] != "f" }
 
-// Answer is what a call gives: rows, or a query that the backend runs for them.
+// Answer is the result of a call: rows, or a query that the backend runs to get them.
 type Answer struct {
 	Rows  *wire.Block
 	Query string
 }
 
-// Child is the engine's end of the line to the backend that has started it.
+// Child is a Conn to the backend that has started this process. It is the engine's end of the line.
 type Child struct {
 	in   *bufio.Reader
 	out  io.Writer
 	shm  *os.File
 	mem  []byte
-	lost error // the line is out of step
+	lost error // why the line can no longer be used; nil: it can
 
 	atomic bool
 	open   bool // Begin has been called
 }
 
-// NewChild speaks to a backend through a socket and a file of shared memory.
+// NewChild makes a Child from a socket to the backend and a file of shared memory.
 func NewChild(line io.ReadWriter, shared *os.File) *Child {
 	return &Child{in: bufio.NewReader(line), out: line, shm: shared}
 }
 
-// Serve answers requests until the backend closes the line.
+// Serve has handle answer requests until the backend closes the line.
 func (c *Child) Serve(handle func(context.Context, *Request) (*Answer, error)) error {
 	for {
 		kind, payload, err := wire.ReadFrame(c.in)
@@ -127,7 +127,7 @@ func decodeArgs(text string, args map[string]any) error {
 	return nil
 }
 
-// answer sends the end of a request.
+// answer sends the result of a request, which ends it.
 func (c *Child) answer(a *Answer, err error) error {
 	if err == nil && a != nil && a.Rows != nil {
 		if _, err = c.ask(wire.KindOutput, a.Rows); err != nil && c.lost != nil {
@@ -145,7 +145,7 @@ func (c *Child) answer(a *Answer, err error) error {
 	return wire.WriteFrame(c.out, wire.KindDone, nil)
 }
 
-// call sends a frame and returns the answer, which is C, K or an error of the server; each reads blocks before it.
+// call sends a frame and waits for its answer: C, K or an error of the server. each gets the blocks that come before.
 func (c *Child) call(kind byte, payload []byte, each func(*wire.Block) error) (tag string, rows int64, err error) {
 	if c.lost != nil {
 		return "", 0, c.lost
@@ -197,7 +197,7 @@ func (c *Child) block(payload []byte, each func(*wire.Block) error) error {
 	return each(b)
 }
 
-// remap maps all of the shared memory, which is made at least as large as asked.
+// remap maps all of the shared memory. It first grows the memory to size bytes if it is smaller.
 func (c *Child) remap(size uint64) error {
 	st, err := c.shm.Stat()
 	if err != nil {
@@ -229,7 +229,7 @@ func (c *Child) remap(size uint64) error {
 	return nil
 }
 
-// ask sends a block in a frame.
+// ask writes a block to the shared memory and sends its description.
 func (c *Child) ask(kind byte, b *wire.Block) (string, error) {
 	l := wire.LayOut(b)
 	if err := c.remap(l.Size); err != nil {
@@ -277,8 +277,8 @@ func (c *Child) Offer(_ context.Context, b *wire.Block) (string, error) {
 // InTransaction implements Conn.
 func (c *Child) InTransaction() bool { return c.atomic || c.open }
 
-// Begin implements Conn. A backend is always in a transaction; the present one, in which nothing is left to be done,
-// ends.
+// Begin implements Conn. A backend is always in a transaction. The present one has nothing left to do, so it is ended,
+// and another one begins.
 func (c *Child) Begin(ctx context.Context) error {
 	if c.InTransaction() {
 		return sqlerr.New(sqlerr.ActiveTransaction, "there is already a transaction in progress")
@@ -325,7 +325,7 @@ func (c *Child) Notice(level, message string) {
 	}
 }
 
-// Training tells the backend which run is trained and how far its commits are, for whoever cancels it.
+// Training tells the backend which run is trained and how far its commits are, for the message when it is cancelled.
 func (c *Child) Training(run, step, steps int64) {
 	var e wire.Encoder
 	for _, x := range []int64{run, step, steps} {

@@ -12,10 +12,10 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// ErrConnect is in the chain of the error where no connection was made.
+// ErrConnect is in the chain of errors that mean that no connection was made.
 var ErrConnect = errors.New("no connection")
 
-// DSN is an address as pgx reads it: of the name of a database one that says so.
+// DSN turns an address into one that pgx reads: the name of a database becomes dbname=….
 func DSN(dsn string) string {
 	if dsn != "" && !strings.Contains(dsn, "=") && !strings.Contains(dsn, "://") {
 		return "dbname='" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(dsn) + "'"
@@ -23,8 +23,8 @@ func DSN(dsn string) string {
 	return dsn
 }
 
-// ParseDSN reads the address of a server: a URL or a list of key=value as pgx and libpq take it, or the name of a
-// database. What it leaves out comes from the environment (PGHOST, PGUSER, …), ~/.pgpass and pg_service.conf.
+// ParseDSN parses the address of a server: a URL or a list of key=value as for pgx and libpq, or the name of a
+// database. The rest comes from the environment (PGHOST, PGUSER, …), ~/.pgpass and pg_service.conf.
 func ParseDSN(dsn string) (*pgconn.Config, error) {
 	config, err := pgconn.ParseConfig(DSN(dsn))
 	if err != nil {
@@ -41,7 +41,7 @@ func ParseDSN(dsn string) (*pgconn.Config, error) {
 	return config, nil
 }
 
-// Connect connects. An error has 08001 or the server's own code, and ErrConnect in its chain.
+// Connect connects to a server. Its errors have 08001 or the server's own code, and ErrConnect in the chain.
 func Connect(ctx context.Context, config *pgconn.Config) (*pgconn.PgConn, error) {
 	conn, err := pgconn.ConnectConfig(ctx, config)
 	if err != nil {
@@ -50,7 +50,7 @@ func Connect(ctx context.Context, config *pgconn.Config) (*pgconn.PgConn, error)
 	return conn, nil
 }
 
-// refused is the error where no connection was made.
+// refused makes the error that says why no connection was made.
 func refused(err error, config *pgconn.Config) error {
 	err = fmt.Errorf("%w: %w", ErrConnect, err)
 	var pe *pgconn.PgError

@@ -14,7 +14,7 @@ import (
 	"github.com/relgrad/relgrad/pgbridge/wire"
 )
 
-// Remote is a Conn to a server by its protocol.
+// Remote is a Conn over the protocol that clients use.
 type Remote struct {
 	pg *pgconn.PgConn
 }
@@ -41,7 +41,7 @@ func Dial(ctx context.Context, dsn string, notice func(level, message string)) (
 	return &Remote{pg}, nil
 }
 
-// Attach makes a Conn of a connection that is there.
+// Attach makes a Conn from an open connection.
 func Attach(pg *pgconn.PgConn) *Remote { return &Remote{pg} }
 
 // cancelTime is how long a server may take to end a cancelled statement.
@@ -50,7 +50,7 @@ const cancelTime = 5 * time.Second
 // Close ends the connection.
 func (r *Remote) Close() error { return r.pg.Close(context.Background()) }
 
-// serverError makes an error of the server one of ours.
+// serverError turns an error of the server into an *sqlerr.Error.
 func serverError(err error, sql string) error {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
@@ -80,8 +80,8 @@ func (r *Remote) Query(ctx context.Context, sql string, readOnly bool,
 	return tag, rows, err
 }
 
-// alone undoes what fails inside a transaction alone: the engine asks the server for what it may refuse, such as a
-// sub-query whose names stand elsewhere, and goes on.
+// alone runs f so that a failure inside a transaction undoes only f. The engine asks the server questions that it may
+// refuse, such as a sub-query with names from outside of it, and then goes on.
 func (r *Remote) alone(ctx context.Context, f func() error) error {
 	if r.pg.TxStatus() != 'T' {
 		return f()
@@ -162,7 +162,7 @@ func (r *Remote) simple(ctx context.Context, sql string) error {
 // Offer implements Conn: a temporary table, filled by COPY.
 func (r *Remote) Offer(ctx context.Context, b *wire.Block) (string, error) {
 	const name = "pg_temp.relgrad_rows"
-	end := "" // outside of a transaction the table stays until the next Offer
+	end := "" // outside of a transaction, the table stays until the next Offer
 	if r.InTransaction() {
 		end = " ON COMMIT DROP"
 	}
@@ -177,7 +177,7 @@ func (r *Remote) Offer(ctx context.Context, b *wire.Block) (string, error) {
 	return name + " AS d", serverError(err, "")
 }
 
-// DropTemp drops a temporary table without the NOTICE of IF EXISTS.
+// DropTemp is a statement that drops a temporary table if there is one, without the NOTICE of IF EXISTS.
 func DropTemp(name string) string {
 	return "DO $$ BEGIN IF pg_catalog.to_regclass('pg_temp." + name + "') IS NOT NULL THEN DROP TABLE pg_temp." +
 		name + "; END IF; END $$"

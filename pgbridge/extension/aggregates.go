@@ -7,20 +7,20 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 )
 
-// fold is an aggregate: its arguments, where T stands for each of its types, and the C functions (see src/aggregate.c)
-// that take a row into the state, merge two states and give the value.
+// fold is an aggregate: its arguments, in which T stands for each of its types, and its C functions (src/aggregate.c):
+// step adds a row to the state, merge joins two states, value gives the result.
 type fold struct {
 	args               string
-	types              []string // of T
+	types              []string // that T stands for
 	step, merge, value string
-	result             string // with T; "" is T
+	result             string // the result's type, may contain T; "" is T
 	loose              bool   // the step sees NULL
 }
 
 var chunks, floats = []string{"real[]", "double precision[]"}, []string{"real", "double precision"}
 
-// folds are the aggregates by name. Those of numbers exist because Postgres's own sum of real adds up in real, and its
-// sums raise errors where IEEE has infinities.
+// folds are the aggregates by name. Those of numbers are there because Postgres's own sum of real adds in real, and its
+// sums raise errors where IEEE 754 gives infinities.
 var folds = map[string][]fold{
 	"sum": {{"x T", chunks, "agg_add", "agg_add_combine", "agg_value", "", false},
 		{"x T", floats, "agg_add", "agg_add_combine", "agg_value", "", false}},
@@ -32,7 +32,7 @@ var folds = map[string][]fold{
 		"agg_scatter_combine", "agg_value", "T[]", true}},
 }
 
-// The aggregates' cost of one row: adding a chunk of side lengths.
+// stepCost is the cost of one row of an aggregate: adding a chunk of side × side numbers.
 const stepCost = chunkCost + side*side/unitFlops
 
 const state = "double precision[]"
@@ -64,7 +64,7 @@ func writeAggregates(b *objects) error {
 	return nil
 }
 
-// last names the function that gives the aggregate's result for one type.
+// last returns the name and the result type of the function that gives the aggregate's result for type t.
 func (f fold) last(t string) (name, result string) {
 	result = t
 	if f.result != "" {
@@ -74,7 +74,7 @@ func (f fold) last(t string) (name, result string) {
 		"double precision[]": ""}[result], result
 }
 
-// write writes the functions that the aggregate for one type is made of.
+// write passes the functions of which the aggregate for type t consists to once.
 func (f fold) write(once func(*Function), t string) {
 	value, result := f.last(t)
 	args := append([]Arg{{"state", state}}, parseArgs(strings.ReplaceAll(f.args, "T", t))...)
@@ -83,7 +83,7 @@ func (f fold) write(once func(*Function), t string) {
 	once(&Function{Name: value, Args: []Arg{{"state", state}}, Result: result, Symbol: f.value, Cost: stepCost})
 }
 
-// aggregate is the statement for one type.
+// aggregate is the CREATE AGGREGATE statement for type t.
 func (f fold) aggregate(name, t string) string {
 	value, _ := f.last(t)
 	return fmt.Sprintf("CREATE AGGREGATE %s(%s) (SFUNC = %s, STYPE = %s, INITCOND = '{}', COMBINEFUNC = %s, FINALFUNC = "+

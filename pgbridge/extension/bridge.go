@@ -10,9 +10,9 @@ type bridgeFunc struct {
 	name, args, result, kind string
 }
 
-// bridgeFuncs are those functions; their arguments and results are those of the engine's own list. None but gen_place,
-// a hash, is parallel safe: the engine sets parameters and opens subtransactions, which the server refuses while
-// workers run. The queries that it has the server run may use workers.
+// bridgeFuncs are the functions that the engine answers, with the arguments and results of the engine's own list (a
+// test compares them). Only gen_place, a hash, is parallel safe: the engine sets parameters and opens subtransactions,
+// which the server refuses while workers run. Queries that the engine has the server run may use workers.
 var bridgeFuncs = []bridgeFunc{
 	{"gradient", "loss text, param anyelement, step bigint DEFAULT NULL, seed bigint DEFAULT 0", "SETOF anyelement",
 		"STABLE PARALLEL UNSAFE COST 100000 ROWS 1000"},
@@ -23,11 +23,11 @@ var bridgeFuncs = []bridgeFunc{
 		"TABLE(key text, \"column\" text, element bigint, analytic double precision, \"numeric\" double precision, error " +
 			"double precision, ok boolean)",
 		"STABLE PARALLEL UNSAFE COST 1000000 ROWS 100"},
-	// EXPLAIN is for volatile functions only
+	// volatile, because EXPLAIN may only run in a volatile function
 	{"explain_gradient", "loss text, param text, stage text DEFAULT 'sql'", "text",
 		"VOLATILE PARALLEL UNSAFE COST 100000"},
-	// A name where a list is expected, and the other way round. Of a text without a type Postgres takes the name; one
-	// in braces is a list.
+	// Overloads for a name in place of a list, and a list in place of a name. Postgres chooses the name for a text
+	// without a type; one in braces is a list.
 	{"backward", "loss text, params text, step bigint DEFAULT NULL, seed bigint DEFAULT 0", "double precision",
 		"VOLATILE PARALLEL UNSAFE COST 100000"},
 	{"check_gradient", "loss text, param text[], samples bigint DEFAULT 100, step bigint DEFAULT NULL, seed bigint " +
@@ -44,8 +44,8 @@ var bridgeFuncs = []bridgeFunc{
 // trainOption is a named argument of train and its type. sparse is a boolean or a list of parameters.
 type trainOption struct{ name, sql string }
 
-// trainOptions are all options of train, in the manual's order; a test compares them with package train, which stands
-// above this one.
+// trainOptions are all options of train, in the manual's order. A test compares them with package train, which this
+// package may not import.
 var trainOptions = []trainOption{
 	{"optimizer", "text"}, {"lr", "double precision"}, {"momentum", "double precision"}, {"beta1", "double precision"},
 	{"beta2", "double precision"},
@@ -58,9 +58,10 @@ var trainOptions = []trainOption{
 	{"max_seconds", "double precision"}, {"resume", "bigint"},
 }
 
-// runTables are what train records, as in the embedded store, each user's own. Rows of run_row are added under numbers
-// that the server gives, and only what changes in a run can be changed: no text that a resumed run executes. A row of
-// loss or state belongs to a run of its owner's, so that nobody adds to another's.
+// runTables are the tables in which train records runs, as in the embedded store, but each row has an owner. The server
+// gives a new row of run_row its number, and of a run only its progress can be changed: a user cannot change text that
+// a resumed run executes. A row of loss or state must belong to a run of the row's owner, so that nobody adds to
+// another's run.
 const runTables = `-- What train() records. Rows belong to the user who trains, and nobody else sees them; pg_dump ` +
 	`keeps them.
 CREATE SEQUENCE run_id;
@@ -116,7 +117,7 @@ END $$;
 CREATE TRIGGER change INSTEAD OF INSERT OR UPDATE ON run FOR EACH ROW EXECUTE FUNCTION impl_change_run();
 `
 
-// runTable is what each of the others needs.
+// runTable is what each table other than run_row needs.
 const runTable = `ALTER TABLE %[1]s ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON %[1]s USING (owner = current_user)
   WITH CHECK (owner = current_user AND EXISTS (SELECT FROM run_row AS r WHERE r.run = %[1]s.run AND r.owner = ` +
@@ -124,13 +125,12 @@ CREATE POLICY own ON %[1]s USING (owner = current_user)
 GRANT SELECT, DELETE, INSERT (%[2]s) ON %[1]s TO PUBLIC;
 `
 
-// kept makes pg_dump keep what is in them: it leaves out an extension's tables.
+// kept has pg_dump keep the contents of a table: by default it leaves out an extension's tables.
 const kept = "SELECT pg_catalog.pg_extension_config_dump('relgrad.%s', '');\n"
 
 var keptTables = []string{"run_id", "run_row", "loss", "state"}
 
-// lockRuns is the class of the advisory locks of runs that are trained; package pgbridge, which stands above, takes
-// them.
+// lockRuns is the class of the advisory locks of runs that are being trained. Package pgbridge/session takes them.
 const lockRuns = 0x72677275
 
 // RunTables is the script that makes the tables of training runs in the current schema.
@@ -139,7 +139,7 @@ func RunTables() string {
 		fmt.Sprintf(runTable, "state", "run, parameter, name, row, v")
 }
 
-// writeBridge writes the functions of the engine and its tables.
+// writeBridge writes the engine's functions and its tables.
 func writeBridge(b *strings.Builder) {
 	b.WriteString("\n-- Functions that the engine answers, the program relgrad-engine beside the library.\n")
 	for _, f := range bridgeFuncs {
@@ -155,8 +155,8 @@ func writeBridge(b *strings.Builder) {
 	}
 }
 
-// TrainArgs are the arguments of the procedure train, as SQL: with a list of parameters, and with the name of one,
-// which are both there then, since a call without them resumes a run.
+// TrainArgs are the arguments of the procedure train as SQL: with a list of parameters, and with the name of one. Calls
+// that resume a run leave out loss and params, so only one overload gives these a default.
 func TrainArgs() []string {
 	var options []string
 	for _, o := range trainOptions {

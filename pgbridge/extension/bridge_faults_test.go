@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// types takes a column of each kind there and back, and rows of several blocks.
+// types sends a column of each kind to the engine and back, and rows of several blocks.
 func types(b *bridge) {
 	b.must(`CREATE DOMAIN share AS double precision CHECK (VALUE >= 0);
 		CREATE TABLE all_types (a smallint, b bigint, c oid, d boolean, e numeric(5,2), f date, g jsonb,
@@ -35,7 +35,7 @@ h double precision[], i int[], j bigint[], k varchar(3), l char(3), m share, n r
 		"J SELECT * FROM w LIMIT 1"), "1", "NOTICE: SELECT 10000, 10000 rows")
 }
 
-// described checks the descriptions of rows: shapes, what is irregular, and where nothing is.
+// described checks the descriptions of rows: shapes, irregular rows, columns without values.
 func described(b *bridge) {
 	word := func(n int) string { return fmt.Sprintf("%02x000000", n) }
 	long := func(n int) string { return word(n) + "00000000" }
@@ -59,7 +59,7 @@ func described(b *bridge) {
 			b.t.Errorf("%s: %q, want %s", c.sql, b.notices, c.want)
 		}
 	}
-	for sql, why := range map[string]string{ // the last row is odd: its number, why, its shape
+	for sql, why := range map[string]string{ // the last row is odd: its number in hexadecimal digits, why, its shape
 		"SELECT '{1,2}'::real[] AS v UNION ALL SELECT '{1}'":             long(1) + "73" + "01" + word(1),
 		"SELECT '{1,2}'::real[] AS v UNION ALL SELECT '{1,NULL}'":        long(1) + "6e" + "01" + word(2),
 		"SELECT '{1,2}'::real[] AS v UNION ALL SELECT '[0:1]={1,2}'":     long(1) + "6c" + "01" + word(2),
@@ -149,13 +149,13 @@ func children(pid string) []string {
 	return out
 }
 
-// alive reports whether a process runs. One whose parent was killed is reaped by init, when that has time.
+// alive reports whether a process runs. When its parent was killed, init reaps it, which may take a moment.
 func alive(pid string) bool {
 	text, err := os.ReadFile("/proc/" + pid + "/stat")
 	return err == nil && !strings.Contains(string(text), ") Z ")
 }
 
-// killed reports whether a process has been sent SIGKILL: it ends when a busy machine has time for it.
+// killed reports whether a process has been sent SIGKILL. On a busy machine it may take a moment to end.
 func killed(pid string) bool {
 	text, err := os.ReadFile("/proc/" + pid + "/status")
 	_, pending, _ := strings.Cut(string(text), "\nShdPnd:")
@@ -164,7 +164,8 @@ func killed(pid string) bool {
 	return err == nil && bad == nil && signals&(1<<(syscall.SIGKILL-1)) != 0
 }
 
-// faults checks that whatever the engine does ends in an error of one statement; the next call has a new engine.
+// faults checks that whatever the engine does wrong ends as an error of one statement, and that the next call has a new
+// engine.
 func faults(b *bridge) {
 	pid := b.must("SELECT pg_backend_pid()")
 	const big = "ffffffffffffff7f"
@@ -248,8 +249,8 @@ func faults(b *bridge) {
 	}
 }
 
-// corrupted changes each byte of a description of rows in several ways: an error or other rows, but the session lives
-// on.
+// corrupted changes each byte of a description of rows in several ways. The result may be an error or other rows, but
+// the session lives on.
 func corrupted(b *bridge) {
 	pid := b.must("SELECT pg_backend_pid()")
 	const query = "Q SELECT 1 AS id, 'text'::text AS name, '{{1,2}}'::real[] AS v, 0.5::double precision AS x"
@@ -270,7 +271,7 @@ func corrupted(b *bridge) {
 	b.gives("SELECT * FROM "+script("Q SELECT * FROM w ORDER BY id", "O", "D"), rowsOfW)
 }
 
-// interrupts ends statements whose engine says nothing.
+// interrupts ends statements whose engine does not answer.
 func interrupts(b *bridge) {
 	pid := b.must("SELECT pg_backend_pid()")
 	other := open(b.t, b.dsn)
@@ -289,7 +290,7 @@ func interrupts(b *bridge) {
 		}()
 		b.fails(sql, "57014", "user request")
 		took := time.Now()
-		<-done // the statement's error may come before the answer to who cancelled it
+		<-done // the statement's error may arrive before the answer of the one who cancelled it
 		b.t.Logf("cancelled in %v: %s", took.Sub(sent).Round(100*time.Microsecond), lines)
 	}
 	b.gives("DO $$ BEGIN PERFORM * FROM "+strings.ReplaceAll(script("Q SELECT 1/0"), "$", "")+
@@ -300,7 +301,7 @@ func interrupts(b *bridge) {
 		b.t.Fatalf("processes: %q", list)
 	}
 	engine, _, _ := strings.Cut(list[0], " ")
-	other.must("SELECT pg_cancel_backend(" + pid + ")") // of nothing, or of the statement after
+	other.must("SELECT pg_cancel_backend(" + pid + ")") // cancels nothing, or the statement after
 	time.Sleep(50 * time.Millisecond)
 	if !alive(engine) {
 		b.t.Error("a signal for the backend has ended an idle engine")
@@ -308,7 +309,7 @@ func interrupts(b *bridge) {
 	terminated(b, other, engine, pid)
 }
 
-// terminated ends backends and looks for what stays of their engines.
+// terminated ends backends and checks that nothing of their engines is left.
 func terminated(b, other *bridge, idle, pid string) {
 	other.must("SELECT pg_terminate_backend(" + pid + ", 5000)")
 	gone(b, idle)
@@ -340,7 +341,7 @@ func terminated(b, other *bridge, idle, pid string) {
 		if err := <-done; err == nil {
 			b.t.Error("the statement went on")
 		}
-		for i := 0; i < 200 && alive(pid); i++ { // its client knows before it has ended
+		for i := 0; i < 200 && alive(pid); i++ { // its client is told before it has ended
 			time.Sleep(10 * time.Millisecond)
 		}
 		gone(b, engine)

@@ -23,7 +23,7 @@ func TestTrainOptions(t *testing.T) {
 	}
 }
 
-// TestSurface compares the signatures with those that the engine shows to people.
+// TestSurface compares the functions' signatures with those that the engine's documentation shows.
 func TestSurface(t *testing.T) {
 	for _, s := range relgrad.Surface {
 		if s.Args == "" || s.Procedure { // a kernel; train, compared above
@@ -38,7 +38,7 @@ func TestSurface(t *testing.T) {
 	}
 }
 
-// requests checks what the engine is told of a call.
+// requests checks what the engine is told about a call.
 func requests(b *bridge) {
 	say := func(field, want string) {
 		b.t.Helper()
@@ -87,7 +87,7 @@ func requests(b *bridge) {
 		"precision, 0::double precision, true', 'w', step => 3)", "k|t")
 }
 
-// refusalsOfCalls checks what is refused before an engine is asked.
+// refusalsOfCalls checks calls that are refused before an engine is asked.
 func refusalsOfCalls(b *bridge) {
 	b.must("CREATE TYPE pair AS (a int, b int); CREATE TABLE line (id int)")
 	defer b.must("DROP TYPE pair; DROP TABLE line")
@@ -118,7 +118,7 @@ func refusalsOfCalls(b *bridge) {
 	}
 }
 
-// transactions checks what stays and what is undone.
+// transactions checks what of a call stays, and what is undone.
 func transactions(b *bridge) {
 	b.must("CREATE TABLE log (n int PRIMARY KEY)")
 	defer b.must("DROP TABLE log")
@@ -153,13 +153,13 @@ func transactions(b *bridge) {
 	b.must("ROLLBACK; BEGIN READ ONLY")
 	b.gives("SELECT "+call("read SELECT 1"), "1.5")
 	b.must("COMMIT")
-	// what a request sets ends with it
+	// settings that a request makes end with it
 	b.gives("BEGIN; SELECT "+call("Q SELECT set_config('relgrad.step', '7', false)",
 		"Q SELECT relgrad.current_step()", "say")+"; SELECT current_step(), current_setting('relgrad.step')", "0|",
 		"NOTICE: SELECT 1, 1 rows")
 	b.must("COMMIT")
 	b.gives("SELECT "+call("Q SET work_mem = '77MB'")+"; SHOW work_mem", "4MB")
-	// a reader of a statement sees its snapshot
+	// a query of the engine inside a statement sees the statement's snapshot
 	b.gives("WITH i AS (INSERT INTO log VALUES (10) RETURNING n) SELECT n, count(*) FROM i, "+
 		script("read SELECT count(*) FROM log", "J SELECT * FROM w WHERE id <= (SELECT count(*) - 2 FROM log)")+" GROUP BY 1",
 		"10|1")
@@ -185,7 +185,7 @@ func committing(b *bridge) {
 	b.fails(call("Q INSERT INTO log VALUES (6)", "T c",
 		"Q SELECT set_config('relgrad.step', '7', false)", "T c", "X 22000 no"), "22000", "no")
 	b.gives("SELECT current_step(), max(n) FROM log", "0|6")
-	// settings last through the request's transactions, and no longer, however it ends
+	// settings of a request last through its transactions and end with it, however it ends
 	for _, end := range []string{"D", "X 22000 no", "kill"} {
 		_, _ = b.run(call("Q SELECT set_config('relgrad.step', '7', false), set_config('search_path', 'relgrad', false), "+
 			"set_config('my.fold', '3', false)", "T c", "Q SELECT 1", "T r", "T c",
@@ -218,7 +218,7 @@ func committing(b *bridge) {
 	}
 }
 
-// nested checks requests within requests.
+// nested checks requests that run inside other requests.
 func nested(b *bridge) {
 	pid := b.must("SELECT pg_backend_pid()")
 	inner := "J SELECT * FROM w WHERE id = 2"
@@ -240,7 +240,7 @@ func nested(b *bridge) {
 		"2|NULL|{3,4}|NaN")
 }
 
-// workers checks that calls work where the server would like to use parallel workers.
+// workers checks that calls work if the server would like to use parallel workers.
 func workers(b *bridge) {
 	setting := "force_parallel_mode"
 	if b.must("SELECT current_setting('server_version_num')::int >= 160000") == "t" {
@@ -269,7 +269,7 @@ func owners(b *bridge) {
 			"FROM relgrad.state) FROM relgrad.run", "t|1|1")
 	}
 	otto.gives("WITH u AS (UPDATE relgrad.run_row SET status = 'x' RETURNING run) SELECT count(*) FROM u", "1")
-	// nobody trains it
+	// nobody trains this run
 	anna.gives("SELECT status, (SELECT status FROM relgrad.run_row) FROM relgrad.run", "interrupted|running")
 	anna.fails("UPDATE relgrad.run_row SET owner = 'otto'", "42501", "permission denied")
 	anna.fails("INSERT INTO relgrad.loss (run, step, epoch, loss, at, owner) VALUES (2, 2, 1, 0, now(), 'otto')",
@@ -283,7 +283,7 @@ func owners(b *bridge) {
 		"DROP ROLE anna, otto")
 }
 
-// dropped checks that nothing stays of the extension.
+// dropped checks that nothing of the extension is left.
 func dropped(b *bridge) {
 	what := "SELECT (SELECT count(*) FROM pg_class), (SELECT count(*) FROM pg_proc), (SELECT count(*) " +
 		"FROM pg_type), (SELECT count(*) FROM pg_operator), (SELECT count(*) FROM pg_policy), (SELECT count(*) " +

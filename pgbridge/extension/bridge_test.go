@@ -102,7 +102,7 @@ func (b *bridge) fails(sql, code, message string) *pgconn.PgError {
 	return e
 }
 
-// script makes the call of gradient that has the engine follow a script.
+// script is a call of gradient that has the engine follow a script.
 func script(lines ...string) string {
 	return "gradient('" + strings.ReplaceAll(strings.Join(lines, "\n"), "'", "''") + "', NULL::w)"
 }
@@ -136,7 +136,7 @@ func TestBridge(t *testing.T) {
 
 const rowsOfW = "1|a|{1,2}|0.5 2|NULL|{3,4}|NaN 3|ç|NULL|NULL"
 
-// results takes rows there and back in each form.
+// results sends rows to the engine and back in each form.
 func results(b *bridge) {
 	b.gives("SELECT * FROM "+script("Q SELECT * FROM w ORDER BY id", "say", "O", "D"), rowsOfW, "NOTICE: SELECT 3, 3 rows")
 	b.gives("SELECT * FROM "+script("J SELECT * FROM w ORDER BY id"), rowsOfW)

@@ -7,18 +7,20 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 )
 
-// generatedPrefix begins the names of the functions that only generated SQL calls.
+// generatedPrefix begins the names of functions that only generated SQL calls.
 const generatedPrefix = "gen_"
 
-// generatedFunc is a function for an internal kernel: its attributes are arguments. T stands for each of the types.
+// generatedFunc is the function of an internal kernel. The kernel's attributes become arguments. T in a type stands for
+// each of types.
 type generatedFunc struct {
 	name, args, result string
-	types              []string // of T; nil: none
-	symbol             string   // "": the function's name
+	types              []string // that T stands for; nil: there is no T
+	symbol             string   // of the C function; "": the function's name
 	cost               int
 }
 
-// generatedFuncs are what sqlgen.Postgres calls beside the kernels that users have. Numbers are double precision there.
+// generatedFuncs are the functions that sqlgen.Postgres calls besides the kernels that users can call. Single numbers
+// are double precision.
 var generatedFuncs = []generatedFunc{
 	{"add", "a T, b T", "T", floats[1:], "chunk_add", 1},
 	{"sub", "a T, b T", "T", floats[1:], "chunk_sub", 1},
@@ -51,10 +53,10 @@ var generatedFuncs = []generatedFunc{
 	{"float_key", "x double precision", "bigint", nil, "", 1},
 }
 
-// generatedMaps are internal element-wise kernels that SQL has a form for where no chunk is among the arguments.
+// generatedMaps are internal element-wise kernels that are plain SQL for numbers, and need a function only for chunks.
 var generatedMaps = []string{"eq_mask", "select"}
 
-// generatedNumbers are those that numbers need too: derivatives.
+// generatedNumbers are internal kernels that need a function for numbers too: derivatives.
 var generatedNumbers = []string{"asin_slope", "atan_slope", "bce_slope", "gauss", "normal_cdf", "normal_pdf",
 	"sech2", "sigmoid_slope"}
 

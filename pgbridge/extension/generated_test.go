@@ -73,7 +73,7 @@ func TestOverloads(t *testing.T) {
 	}
 }
 
-// TestSymbols checks that every function of the script is a C function, and every C function used.
+// TestSymbols checks that every function of the script is a C function, and that every C function is used.
 func TestSymbols(t *testing.T) {
 	text, err := os.ReadFile(file)
 	if err != nil {

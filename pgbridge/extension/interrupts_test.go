@@ -21,7 +21,8 @@ import (
 
 var longFlag = flag.String("long", "", "cancel only the calls with this text")
 
-// operands are what calls read: chunks of 8 million numbers and more, made by functions that look for cancel requests.
+// operands are what calls read: chunks of 8 million numbers and more. The functions that make them look for cancel
+// requests.
 var operands = map[string]string{
 	"v": "full(ARRAY[8000000], 0.5)", "f": "relgrad.gen_to_real(full(ARRAY[8000000], 0.5))",
 	"a": "full(ARRAY[2500, 2500], 0.5)", "b": "relgrad.gen_to_real(full(ARRAY[2500, 2500], 0.5))",
@@ -34,8 +35,8 @@ var operands = map[string]string{
 	"state": "relgrad.agg_add('{}', full(ARRAY[4000000], 0.5))", "u": "full(ARRAY[4000000], 0.5)",
 }
 
-// longArgs are calls of functions whose arguments are not as their types say: chunks v and f, numbers 0.5 and 1, the
-// shape of v.
+// longArgs are calls of functions whose arguments cannot be chosen by type alone. They read chunks v and f, the numbers
+// 0.5 and 1, and the shape of v.
 var longArgs = map[string][]string{
 	"matmul": {"matmul(a, a)", "matmul(b, b)", "matmul(row, wide)", "matmul(line, col)", "matmul(one, line)",
 		"matmul(ones, ones)", "matmul(fone, fline)", "matmul(col, one)"},
@@ -69,12 +70,12 @@ var longArgs = map[string][]string{
 	"agg_value_real": {"relgrad.agg_value_real(state)"}, "agg_mean_real": {"relgrad.agg_mean_real(state)"},
 }
 
-// fewNumbers are functions of the extension in C that take no chunk, or nothing but its type.
+// fewNumbers are C functions of the extension that take no chunk, or only look at its type.
 var fewNumbers = map[string]bool{"gen_decimal": true, "gen_stack_row": true, "gen_row_id": true,
 	"gen_place": true, "gen_float_key": true,
 	"agg_value_number": true, "agg_value_number_real": true, "agg_mean_number": true}
 
-// longCalls lists calls of all functions in C that compute, of each the overloads with the most chunks.
+// longCalls lists calls of all C functions that compute: of each, the overloads with the most chunks.
 func longCalls(t *testing.T, s *server) (out []string) {
 	rows, err := s.Query(s.ctx, `SELECT DISTINCT proname::text,
   ARRAY(SELECT format_type(a, NULL) FROM unnest(proargtypes) WITH ORDINALITY x(a, n) ORDER BY n)
@@ -114,7 +115,7 @@ WHERE pronamespace = 'relgrad'::regnamespace AND provolatile = 'i' ORDER BY 1, 2
 	return out
 }
 
-// usual are arguments of these types.
+// usual is usual arguments of these types.
 func usual(t *testing.T, name string, types []string) string {
 	values := make([]string, len(types))
 	for i, typ := range types {
@@ -128,16 +129,16 @@ func usual(t *testing.T, name string, types []string) string {
 	return strings.Join(values, ", ")
 }
 
-// TestInterrupts cancels calls of every function in C, again and again, with no library for matrices: each looks for
-// that within 50 ms. What is measured is how long the server's process works on, so that it does not matter what else
-// the machine does.
+// TestInterrupts cancels calls of every C function, repeatedly, without a library for matrices: each must look for
+// cancel requests every 50 ms. It measures for how long the server's process still works, so that other load on the
+// machine does not matter.
 func TestInterrupts(t *testing.T) {
 	s, ready := connectNoticed(t, "OPENBLAS=off")
 	pid := s.PgConn().PID()
 	if worked(t, pid) == 0 {
 		t.Skip("the kernel does not say how long a process has worked")
 	}
-	if _, err := s.query("SET jit = off; SELECT 1"); err != nil { // a compiler does not look
+	if _, err := s.query("SET jit = off; SELECT 1"); err != nil { // JIT does not look for cancels
 		t.Fatal(err)
 	}
 	if _, err := s.query(sayReady + "; SELECT 1"); err != nil {
@@ -151,7 +152,7 @@ func TestInterrupts(t *testing.T) {
 		for try := range 2 {
 			late = max(late, s.cancelled(t, call, ready, time.Duration(try)*37*time.Millisecond))
 		}
-		for try := 0; try < 3 && late > seen; try++ { // pages that the kernel gives and takes take longer in a full machine
+		for try := 0; try < 3 && late > seen; try++ { // the kernel's work on pages takes longer on a full machine
 			late = min(late, s.cancelled(t, call, ready, time.Duration(try)*37*time.Millisecond))
 		}
 		t.Logf("%s: %v", call, late)
@@ -161,11 +162,11 @@ func TestInterrupts(t *testing.T) {
 	}
 }
 
-// seen is within what a cancel request ends a call: 50 ms until it is seen, and what it takes to give back some hundred
-// megabytes.
+// seen is the time in which a cancel request must end a call: 50 ms until it is noticed, and the time to give back some
+// hundred megabytes.
 const seen = 100 * time.Millisecond
 
-// worked is how long a process has been on a processor; 0 where the kernel does not say.
+// worked is how long a process has been on a processor; 0 if the kernel does not say.
 func worked(t *testing.T, pid uint32) time.Duration {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", pid))
 	if errors.Is(err, os.ErrNotExist) {
@@ -182,11 +183,11 @@ func worked(t *testing.T, pid uint32) time.Duration {
 	return time.Duration(ns)
 }
 
-// sayReady makes a function that tells the client that the operands are made.
+// sayReady makes a function that tells the client that the operands are ready.
 const sayReady = `CREATE FUNCTION pg_temp.ready(int) RETURNS int LANGUAGE plpgsql AS
 'BEGIN RAISE NOTICE ''ready''; RETURN 1; END'`
 
-// connectNoticed is connect; each notice of the server is sent to the channel.
+// connectNoticed is connect, and sends each notice of the server to the channel.
 func connectNoticed(t *testing.T, env ...string) (*server, <-chan struct{}) {
 	s := connect(t, env...)
 	config, ready := s.Config(), make(chan struct{}, 1)
@@ -203,9 +204,9 @@ func connectNoticed(t *testing.T, env ...string) (*server, <-chan struct{}) {
 	return s, ready
 }
 
-// cancelled cancels a statement that makes a call again and again, after it has worked for so long with its operands
-// ready, and returns how long it worked on. The calls are a condition of a join that holds for no row: else the server
-// would copy the operands from row to row, and not look meanwhile.
+// cancelled runs a statement that makes a call again and again, cancels it after it has worked for so long with its
+// operands ready, and returns for how long it still worked. The calls are in a join condition that never holds:
+// otherwise the server would copy the operands from row to row, without looking for cancel requests.
 func (s *server) cancelled(t *testing.T, call string, ready <-chan struct{}, after time.Duration) time.Duration {
 	t.Helper()
 	var from []string

@@ -8,16 +8,16 @@ import (
 // Arg is an argument of a function.
 type Arg struct{ Name, Type string }
 
-// Function is an SQL function of the extension. It is parallel safe, but restricted where it is Stable.
+// Function is an SQL function of the extension. It is parallel safe; if Stable, only parallel restricted.
 type Function struct {
 	Name   string
 	Args   []Arg
 	Result string
-	Symbol string // the C function relgrad_<symbol>; the overloads of a name have one
+	Symbol string // the C function is relgrad_<symbol>, one for all overloads of a name
 	Cost   int    // in units of cpu_operator_cost
-	Stable bool   // it depends on the step or the seed, else it is immutable
-	Loose  bool   // it sees NULL, else it is strict
-	Body   string // an expression that it stands for, in the place of Symbol
+	Stable bool   // it depends on the step or the seed; else it is immutable
+	Loose  bool   // it is called with NULL; else it is strict
+	Body   string // an SQL expression that is called in place of a C function
 }
 
 // Signature is name(arguments) RETURNS result.
@@ -29,7 +29,7 @@ func (f *Function) Signature() string {
 	return f.Name + "(" + strings.Join(args, ", ") + ") RETURNS " + f.Result
 }
 
-// Attributes are what CREATE FUNCTION says about volatility, NULL and parallel workers.
+// Attributes is what CREATE FUNCTION says about volatility, NULL and parallel workers.
 func (f *Function) Attributes() string {
 	switch {
 	case f.Stable:
@@ -40,7 +40,7 @@ func (f *Function) Attributes() string {
 	return "IMMUTABLE STRICT PARALLEL SAFE"
 }
 
-// create is the statement for the function.
+// create is the CREATE FUNCTION statement.
 func (f *Function) create() string {
 	if f.Body != "" {
 		return fmt.Sprintf("CREATE FUNCTION %s LANGUAGE sql %s COST %d RETURN %s;\n", f.Signature(),
@@ -50,7 +50,7 @@ func (f *Function) create() string {
 		f.Attributes(), f.Cost, f.Symbol)
 }
 
-// Object is a part of the extension's script: a function, or a text (a statement or a comment) that no function is.
+// Object is a part of the extension's script: a function, or another text (a statement or a comment).
 type Object struct {
 	Function *Function
 	Text     string

@@ -21,8 +21,8 @@ import (
 var edges = []float64{0, math.Copysign(0, -1), 1, -1, 0.5, -2.5, 1e-30, 1e30, -1e30, 80, -80, 720, -760, 1e200,
 	math.Inf(1), math.Inf(-1), math.NaN()}
 
-// special compares element-wise kernels with the reference code at edges, as chunks and as numbers: IEEE 754, no
-// errors.
+// special compares element-wise kernels with the reference code at edges, as chunks and as numbers. They follow IEEE
+// 754 and raise no errors.
 func special(t *testing.T, s *server) {
 	for _, d := range kernels.All() {
 		if d.Elem == nil || builtin[d.Name] || d.Internal &&
@@ -38,7 +38,7 @@ func special(t *testing.T, s *server) {
 	}
 }
 
-// cross gives the columns of all tuples of n edges.
+// cross is the columns of all tuples of n edges.
 func cross(n int) [][]float64 {
 	out := make([][]float64, n)
 	for i := range int(math.Pow(float64(len(edges)), float64(n))) {
@@ -199,7 +199,7 @@ func refusals(t *testing.T, s *server) {
 	}
 }
 
-// calls are typical ones, with the types that Postgres gives them.
+// calls checks typical calls, with the types that Postgres gives their results.
 func calls(t *testing.T, s *server) {
 	for _, c := range []struct{ sql, want string }{
 		{"'{1,2}'::real[] * 2", "{2,4} real[]"},
@@ -234,7 +234,7 @@ func calls(t *testing.T, s *server) {
 		{"current_step()", "0 bigint"},
 		{"random_uniform(ARRAY[1], 3) = random_uniform(ARRAY[1], 3, '{}')", "t boolean"},
 		{"random_int(9223372036854775807, 3, ARRAY[4]) >= 0", "t boolean"},
-		{"sqrt(2)", "1.4142135623730951 double precision"}, // what Postgres has stays as it is
+		{"sqrt(2)", "1.4142135623730951 double precision"}, // Postgres's own function stays in use
 		{"abs(-3)", "3 integer"},
 		{"power(2, 3)", "8 double precision"},
 		{"2 ^ 3", "8 double precision"},
@@ -293,7 +293,8 @@ func draws(t *testing.T, s *server) {
 	}
 }
 
-// masks compares masks of dropout with the reference code's: numbers, and chunks that end within a block of draws.
+// masks compares masks of dropout with the reference code's: of numbers, and of chunks that end in the middle of a
+// block of draws.
 func masks(t *testing.T, s *server) {
 	const key, site, seed, step = 11, -3, 5, 2
 	h := tensor.HashKey(site, step, key)
@@ -365,8 +366,8 @@ func aggregates(t *testing.T, s *server) {
 	}
 }
 
-// parallel compares partial aggregation by parallel workers with aggregation in one process. The values are whole
-// numbers, so that the order of sums does not count.
+// parallel compares partial aggregation by parallel workers with aggregation in one process. The values are integers,
+// so the order of sums does not matter.
 func parallel(t *testing.T, s *server) {
 	const list = "sum(v), avg(v), max_agg(v), min_agg(v), vector_agg(i % 7, x, 7), relgrad.sum(x), relgrad.avg(x), " +
 		"sum(relu(v - 3) * 2)"
@@ -410,8 +411,8 @@ FROM generate_series(1, 5000) g(i);
 	}
 }
 
-// storage reads chunks from everywhere that Postgres keeps arrays: short, compressed and external values, a bitmap of
-// NULL without a NULL, arrays in PL/pgSQL's own form; and calls as a role without rights of its own.
+// storage reads chunks in every form in which Postgres keeps arrays: short, compressed and external values, a bitmap of
+// NULLs without a NULL, arrays in PL/pgSQL's own form. It also calls as a role without rights of its own.
 func storage(t *testing.T, s *server) {
 	const setup = `CREATE TABLE kept (how text, v real[]); ALTER TABLE kept ALTER v SET STORAGE %s;
 		INSERT INTO kept VALUES ('short', '{1,2}'), ('long', full(ARRAY[1500], 2)), ('bitmap', array_replace('{1,NULL}',
@@ -440,8 +441,8 @@ NULL, 2)); SELECT 1`
 	}
 }
 
-// products compares larger matrix products with sums of the definition, in both types, and looks whether the process
-// has one thread.
+// products compares larger matrix products with sums by the definition, in both types, and checks that the process has
+// one thread.
 func products(t *testing.T, s *server) {
 	checkProducts(t, s)
 	row, err := s.query("SELECT substring(pg_read_file('/proc/self/status') FROM 'Threads:\\s*(\\d+)')")
@@ -479,12 +480,12 @@ AS a, random_normal(ARRAY[300,30], 2)::%[1]s[] AS b),
 	}
 }
 
-// TestWithoutBLAS runs the products where the server finds no library.
+// TestWithoutBLAS computes the products on a server that finds no library for them.
 func TestWithoutBLAS(t *testing.T) {
 	checkProducts(t, connect(t, "OPENBLAS=off"))
 }
 
-// cancel looks whether a long product can be stopped.
+// cancel checks that a long product can be cancelled.
 func cancel(t *testing.T, s *server) {
 	if _, err := s.query("SET statement_timeout = '100ms'; SELECT 1"); err != nil {
 		t.Fatal(err)

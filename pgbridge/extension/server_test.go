@@ -58,7 +58,7 @@ func connect(t *testing.T, env ...string) *server {
 	})
 }
 
-// connectTo is connect to another server, with another way to get relgrad's functions.
+// connectTo starts a server and installs relgrad's functions in the given way.
 func connectTo(t *testing.T, start func() *pgcluster.Cluster, install func(*server) error) *server {
 	t.Helper()
 	if testing.Short() {
@@ -87,7 +87,7 @@ type check struct {
 	test func(*testing.T, *server)
 }
 
-// both are what the extension and the portable tier must pass.
+// both are the checks that the extension and the portable tier must pass.
 var both = []check{{"Samples", samples}, {"Special", special}, {"Errors", refusals}, {"Calls", calls},
 	{"Aggregates", aggregates}, {"Parallel", parallel},
 	{"Draws", draws}, {"Storage", storage}, {"Cancel", cancel}}
@@ -110,13 +110,13 @@ func TestPortable(t *testing.T) {
 	}), both)
 }
 
-// samples compares every sample of every kernel with the reference code, with Postgres's scalar functions before the
-// extension's and behind them.
+// samples compares every sample of every kernel with the reference code, with the extension's schema after and before
+// Postgres's in the search path.
 func samples(t *testing.T, s *server) {
 	n := 0
 	kernelsql.Each(t, func(x *kernelsql.Sample) {
 		if x.Def.Internal && !chunkOperator(x) {
-			return // a form of SQL that is Postgres's own
+			return // this form of SQL is Postgres's own
 		}
 		for _, path := range []string{"public, relgrad", "relgrad, pg_catalog, public"} {
 			got, err := s.column(x, path)
@@ -237,7 +237,7 @@ func parse(text string) (shape []int, x []float64, err error) {
 		}
 		x = append(x, v)
 	}
-	depth, closed := 0, 0 // a length is counted until the first array of its depth is closed
+	depth, closed := 0, 0 // lengths are counted until the first array of a depth is closed
 	for _, r := range text {
 		switch {
 		case r == '{':
@@ -268,7 +268,8 @@ func (s *server) refusal(t *testing.T, sql, code, message, hint string) {
 	}
 }
 
-// catalogue checks what CREATE EXTENSION left: no restart, all in one schema, all functions as they should be marked.
+// catalogue checks what CREATE EXTENSION makes: no restart is needed, all is in one schema, all functions are marked as
+// they should be.
 func catalogue(t *testing.T, s *server) {
 	for sql, want := range map[string]string{
 		"SHOW shared_preload_libraries": "",

@@ -9,25 +9,25 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 )
 
-// builtin are the kernels and aggregates that need no function: Postgres's own has the same meaning, and no error
-// where the kernel has none.
+// builtin are kernels and aggregates that need no function: Postgres's own one has the same meaning, and raises no
+// error where the kernel gives a value.
 var builtin = map[string]bool{
 	"ceil": true, "floor": true, "round": true, "trunc": true, "mod": true, "length": true, "lower": true, "upper": true,
 	"count": true, "min": true, "max": true, "array_agg": true,
 	"var_pop, var_samp, variance": true, "stddev_pop, stddev_samp, stddev": true,
 }
 
-// operator is one of SQL's, and the kernel behind it.
+// operator is an operator of SQL, with the kernel that computes it.
 type operator struct {
 	kernel, sign string
 	commutes     bool
 }
 
-// operators on chunks; each is a C function chunk_<kernel>, that of power the kernel's own.
+// operators are the operators on chunks. Each is a C function chunk_<kernel>, but power's is the kernel's own.
 var operators = []operator{{"add", "+", true}, {"sub", "-", false}, {"mul", "*", true}, {"div", "/", false},
 	{"power", "^", false}, {"neg", "-", false}}
 
-// roles are the SQL types of arguments by name; any other argument is a number or a chunk, as the shape rule says.
+// roles are the SQL types of arguments, by name. Any other argument is a number or a chunk, as the shape rule says.
 var roles = map[string]string{
 	"spec": "text", "shape": "bigint[]", "key": "bigint[]", "axis": "bigint", "label": "bigint",
 	"n": "bigint", "seed": "bigint",
@@ -43,7 +43,7 @@ SET LOCAL search_path = relgrad, pg_temp;
 GRANT USAGE ON SCHEMA relgrad TO PUBLIC;
 `
 
-// SQL is the extension's script.
+// SQL returns the extension's script.
 func SQL() (string, error) {
 	list, err := Objects()
 	var b strings.Builder
@@ -59,7 +59,7 @@ func SQL() (string, error) {
 	return b.String(), err
 }
 
-// Objects lists the kernels, operators and aggregates, each after what it is made of.
+// Objects lists the kernels, operators and aggregates, each after those that it uses.
 func Objects() ([]Object, error) {
 	var b objects
 	for _, d := range kernels.All() {
@@ -108,12 +108,12 @@ type overload struct {
 	flops        float64
 }
 
-// exactTypes are arrays of exact numbers, as ARRAY[1, 2.5] is one: Postgres could make either type of chunk of them,
-// and so makes none.
+// exactTypes are arrays of exact numbers, such as ARRAY[1, 2.5]. Postgres can cast them to both types of chunks, and so
+// chooses neither.
 var exactTypes = []string{"smallint[]", "integer[]", "bigint[]", "numeric[]"}
 
-// exact are the overloads that take such arrays for chunks of double precision, as the embedded store does: those whose
-// arguments are numbers and chunks only.
+// exact returns overloads that take such arrays as chunks of double precision, as the embedded store does. Only
+// functions whose arguments are all numbers and chunks have them.
 func exact(d *kernels.Def, list []overload) (out []*Function) {
 	for _, o := range list {
 		if slices.ContainsFunc(o.types, func(t string) bool { return strings.HasPrefix(t, "real") }) ||
@@ -143,7 +143,7 @@ func exact(d *kernels.Def, list []overload) (out []*Function) {
 	return out
 }
 
-// exactArgs are the types of n arrays: all of one, and of two also integers beside decimal fractions.
+// exactArgs returns the types of n such arrays: all of one type; for two also integers with decimal fractions.
 func exactArgs(n int) (out [][]string) {
 	if n == 0 {
 		return nil
@@ -157,7 +157,7 @@ func exactArgs(n int) (out [][]string) {
 	return out
 }
 
-// names are a kernel's arguments as SQL has them, brackets and defaults removed.
+// names returns a kernel's argument names in SQL, without brackets and defaults.
 func names(d *kernels.Def) []string {
 	var out []string
 	for _, a := range strings.Split(strings.NewReplacer("[", "", "]", "").Replace(d.Args), ",") {
@@ -168,9 +168,10 @@ func names(d *kernels.Def) []string {
 	return out
 }
 
-// overloads lists the calls of a kernel by types: numbers only, in real and double precision where the kernel keeps
-// real, else in double precision; then, for both types of chunk, every mixture of chunks and double precision numbers.
-// Another number of arguments is another overload: a default cannot follow the type of its neighbour.
+// overloads lists the overloads of a kernel by argument types. First those with numbers only: in real and double
+// precision if the kernel keeps real, else in double precision. Then, for both types of chunk, all mixtures of chunks
+// and double precision numbers. Each number of arguments has overloads of its own, because a default cannot follow the
+// type of its neighbour.
 func overloads(d *kernels.Def) []overload {
 	all := names(d)
 	var out []overload
@@ -183,7 +184,7 @@ func overloads(d *kernels.Def) []overload {
 	return out
 }
 
-// numbers are the overloads without a chunk.
+// numbers returns the overloads without a chunk.
 func numbers(d *kernels.Def, args []string) []overload {
 	if narrow := try(d, args, "real"); len(narrow) > 0 && narrow[0].result.Kind == kernels.Float32 {
 		return try(d, args, "real", "double precision")
@@ -191,8 +192,8 @@ func numbers(d *kernels.Def, args []string) []overload {
 	return try(d, args, "double precision")
 }
 
-// try lists the overloads whose free arguments take each of the choices in turn; where the first choice is a chunk,
-// those that have one.
+// try lists the overloads whose free arguments take each of the choices in turn. If the first choice is a chunk type,
+// only those with a chunk.
 func try(d *kernels.Def, args []string, choices ...string) []overload {
 	free := 0
 	for _, a := range args {
@@ -223,16 +224,16 @@ func try(d *kernels.Def, args []string, choices ...string) []overload {
 	return out
 }
 
-// Costs are in units of cpu_operator_cost, about the time of one scalar addition: unitFlops operations of a kernel. A
-// function on chunks spends about chunkCost on reading headers and making a result, and is reckoned with chunks of side
-// lengths.
+// Costs are in units of cpu_operator_cost, which is about the time of one scalar addition and of unitFlops operations
+// of a kernel. A function on chunks spends about chunkCost on reading headers and making a result. Its chunks are
+// assumed to have axes of length side.
 const (
 	side      = 16
 	unitFlops = 40
 	chunkCost = 5
 )
 
-// infer asks the kernel's shape rule for the result, with matrices and with vectors of small and of usual size.
+// infer asks the kernel's shape rule for the result. It tries matrices and vectors, of small and of usual size.
 func (o *overload) infer(d *kernels.Def) bool {
 	for rank := 2; rank > 0; rank-- {
 		e, err := d.Apply(o.dummies(rank)...)
@@ -246,7 +247,7 @@ func (o *overload) infer(d *kernels.Def) bool {
 	return false
 }
 
-// chunks reports whether there is one among the arguments.
+// chunks reports whether an argument is a chunk.
 func (o *overload) chunks() bool {
 	return slices.ContainsFunc(o.types, func(t string) bool { return t == "real[]" || t == "double precision[]" })
 }
@@ -263,7 +264,7 @@ func flops(e *kernels.Expr) float64 {
 	return sum + e.Def.Flops(types, e.Attr, e.Type)
 }
 
-// dummies are arguments of the overload's types.
+// dummies returns arguments of the overload's types.
 func (o *overload) dummies(rank int) []*kernels.Expr {
 	var out []*kernels.Expr
 	shape, lengths := make([]int, rank), make([]int64, rank)

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// TestMain is also an engine: installed under the engine's name, this program follows the script in the argument loss,
-// so that a test can have it do anything at any point.
+// TestMain also makes this program an engine: installed under the engine's name, it follows the script in the argument
+// loss, so that a test can have it do anything at any time.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "relgrad-engine" {
 		e := &scripted{in: bufio.NewReader(os.NewFile(0, "in"))}
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// scripted follows scripts; a line is a command and the rest of the line.
+// scripted is an engine that follows scripts. A line of a script is a command and its argument.
 type scripted struct {
 	in     *bufio.Reader
 	fields map[string]string
@@ -66,7 +66,7 @@ func cut(b []byte) (string, []byte) {
 	return string(b[4 : 4+n]), b[4+n:]
 }
 
-// failure is the payload of X.
+// failure is the payload of frame X, a failed request.
 func failure(code, message string) []byte {
 	b := binary.LittleEndian.AppendUint32(nil, 2)
 	b = append(append(b, 'C'), text(code)...)
@@ -98,7 +98,7 @@ func (e *scripted) next() {
 	e.send('X', failure("XX000", "the script has no end"))
 }
 
-// ask sends a frame and waits for its end; an error fails the request.
+// ask sends a frame and waits for its answer. An error fails the request, which is then over.
 func (e *scripted) ask(kind byte, payload []byte) (over bool) {
 	e.send(kind, payload)
 	e.rows, e.blocks = 0, 0
@@ -122,10 +122,10 @@ func (e *scripted) ask(kind byte, payload []byte) (over bool) {
 	}
 }
 
-// follow does what a command says; over is the end of the request.
+// follow runs a command of the script. over: the request has ended.
 func (e *scripted) follow(command, rest string) (over bool) {
 	switch command {
-	case "Q", "read", "plain", "try": // a statement; try goes on after an error
+	case "Q", "read", "plain", "try": // a statement; try goes on after its error
 		flags := map[string]byte{"read": 1, "plain": 2}[command]
 		payload := append([]byte{flags}, text(rest)...)
 		if command != "try" {
@@ -148,7 +148,7 @@ func (e *scripted) follow(command, rest string) (over bool) {
 		}
 	case "P":
 		return e.ask('P', text(rest))
-	case "W", "O": // the last rows
+	case "W", "O": // sends the last rows
 		return e.ask(command[0], e.block)
 	case "forget":
 		return e.ask('W', nil)
@@ -163,7 +163,7 @@ func (e *scripted) follow(command, rest string) (over bool) {
 			b = append(b, text(s)...)
 		}
 		e.send('N', b)
-	case "chunks": // so many zeros of real[128]
+	case "chunks": // sends so many zeros of real[128]
 		n, _ := strconv.Atoi(rest)
 		b := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(nil, uint64(n)), 1)
 		b = append(append(b, text("v")...), 0xfd, 3, 0, 0, 'F', 0, 1, 128, 0, 0, 0)
@@ -171,7 +171,7 @@ func (e *scripted) follow(command, rest string) (over bool) {
 		if err := syscall.Ftruncate(3, int64(max(8<<20, n*512))); err != nil {
 			os.Exit(5)
 		}
-	case "say": // what the last statement gave, or a field of the request
+	case "say": // shows what the last statement gave, or a field of the request
 		s := fmt.Sprintf("%s, %d rows", e.tag, e.rows)
 		if rest == "block" {
 			s = fmt.Sprintf("%d blocks, %x", e.blocks, e.block)
@@ -198,7 +198,7 @@ func (e *scripted) follow(command, rest string) (over bool) {
 // misbehave does what no engine should do.
 func (e *scripted) misbehave(command, rest string) {
 	switch command {
-	case "raw": // a frame: kind and payload in hexadecimal digits
+	case "raw": // sends a frame: kind, and payload in hexadecimal digits
 		b, err := hex.DecodeString(rest[1:])
 		if err != nil {
 			os.Exit(5)
@@ -224,7 +224,7 @@ func (e *scripted) misbehave(command, rest string) {
 		e.send('Q', append([]byte{0}, text(rest)...))
 		e.receive()
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-	case "patch": // one byte of the last rows' description: position and value
+	case "patch": // changes a byte of the last rows' description: position and value
 		var at int
 		var x byte
 		if _, err := fmt.Sscanf(rest, "%d %d", &at, &x); err != nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/relgrad/relgrad/pgbridge/extension"
 )
 
-// checks are what some kernels ask of the ranks of their arguments, in real too, so that messages name the type.
+// checks check the ranks of some kernels' arguments. The overloads in real make the same check, so that its message
+// names their type.
 var checks = map[string]string{
 	"argmax": wrongRank("argmax", "array_ndims(x) <> 1", "The argument must be a vector.", "x"),
 	"argmin": wrongRank("argmin", "array_ndims(x) <> 1", "The argument must be a vector.", "x"),
@@ -28,10 +29,10 @@ func wrongRank(kernel, condition, hint string, args ...string) string {
 		strings.Join(args, ", "))
 }
 
-// flat is a chunk's elements.
+// flat is an array of a chunk's elements.
 func flat(arg string) string { return "ARRAY(SELECT unnest(" + arg + "))" }
 
-// chunkArg checks a chunk and declares its lengths.
+// chunkArg declares a chunk's lengths, which are checked on the way.
 func chunkArg(dims, arg, kernel string) string {
 	return fmt.Sprintf("%s int[] := relgrad.impl_chunk(%s, '%s')", dims, arg, kernel)
 }
@@ -41,7 +42,7 @@ func flatArg(name, arg string) string { return name + " double precision[] := " 
 // writer writes the body of a function.
 type writer func(f *extension.Function) string
 
-// fixed is a body that does not depend on the overload.
+// fixed is a body that is the same for all overloads.
 func fixed(declare []string, code ...string) writer {
 	return func(f *extension.Function) string {
 		if c := checks[f.Symbol]; c != "" {
@@ -53,7 +54,7 @@ func fixed(declare []string, code ...string) writer {
 
 func expression(e string) writer { return fixed(nil, "RETURN "+e+";") }
 
-// fail raises an error.
+// fail is a statement that raises an error if a condition holds.
 func fail(condition, code, message string, args ...string) string {
 	return failHint(condition, code, "", message, args...)
 }
@@ -76,7 +77,7 @@ const (
 	parameter = "invalid_parameter_value"
 )
 
-// reduce is a reduction of all elements, or along an axis, which is kept with length 1.
+// reduce is the body of a reduction of all elements, or along an axis, which keeps length 1.
 func reduce(lane string) writer {
 	return func(f *extension.Function) string {
 		if len(f.Args) == 1 {
@@ -92,10 +93,11 @@ func reduce(lane string) writer {
 	}
 }
 
-// rows is a map of every lane of the last axis, of two chunks of one shape where there are two.
+// rows is the body of a map over each lane of the last axis. With two chunks, which have one shape, it takes a lane of
+// each.
 func rows(lane string) writer { return lanes(lane, "dims") }
 
-// lengths is rows for maps to one number, which keep the axis.
+// lengths is rows for maps from a lane to one number, which replace the last axis by one of length 1.
 func lengths(lane string) writer { return lanes(lane, "dims[:cardinality(dims) - 1] || 1") }
 
 func lanes(lane, dims string) writer {
@@ -114,7 +116,7 @@ func lanes(lane, dims string) writer {
 	}
 }
 
-// itself gives the argument, checked if it is a chunk.
+// itself is the body of a function that returns its argument, checked if it is a chunk.
 func itself(before string) writer {
 	return func(f *extension.Function) string {
 		code := before
@@ -145,7 +147,7 @@ func einsum(f *extension.Function) string {
 	return block(nil, call+");")
 }
 
-// draw fills a shape with draws of the stream (seed, hash of the key).
+// draw is the body of a function that fills a shape with draws from the stream (seed, hash of the key).
 func draw(of string, before ...string) writer {
 	return func(f *extension.Function) string {
 		key := "'{}'"
@@ -159,7 +161,7 @@ func draw(of string, before ...string) writer {
 	}
 }
 
-// dropMask is a number, or with a shape a chunk: four elements of each block of draws.
+// dropMask is a number or, with a shape, a chunk whose elements come four from each block of draws.
 func dropMask(f *extension.Function) string {
 	const of, start = "CASE WHEN %s >= dropped THEN 1 / (1 - p) ELSE 0 END",
 		"PERFORM relgrad.impl_probability(p);\ndropped := relgrad.impl_threshold(p);\nRETURN "
@@ -174,7 +176,7 @@ func dropMask(f *extension.Function) string {
 			"  ORDER BY i, o))[:size], dims);")
 }
 
-// expandTo repeats a chunk or a number to a shape.
+// expandTo repeats a chunk or a number so that it fills a shape.
 func expandTo(f *extension.Function) string {
 	if f.Args[0].Type == number {
 		return block(nil, "RETURN array_fill(x, relgrad.impl_shape(shape, 'expand_to'));")
@@ -185,7 +187,7 @@ func expandTo(f *extension.Function) string {
 			"\nRETURN relgrad.impl_build(relgrad.impl_spread(x, d, dims), dims);")
 }
 
-// toReal rounds to real. An array is rounded element by element and built in double precision.
+// toReal rounds to real. The elements of an array are rounded one by one, and the array is of double precision.
 func toReal(f *extension.Function) string {
 	if f.Args[0].Type == number {
 		return block(nil, "RETURN relgrad.impl_to_real(x);")
@@ -195,10 +197,10 @@ func toReal(f *extension.Function) string {
 			"ORDER BY o)::double precision[], dims)::real[];")
 }
 
-// fold is an aggregate's step.
+// fold is the body of an aggregate's step.
 func fold(aggregate string) writer {
 	return func(f *extension.Function) string {
-		if f.Args[1].Type == number { // the usual case is short
+		if f.Args[1].Type == number { // short, because it is the usual case
 			return block(nil, "IF cardinality(state) = 3 AND state[2] = 0 THEN\n  RETURN ARRAY[state[1] + 1, 0, "+
 				"relgrad.impl_add(state[3], x)];\nEND IF;\n"+
 				"RETURN relgrad.impl_fold(state, ARRAY[x], '{}', '"+aggregate+"', 1);")
@@ -208,7 +210,7 @@ func fold(aggregate string) writer {
 	}
 }
 
-// finish is an aggregate's result.
+// finish is the body of the function that gives an aggregate's result.
 func finish(mean bool) writer {
 	return func(f *extension.Function) string {
 		if f.Result == chunk {

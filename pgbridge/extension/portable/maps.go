@@ -8,10 +8,10 @@ import (
 	"github.com/relgrad/relgrad/pgbridge/extension"
 )
 
-// elementwise is the element of a kernel in terms of the elements x, y, z of its arguments.
+// elementwise is an element-wise kernel: its element in terms of the elements x, y, z of the arguments.
 type elementwise struct {
 	element string
-	sign    string // of the operator, in messages
+	sign    string // the operator, for messages
 }
 
 // maps are the element-wise kernels by symbol.
@@ -72,7 +72,7 @@ var maps = map[string]elementwise{
 	"gen_bce_slope":  {element: "relgrad.impl_bce_slope(x, y)"},
 }
 
-// absent are the second arguments of calls with one only.
+// absent are the values of second arguments that a call leaves out.
 var absent = map[string]string{"leaky_relu": "0.01"}
 
 var variable = regexp.MustCompile(`\b[xyz]\b`)

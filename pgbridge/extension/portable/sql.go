@@ -26,7 +26,7 @@ const runsHeader = generated + `SET search_path = relgrad;
 
 `
 
-// noTrain stands for train: PL/pgSQL has no optimizers.
+// noTrain is the procedure train of this tier, which raises an error: PL/pgSQL has no optimizers.
 const noTrain = `
 CREATE PROCEDURE train(%s) LANGUAGE plpgsql SET search_path = pg_catalog AS $$
 BEGIN
@@ -43,7 +43,7 @@ func noTrains() (s string) {
 	return s
 }
 
-// costFactor makes the costs of these functions out of those of the extension's.
+// costFactor is how many times the extension's costs the costs of these functions are.
 const costFactor = 100
 
 // Files are the generated migrations by name.
@@ -82,7 +82,7 @@ func kernels() (string, error) {
 
 var commutator = regexp.MustCompile(`COMMUTATOR = ([^ )]+)`)
 
-// qualified puts the schema into a statement that makes an operator or an aggregate.
+// qualified writes the schema into a statement that makes an operator or an aggregate.
 func qualified(statement string) string {
 	for _, kind := range []string{"CREATE OPERATOR ", "CREATE AGGREGATE ", " FUNCTION = ", "SFUNC = ",
 		"COMBINEFUNC = ", "FINALFUNC = "} {
@@ -91,8 +91,9 @@ func qualified(statement string) string {
 	return commutator.ReplaceAllString(statement, "COMMUTATOR = OPERATOR(relgrad.$1)")
 }
 
-// create is the statement for a function: a body that begins with RETURN is SQL, bound when it is created, and pasted
-// into the queries that call it; else it is PL/pgSQL, which sets the search path, for the functions impl_… too.
+// create is the CREATE FUNCTION statement. A body that begins with RETURN is SQL: it is bound when it is created, and
+// is inlined into queries that call it. Any other body is PL/pgSQL and sets the search path, which the functions impl_…
+// that it calls then have too.
 func create(f *extension.Function, body string) string {
 	head := fmt.Sprintf("\nCREATE FUNCTION relgrad.%s LANGUAGE ", f.Signature())
 	tail := fmt.Sprintf(" %s COST %d", f.Attributes(), f.Cost*costFactor)
@@ -100,7 +101,7 @@ func create(f *extension.Function, body string) string {
 		return head + "sql" + tail + body + ";\n"
 	}
 	settings := " SET search_path = pg_catalog"
-	if strings.Contains(body, "SELECT") { // planned once, not for the lengths of each chunk
+	if strings.Contains(body, "SELECT") { // planned once, not anew for the lengths of each chunk
 		settings += " SET plan_cache_mode = force_generic_plan"
 	}
 	return head + "plpgsql" + tail + settings + " AS $$" + body + " $$;\n"
@@ -121,8 +122,8 @@ func block(declare []string, code string) string {
 
 func isReal(t string) bool { return strings.HasPrefix(t, "real") }
 
-// delegates reports whether a function calls another overload: it has arguments in real, or it rounds an aggregate's
-// result.
+// delegates reports whether a function calls another overload: because it has arguments in real, or because it rounds
+// an aggregate's result.
 func delegates(f *extension.Function) bool {
 	return slices.ContainsFunc(f.Args, func(a extension.Arg) bool { return isReal(a.Type) }) || isReal(f.Result) &&
 		f.Symbol != "gen_to_real"

@@ -3,7 +3,7 @@ package portable
 var labelInside = fail("label < 0 OR label >= cardinality(flat)", subscript,
 	"label %s of cross_entropy is not in 0 to %s", "label", "cardinality(flat) - 1")
 
-// bodies are the other kernels by symbol.
+// bodies are the kernels that are not element-wise, by symbol.
 var bodies = map[string]writer{
 	"argmax": fixed([]string{"dims int[] := relgrad.impl_chunk(x, 'argmax')"},
 		"RETURN relgrad.impl_position("+flat("x")+", 1);"),
@@ -116,7 +116,7 @@ var bodies = map[string]writer{
 			"precision, dims);\n  END IF;\n  off := off + (place[i] - 1) * s[i];\nEND LOOP;",
 		"RETURN relgrad.impl_place(ARRAY[g], ARRAY[off], dims);"),
 	"gen_to_real": toReal,
-	// the cast gives 15 digits
+	// the cast to numeric keeps 15 digits
 	"gen_decimal": expression("CASE WHEN x = 0 OR abs(x) >= 'Infinity' THEN x ELSE x::numeric::double precision END"),
 	"gen_stack_row": fixed(nil, failHint("missing", "null_value_not_allowed", "Give it a value, such as coalesce(x, 0).",
 		"array_agg cannot collect NULL"),
