@@ -9,21 +9,21 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// copyIn sends the data of one COPY … FROM STDIN beside the reading of answers: a server that writes notices all the
-// while would otherwise wait for its reader, and the reader for it. When the server has refused the data, the rest is
-// read and dropped: the data's end is the statement's end.
+// copyIn sends the data of one COPY … FROM STDIN while the server's answers are read: a server that keeps writing
+// notices waits until they are read, and would never take the data. Data after a refusal by the server are read and
+// dropped, because the statement ends at their end.
 type copyIn struct {
 	done chan struct{}
-	err  error // of the reader; set when done is closed
+	err  error // the data's reader's error, set before done is closed
 }
 
-// chunk is a part of the data, and the error behind it.
+// chunk is a part of the data, and the reader's error after it.
 type chunk struct {
 	data []byte
 	err  error
 }
 
-// startCopy sends the data.
+// startCopy begins to send the data.
 func (x *exchange) startCopy() *copyIn {
 	x.finishCopy()
 	c := &copyIn{done: make(chan struct{})}
@@ -33,7 +33,7 @@ func (x *exchange) startCopy() *copyIn {
 		defer close(c.done)
 		defer close(ended)
 		to := x.s.conn.Frontend()
-		var failed error // after which nothing more is sent
+		var failed error // after it nothing more is sent
 		send := func(m pgproto3.FrontendMessage) {
 			if failed == nil {
 				to.Send(m)
@@ -47,7 +47,7 @@ func (x *exchange) startCopy() *copyIn {
 					send(&pgproto3.CopyData{Data: part.data})
 				}
 				c.err = part.err
-			case <-x.ctx.Done(): // the server, which waits for data, does not hear of a cancel request
+			case <-x.ctx.Done(): // a server that waits for data does not notice a cancel request
 				c.err = sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request")
 			}
 		}
@@ -61,10 +61,10 @@ func (x *exchange) startCopy() *copyIn {
 	return c
 }
 
-// readChunks reads to the end, or to where nobody takes any more. A chunk goes out when it is full or the data end, not
-// with each line that a reader hands over: what the server says of small data (a trigger's notices) then comes after
-// their last line is read, and names the same line of the script in every run, psql's. A reader that waits for its own
-// source is left behind where nobody takes any more: it cannot be woken.
+// readChunks reads to the end of the data, or until ended is closed. It passes on a chunk when it is full or the data
+// end, not line by line. What the server says about small data (a trigger's notices) then comes after their last line
+// is read, so that the message names the same line of the script in every run, and in psql. A reader that waits for its
+// own source cannot be woken: it is left behind.
 func readChunks(from io.Reader, to chan<- chunk, ended <-chan struct{}) {
 	bufs := [2][]byte{make([]byte, 1<<16), make([]byte, 1<<16)} // one is filled while the other is sent
 	for i := 0; ; i++ {
@@ -80,8 +80,8 @@ func readChunks(from io.Reader, to chan<- chunk, ended <-chan struct{}) {
 	}
 }
 
-// fill reads until the buffer is full or the reader has an error, which it returns as it is (io.ReadFull would make a
-// truncated source's error and the end alike).
+// fill reads until the buffer is full or the reader has an error, which it returns unchanged. (io.ReadFull would not
+// distinguish the end from a truncated source.)
 func fill(from io.Reader, buf []byte) (n int, err error) {
 	for n < len(buf) && err == nil {
 		var more int
@@ -91,7 +91,7 @@ func fill(from io.Reader, buf []byte) (n int, err error) {
 	return n, err
 }
 
-// finishCopy waits for the end of the data. An error of reading them is the cause of the server's.
+// finishCopy waits for the end of the data. An error in reading them is kept: it is the cause of the server's error.
 func (x *exchange) finishCopy() {
 	if x.copy == nil {
 		return

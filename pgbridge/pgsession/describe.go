@@ -12,13 +12,13 @@ import (
 var _ psql.Server = (*Session)(nil)
 
 // listing is a command of \d's family that prints one list. The queries are psql's (describe.c of PostgreSQL 15), with
-// the catalogues' columns that all supported servers have.
+// columns of the catalogues that all supported servers have.
 type listing struct {
 	title string
 	query func(p pattern, plus bool) string
 }
 
-// commands are the lists by their command.
+// commands are the listings by command.
 var commands = map[string]listing{
 	"d":        {"List of relations", relations("r", "p", "v", "m", "S", "f")},
 	"dt":       {"List of relations", relations("r", "p")},
@@ -53,7 +53,7 @@ func (s *Session) Describe(ctx context.Context, command, text string, plus bool)
 	return []psql.Sheet{{Title: list.title, Result: res}}, nil
 }
 
-// notFound is the error where no relation has a name.
+// notFound is the error if no relation has the name.
 func notFound(text string) error {
 	if text == "" {
 		return sqlerr.New(sqlerr.UndefinedTable, "did not find any relations")
@@ -61,8 +61,8 @@ func notFound(text string) error {
 	return sqlerr.New(sqlerr.UndefinedTable, "did not find any relation named \"%s\"", text)
 }
 
-// pattern is psql's: names in lower case unless quoted, * and ? as in file names, a schema before a dot. Both parts of
-// the text are regular expressions of PostgreSQL's; "" is no part.
+// pattern is a pattern as in psql: names are in lower case unless quoted, * and ? are as in file names, a schema comes
+// before a dot. schema and name are regular expressions of PostgreSQL; "" matches all.
 type pattern struct{ text, schema, name string }
 
 func newPattern(text string) pattern {
@@ -99,7 +99,8 @@ func newPattern(text string) pattern {
 	return p
 }
 
-// where is the condition on the columns of a catalogue; visible is the one for names without a schema.
+// where is the condition on a catalogue's columns for the schema and the name. visible is the condition for names
+// without a schema.
 func (p pattern) where(schema, name, visible string) string {
 	match := func(column, expr string) string {
 		return fmt.Sprintf("%s OPERATOR(pg_catalog.~) %s COLLATE pg_catalog.default", column, literal("^("+expr+")$"))
@@ -119,10 +120,10 @@ func (p pattern) where(schema, name, visible string) string {
 	return strings.Join(out, " AND ")
 }
 
-// none tells whether nothing was asked for by name: then the system's own objects stay out.
+// none reports whether no name was given. Then the system's own objects are not listed.
 func (p pattern) none() bool { return p.text == "" }
 
-// literal quotes a string, whatever standard_conforming_strings is.
+// literal quotes a string so that it is right under any standard_conforming_strings.
 func literal(s string) string {
 	return "E'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(s) + "'"
 }

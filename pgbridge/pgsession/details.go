@@ -9,7 +9,7 @@ import (
 	"github.com/relgrad/relgrad/script/psql"
 )
 
-// tableDetails is \d NAME: each relation that a pattern means, with its columns and what hangs on it.
+// tableDetails is \d NAME: each relation that matches the pattern, with its columns and what belongs to it.
 func tableDetails(s *Session, ctx context.Context, p pattern, plus bool) ([]psql.Sheet, error) {
 	found, err := s.query(ctx, `SELECT c.oid, n.nspname, c.relname, c.relkind, c.relpersistence, am.amname,
 	  c.relispartition FROM pg_catalog.pg_class c
@@ -34,7 +34,7 @@ func tableDetails(s *Session, ctx context.Context, p pattern, plus bool) ([]psql
 	return out, nil
 }
 
-// detail collects what is shown of one relation.
+// detail collects what is shown of a relation.
 type detail struct {
 	s         *Session
 	ctx       context.Context
@@ -45,10 +45,10 @@ type detail struct {
 	method    string
 	partition bool
 	footers   []string
-	err       error // the first
+	err       error // the first error
 }
 
-// titles are the words for the kinds of relations.
+// titles are psql's words for the kinds of relations.
 var titles = map[string]string{"r": "Table", "v": "View", "m": "Materialized view", "i": "Index",
 	"I": "Partitioned index", "S": "Sequence",
 	"f": "Foreign table", "p": "Partitioned table", "c": "Composite type", "t": "TOAST table"}
@@ -88,7 +88,7 @@ func (d *detail) sheet() (psql.Sheet, error) {
 
 func (d *detail) is(kinds string) bool { return strings.Contains(kinds, d.kind) }
 
-// rows runs a query; what fails is kept.
+// rows runs a query and keeps its error.
 func (d *detail) rows(format string, args ...any) [][]string {
 	if d.err != nil {
 		return nil
@@ -199,7 +199,7 @@ func (d *detail) sequence() *script.Result {
 	return res
 }
 
-// index says what an index is.
+// index describes an index.
 func (d *detail) index() {
 	const constraint = `EXISTS (SELECT FROM pg_catalog.pg_constraint WHERE conindid = i.indexrelid ` +
 		`AND conrelid = i.indrelid AND contype IN ('p', 'u', 'x') AND `
@@ -276,7 +276,7 @@ func (d *detail) policies() {
 	}
 }
 
-// lines is the first column of a query.
+// lines returns the first column of a query's rows.
 func (d *detail) lines(format string, args ...any) []string {
 	var out []string
 	for _, r := range d.rows(format, args...) {
@@ -285,7 +285,7 @@ func (d *detail) lines(format string, args ...any) []string {
 	return out
 }
 
-// partitioning says of what a relation is a partition, and by what it is partitioned.
+// partitioning says which table a relation is a partition of, and by what it is partitioned itself.
 func (d *detail) partitioning() {
 	if d.partition {
 		for _, r := range d.rows(`SELECT

@@ -9,7 +9,7 @@ import (
 	"github.com/relgrad/relgrad/script/psql"
 )
 
-// message makes an error of what the server says about a text, an error or a notice. Shown and Verbose are written as
+// message makes an error of a server's error or notice about a text. Shown and Verbose are written as
 // pqBuildErrorMessage3 of libpq's fe-protocol3.c writes them.
 func message(m *pgconn.PgError, sql string, c *psql.Client) *sqlerr.Error {
 	e := sqlerr.New(m.Code, "%s", m.Message)
@@ -24,7 +24,7 @@ func message(m *pgconn.PgError, sql string, c *psql.Client) *sqlerr.Error {
 	return e
 }
 
-// show writes a message.
+// show writes a message as psql shows it.
 func show(m *pgconn.PgError, sql, verbosity string, context bool) string {
 	if verbosity == "sqlstate" {
 		return m.Severity + ":  " + m.Code + "\n"
@@ -63,7 +63,8 @@ func show(m *pgconn.PgError, sql, verbosity string, context bool) string {
 	return b.String()
 }
 
-// origin is what verbose messages add: the objects that the error names, and where in the server's source it was made.
+// origin is what verbose messages add: the objects that the error names, and the place in the server's source that
+// raised it.
 func origin(m *pgconn.PgError) string {
 	var b strings.Builder
 	for _, f := range []struct{ name, text string }{{"SCHEMA NAME", m.SchemaName}, {"TABLE NAME", m.TableName},
@@ -79,17 +80,17 @@ func origin(m *pgconn.PgError) string {
 	return b.String()
 }
 
-// What a line is cut to where the error is in a long one: reportErrorPosition of fe-protocol3.c.
+// How a long line with an error is cut: reportErrorPosition of fe-protocol3.c.
 const (
 	displaySize = 60 // columns
-	minRightCut = 10 // keep this far away from the end
+	minRightCut = 10 // at least as far from the end
 )
 
-// caret writes the line in which the character at loc (from 0) stands, with a caret below it; "" when it is behind the
+// caret writes the line that contains the character at loc (from 0), with a caret below that; "" if loc is behind the
 // end.
 func caret(text string, loc int) string {
 	chars := []rune(text)
-	columns := make([]int, len(chars)+1) // where each begins
+	columns := make([]int, len(chars)+1) // where each character begins
 	line, begin, end := 1, 0, -1
 	for i, c := range chars {
 		switch {

@@ -10,18 +10,18 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// patience bounds what is asked for a completion.
+// patience is how long a query for completion may take.
 const patience = 3 * time.Second
 
-// named is an object with the names of its columns.
+// named is an object with its columns' names.
 type named struct {
 	Schema, Name string
 	Cols         []string
 	Procedure    bool
 }
 
-// Objects implements psql.Server: the names of what is not the system's own, in the failed transaction none. A view's
-// or table's columns have names only.
+// Objects implements psql.Server. It lists all but the system's own objects, and nothing in a failed transaction. Views
+// and tables have their columns' names only, without types.
 func (s *Session) Objects() (*catalog.Objects, error) {
 	if s.Failed() {
 		return nil, sqlerr.New(sqlerr.FailedTransaction, "the transaction has failed")
@@ -83,7 +83,7 @@ func (s *Session) SearchPath() []string {
 	defer cancel()
 	var path []string
 	if res, err := s.query(ctx, "SELECT pg_catalog.array_to_json(pg_catalog.current_schemas(false))"); err == nil {
-		_ = json.Unmarshal([]byte(text(res.Rows[0][0])), &path) // without it, no name is completed
+		_ = json.Unmarshal([]byte(text(res.Rows[0][0])), &path) // on an error no name is completed
 	}
 	return path
 }

@@ -15,15 +15,16 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/parse"
 )
 
-// Portable is a Session on a server with the portable tier, where no engine stands behind gradient() and train(): this
-// process is the engine. CALL train(…) is run here, on the session's connection; before a statement that calls
-// gradient() or backward() of a loss whose texts are missing or stale, they are compiled. All else is the server's.
+// Portable is a Session on a server with the portable tier, where no engine stands behind gradient() and train(). This
+// process is the engine: it runs CALL train(…) itself, on the session's connection. Before a statement that calls
+// gradient() or backward(), it compiles the texts of the loss if they are missing or stale. All else is left to the
+// server.
 type Portable struct {
 	*Session
 	engine *relgrad.Server
 }
 
-// OpenPortable gives the session an engine where its server has the portable tier; ok is false where it has not.
+// OpenPortable makes this process the session's engine if its server has the portable tier; ok is false otherwise.
 func (s *Session) OpenPortable(ctx context.Context) (p *Portable, ok bool, err error) {
 	engine := relgrad.OnServer(conn.Attach(s.conn))
 	res, err := engine.RunSQL(ctx, "SELECT to_regclass('relgrad.compiled') IS NOT NULL")
@@ -37,7 +38,7 @@ func (s *Session) OpenPortable(ctx context.Context) (p *Portable, ok bool, err e
 func (p *Portable) Run(ctx context.Context, sql string, c *psql.Client) error {
 	text := &ast.Text{SQL: sql}
 	stmts, err := parse.Parse(text)
-	if err != nil { // the server says why, or can read it
+	if err != nil { // the server says why, or can parse it
 		return p.Session.Run(ctx, sql, c)
 	}
 	if len(stmts) == 1 {
@@ -56,7 +57,7 @@ func (p *Portable) Run(ctx context.Context, sql string, c *psql.Client) error {
 		for _, g := range gradientCalls(sql) {
 			for _, param := range g.params {
 				if err := p.engine.CompileHere(ctx, g.loss, param); err != nil {
-					break // the server's own function says what is wrong
+					break // the server's own function raises the error
 				}
 			}
 		}
@@ -64,7 +65,7 @@ func (p *Portable) Run(ctx context.Context, sql string, c *psql.Client) error {
 	return p.Session.Run(ctx, sql, c)
 }
 
-// shown gives an error of the engine the text that psql would show.
+// shown gives an error of the engine the text that psql would print.
 func shown(err error) error {
 	var e *sqlerr.Error
 	if !errors.As(err, &e) || e.Shown != "" {
@@ -75,13 +76,14 @@ func shown(err error) error {
 	return &out
 }
 
-// gradientCall names the gradients that a call needs.
+// gradientCall is a loss, and the parameters whose gradients a call needs.
 type gradientCall struct {
 	loss   string
 	params []string
 }
 
-// gradientCalls finds the calls of gradient() and backward() with constant arguments in a text, bodies in $$ included.
+// gradientCalls finds the calls of gradient() and backward() with constant arguments in a text, those in bodies between
+// $$ too.
 func gradientCalls(sql string) (out []gradientCall) {
 	for at := 0; ; {
 		name := parse.Lex(sql, at)
@@ -112,7 +114,7 @@ func gradientCalls(sql string) (out []gradientCall) {
 	}
 }
 
-// closing finds the end of a parenthesis; -1 where there is none.
+// closing finds the parenthesis that closes open; -1 if there is none.
 func closing(sql string, open parse.Token) int {
 	if sql[open.At:open.End] != "(" {
 		return -1

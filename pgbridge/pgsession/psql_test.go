@@ -17,12 +17,12 @@ import (
 	"github.com/relgrad/relgrad/internal/pgcluster"
 )
 
-// relgrad is the command's file.
+// relgrad is the file of the command.
 var relgrad string
 
 func TestMain(m *testing.M) { need.Command(m, func(file string) { relgrad = file }) }
 
-// server starts a server for a test and looks for psql.
+// server starts a server for a test, which also needs psql.
 func server(t *testing.T) *pgcluster.Cluster {
 	t.Helper()
 	if testing.Short() {
@@ -60,13 +60,13 @@ func database(t *testing.T, c *pgcluster.Cluster, name string) string {
 	return dsn
 }
 
-// answer is what a command said.
+// answer is what a command has written, and its status.
 type answer struct {
 	stdout, stderr string
 	status         int
 }
 
-// command runs a command in a folder.
+// command runs a program in a folder.
 func command(t *testing.T, dir, stdin, program string, args ...string) answer {
 	t.Helper()
 	var out, messages bytes.Buffer
@@ -80,7 +80,7 @@ func command(t *testing.T, dir, stdin, program string, args ...string) answer {
 	return answer{out.String(), messages.String(), c.ProcessState.ExitCode()}
 }
 
-// both runs a script by psql and by relgrad, each in a fresh database of the same name.
+// both runs a script with psql and with relgrad, each in a new database of the same name.
 func both(t *testing.T, c *pgcluster.Cluster, dir, stdin, stop string, files ...string) (psql, ours answer) {
 	t.Helper()
 	var f, g []string
@@ -94,11 +94,11 @@ func both(t *testing.T, c *pgcluster.Cluster, dir, stdin, stop string, files ...
 	return psql, ours
 }
 
-// varying matches what differs between two runs of one script.
+// varying matches text that differs between two runs of the same script.
 var varying = regexp.MustCompile(`(?m)^(Time: ).*$|(process with PID )\d+|(pg_temp_|pg_toast_temp_)\d+`)
 
-// anyKind and listOf match what psql 18 says of a kind of relations where earlier ones say "relation" and "relations";
-// notNull what it shows besides of a server of its version.
+// anyKind and listOf match psql 18's words for a kind of relations, for which earlier versions say "relation" and
+// "relations". notNull matches what psql 18 also shows of a server of its version.
 var (
 	notNull = regexp.MustCompile(`(?m)^Not-null constraints:\n(    ".*\n)+`)
 	anyKind = regexp.MustCompile(
@@ -107,8 +107,8 @@ var (
 		`(?m)^ *List of (relations|tables|views|indexes|sequences|materialized views|foreign tables) *$`)
 )
 
-// plain takes away what may differ: the program's name in front of messages and how an error of its own begins, process
-// numbers, times; the widths of tables with the name of a schema that has a number.
+// plain removes what may differ: the program's name before messages, how psql's own errors begin, process numbers and
+// times, and the widths of tables that show the name of a numbered schema.
 func plain(s string) string {
 	tables := strings.Split(s, "\n\n")
 	for i, table := range tables {
@@ -162,7 +162,7 @@ func compare(t *testing.T, psql, ours answer) {
 	}
 }
 
-// firstDifference shows where two texts part, with some lines around.
+// firstDifference shows where two texts begin to differ, with some lines around.
 func firstDifference(want, got string) string {
 	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
 	for i := range max(len(w), len(g)) {

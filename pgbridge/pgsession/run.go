@@ -33,7 +33,7 @@ func (s *Session) Run(ctx context.Context, sql string, c *psql.Client) error {
 		msg, err := s.conn.ReceiveMessage(context.Background())
 		if err != nil {
 			x.finishCopy()
-			var fatal *pgconn.PgError // with which the server ended the connection
+			var fatal *pgconn.PgError // the server's last error, with which it ended the connection
 			if errors.As(err, &fatal) {
 				x.keep(message(fatal, sql, c))
 			}
@@ -48,34 +48,35 @@ func (s *Session) Run(ctx context.Context, sql string, c *psql.Client) error {
 	}
 }
 
-// broken is the error where the connection ended; the connection is given up.
+// broken gives up a connection that has ended, and says so.
 func (s *Session) broken(err error) error {
 	_ = s.Close()
 	e := sqlerr.New(connectionFailure, "server closed the connection unexpectedly").Wrap(err)
 	return e.WithDetail("This probably means the server terminated abnormally before or while processing the request.")
 }
 
-// exchange is one text on the server. What fails on this side is kept, and the answers are read to their end.
+// exchange is one text that the server runs. An error on this side is kept, and the server's answers are read to their
+// end.
 type exchange struct {
 	s    *Session
 	ctx  context.Context
 	sql  string
 	c    *psql.Client
-	err  error          // the first
-	res  *script.Result // whose rows are coming; nil for none
-	size int            // of these, in bytes
-	out  io.Writer      // of COPY … TO STDOUT
-	copy *copyIn        // of COPY … FROM STDIN
+	err  error          // the first error on this side
+	res  *script.Result // the result whose rows arrive now; nil: none
+	size int            // bytes of these rows
+	out  io.Writer      // the output of COPY … TO STDOUT
+	copy *copyIn        // the input of COPY … FROM STDIN
 }
 
-// keep keeps the first error.
+// keep keeps an error unless there is an earlier one.
 func (x *exchange) keep(err error) {
 	if x.err == nil {
 		x.err = err
 	}
 }
 
-// message takes one message of the server's.
+// message handles one message of the server.
 func (x *exchange) message(msg pgproto3.BackendMessage) {
 	switch m := msg.(type) {
 	case *pgproto3.RowDescription:
@@ -98,7 +99,7 @@ func (x *exchange) message(msg pgproto3.BackendMessage) {
 		}
 	case *pgproto3.CopyBothResponse:
 		x.keep(sqlerr.New(sqlerr.FeatureNotSupported, "replication by COPY is not supported"))
-		_ = x.s.Close() // such a COPY ends with its connection only
+		_ = x.s.Close() // only closing the connection ends such a COPY
 	case *pgproto3.ErrorResponse:
 		x.finishCopy()
 		x.keep(message(pgconn.ErrorResponseToPgError(m), x.sql, x.c))
@@ -110,7 +111,7 @@ func (x *exchange) message(msg pgproto3.BackendMessage) {
 	}
 }
 
-// row keeps a row, whose bytes the connection uses again, and hands a part on that is full.
+// row copies a row, whose bytes the connection will overwrite, and passes on a part of the result that is full.
 func (x *exchange) row(values [][]byte) {
 	if x.err != nil {
 		return
@@ -130,7 +131,7 @@ func (x *exchange) row(values [][]byte) {
 	}
 }
 
-// complete hands on a result.
+// complete passes on a result that is complete.
 func (x *exchange) complete(tag string) {
 	x.finishCopy()
 	res := x.res
@@ -145,7 +146,7 @@ func (x *exchange) complete(tag string) {
 	x.keep(x.c.Result(res))
 }
 
-// query runs a query of the session's own and gives its rows as strings, "" for NULL.
+// query runs a query of our own and returns its rows as strings, "" for NULL.
 func (s *Session) query(ctx context.Context, sql string) (*script.Result, error) {
 	var out *script.Result
 	err := s.Run(ctx, sql, &psql.Client{
@@ -159,7 +160,7 @@ func (s *Session) query(ctx context.Context, sql string) (*script.Result, error)
 	return out, err
 }
 
-// text is a value of a query's row, "" for NULL.
+// text is a value in a row of query, "" for NULL.
 func text(v any) string {
 	if v == nil {
 		return ""

@@ -18,7 +18,7 @@ import (
 	"github.com/relgrad/relgrad/internal/need"
 )
 
-// TestStatus checks what ends a script, on which status, and what has been printed then.
+// TestStatus checks what ends a script, with which status, and what has been printed until then.
 func TestStatus(t *testing.T) {
 	c := server(t)
 	dsn := database(t, c, "film")
@@ -85,12 +85,12 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestInterrupt: a signal cancels what the server runs, at once, also where it waits for data of COPY.
+// TestInterrupt: a signal cancels what the server runs, at once, even if the server waits for data of COPY.
 func TestInterrupt(t *testing.T) {
 	c := server(t)
 	dsn := database(t, c, "film")
 	for _, sql := range []string{"SELECT pg_sleep(600);\nSELECT 2;\n", "DO $$ BEGIN LOOP PERFORM 1; END LOOP; END $$;\n",
-		// a statement that ends by itself is not what the signal should meet
+		// the signal must not meet a statement that ends by itself
 		"CREATE TABLE t (x int);\nCOPY t FROM STDIN;\n1\n"} {
 		cmd := exec.Command(relgrad, "run", "-q", "--db", dsn, "-c", `\warn begun`, "-")
 		in, err := cmd.StdinPipe() // which stays open
@@ -126,7 +126,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// running waits until n statements of others run.
+// running waits until other sessions run n statements.
 func running(t *testing.T, dsn string, n int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
@@ -149,7 +149,7 @@ func running(t *testing.T, dsn string, n int) {
 	}
 }
 
-// TestBulk copies more than all buffers on the way hold, in both directions, with a notice for each row: neither side
+// TestBulk copies more than all buffers on the way hold, in both directions, with a notice for each row. Neither side
 // may wait for the other for ever.
 func TestBulk(t *testing.T) {
 	c := server(t)
@@ -174,10 +174,10 @@ SELECT count(*) FROM t;
 	}
 }
 
-// training matches where an example begins to train.
+// training matches the line in which an example begins to train.
 var training = regexp.MustCompile(`(?m)^(CALL train|DO \$\$|.*gradient\().*$`)
 
-// TestExamples compares psql and relgrad on the models of the examples, up to where they are trained.
+// TestExamples compares psql and relgrad on the models of the examples, up to their training.
 func TestExamples(t *testing.T) {
 	c := server(t)
 	for _, x := range []struct {
@@ -217,8 +217,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestTraining trains an example on the server, by psql and by relgrad: the numbers are the same, and so is what is
-// said.
+// TestTraining trains an example on the server, with psql and with relgrad. The numbers and the messages are the same.
 func TestTraining(t *testing.T) {
 	c := server(t)
 	dir := filepath.Join(need.Root(), "examples", "gcn")

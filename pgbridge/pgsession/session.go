@@ -2,15 +2,15 @@
 //
 // # What
 //
-// Open connects as psql does. Run sends a text by the simple protocol, so that whatever the server reads is read by the
-// server, and hands on what comes: results in the server's text form, messages as psql shows them (message.go), the
-// data of COPY (copy.go). Describe answers \d and its like from the catalogues (describe*.go), Objects lists names for
+// Open connects as psql does. Run sends a text by the simple protocol, so that the server parses all of it, and passes
+// on what comes: results in the server's text form, messages as psql shows them (message.go), the data of COPY
+// (copy.go). Describe answers \d and similar commands from the catalogues (describe*.go). Objects lists names for
 // completion.
 //
 // # Invariants
 //
-// Nothing of a text is read or changed on its way. The values of a result are strings or nil. The connection is used by
-// one goroutine at a time; only a cancelled context reaches past it, by a cancel request of its own.
+// A text reaches the server unread and unchanged. The values of a result are strings or nil. One goroutine at a time
+// uses the connection; only a cancelled context acts beside it, by a cancel request on a connection of its own.
 //
 // # Errors
 //
@@ -33,7 +33,7 @@ import (
 	"github.com/relgrad/relgrad/pgbridge/conn"
 )
 
-// connectionFailure is the SQLSTATE of a connection that was lost.
+// connectionFailure is the SQLSTATE of a lost connection.
 const connectionFailure = "08006"
 
 // Session is a connection to a server.
@@ -87,8 +87,8 @@ func (s *Session) Variables() map[string]string {
 		"ENCODING":           "UTF8"}
 }
 
-// versionNumber is a version as server_version_num gives it: "15.18 (Debian …)" is 150018. Development versions have no
-// minor number.
+// versionNumber is a version in the form of server_version_num: "15.18 (Debian …)" is 150018. Development versions have
+// no minor number.
 func versionNumber(version string) int {
 	number, _, _ := strings.Cut(version, " ")
 	major, minor, _ := strings.Cut(number, ".")
@@ -101,14 +101,14 @@ func versionNumber(version string) int {
 	return a*10000 + b
 }
 
-// Name says to what the session is connected.
+// Name says to which database the session is connected.
 func (s *Session) Name() string {
 	return fmt.Sprintf("the database \"%s\" as user \"%s\", %s", s.config.Database, s.config.User,
 		conn.Where(s.config))
 }
 
-// cancelOn lets a cancelled context cancel what the server runs. The function that it returns ends that; a request that
-// is on its way arrives first, or it would meet the next statement.
+// cancelOn has a cancelled context cancel what the server runs, until stop is called. stop waits for a request that is
+// on its way, because it would otherwise cancel the next statement.
 func (s *Session) cancelOn(ctx context.Context) (stop func()) {
 	sent := make(chan struct{})
 	conn := s.conn
@@ -116,7 +116,7 @@ func (s *Session) cancelOn(ctx context.Context) (stop func()) {
 		defer close(sent)
 		patience, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		_ = conn.CancelRequest(patience) // where it cannot be sent, the statement goes on to its end
+		_ = conn.CancelRequest(patience) // if it cannot be sent, the statement goes on to its end
 	})
 	return func() {
 		if !end() {

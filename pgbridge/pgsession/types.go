@@ -2,7 +2,7 @@ package pgsession
 
 import "github.com/jackc/pgx/v5/pgtype"
 
-// typeNames names the types by which psql aligns a column or JSON writes a value; the others are text to both.
+// typeNames are the types that decide how psql aligns a column or JSON writes a value. Both treat the others as text.
 var typeNames = map[uint32]string{
 	pgtype.BoolOID: "boolean", pgtype.Int2OID: "smallint", pgtype.Int4OID: "integer", pgtype.Int8OID: "bigint",
 	pgtype.Float4OID: "real", pgtype.Float8OID: "double precision", pgtype.NumericOID: "numeric", pgtype.OIDOID: "oid",
@@ -15,5 +15,5 @@ var typeNames = map[uint32]string{
 	pgtype.TextArrayOID: "text[]", pgtype.VarcharArrayOID: "text[]",
 }
 
-// moneyOID is the type money's (pg_type.dat).
+// moneyOID is the OID of the type money (pg_type.dat).
 const moneyOID = 790

@@ -1,19 +1,19 @@
-// Package safetytest tests that nothing which a session does with relgrad's extension harms a PostgreSQL server.
+// Package safetytest tests that nothing a session does with relgrad's extension harms a PostgreSQL server.
 //
 // # What
 //
 // Tests with the real engine on private servers: many sessions whose engines, statements and backends end at random
 // moments (storm_test.go), limits and transactions (limits_test.go, transactions_test.go), training that is disturbed
-// (train_test.go), rights and hostile names (rights_test.go), what stays of the extension and what a dump keeps
-// (dump_test.go). What a wrong engine may do is tested in pgbridge/extension, with one that follows scripts.
+// (train_test.go), rights and hostile names (rights_test.go), what is left of a dropped extension and what a dump keeps
+// (dump_test.go). What a faulty engine may do is tested in pgbridge/extension, with an engine that follows scripts.
 //
 // # Invariants
 //
-// After each test the server's log holds no crash, no leak and no internal error, and no process of an engine is left.
+// After each test the server's log shows no crash, no leak and no internal error, and no engine process is left.
 //
 // # Errors
 //
-// Where no server is, the tests are skipped or fail; see internal/need.
+// Without a server the tests are skipped or fail; see internal/need.
 //
 // # Where to add
 //

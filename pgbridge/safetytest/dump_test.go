@@ -9,7 +9,7 @@ import (
 	"github.com/relgrad/relgrad/internal/need"
 )
 
-// dropped asks for all that stays when the extension is dropped.
+// dropped checks that nothing is left when the extension is dropped.
 func dropped(e *env) {
 	what := "SELECT (SELECT count(*) FROM pg_class), (SELECT count(*) FROM pg_proc), (SELECT count(*) " +
 		"FROM pg_type), (SELECT count(*) FROM pg_operator), (SELECT count(*) FROM pg_policy), (SELECT count(*) " +
@@ -22,7 +22,7 @@ func dropped(e *env) {
 	without := e.must(what)
 	e.gives("SELECT count(*) FROM pg_namespace WHERE nspname = 'relgrad'", "0")
 	e.fails("SELECT * FROM relgrad.gradient('loss', NULL::trend)", "3F000", "relgrad")
-	for range 2 { // in a session whose library is loaded and whose engine runs
+	for range 2 { // the second time in a session whose library is loaded and whose engine runs
 		e.must("CREATE EXTENSION relgrad; SET search_path = public, relgrad")
 		e.must("CREATE VIEW uses AS SELECT dot(ARRAY[1, 2]::real[], ARRAY[3, 4]::real[]) AS d; DROP VIEW loss; " +
 			"CREATE VIEW loss AS SELECT avg((y - (slope * x + shift)) ^ 2) AS loss FROM point CROSS JOIN trend")
@@ -35,7 +35,7 @@ func dropped(e *env) {
 	}
 }
 
-// dump restores a database from a dump, and goes on there.
+// dump restores a database from a dump, and goes on training there.
 func dump(e *env) {
 	e.must("CREATE TABLE whole (id int PRIMARY KEY, v real[]); INSERT INTO whole VALUES (1, '{0.5,-0.5}'), (2, " +
 		"'{0.25,1}'); CREATE VIEW guess AS SELECT point.id, y, sum(dot(v, ARRAY[x, 1]::real[])) AS z " +
@@ -86,7 +86,7 @@ func dump(e *env) {
 	}
 }
 
-// upgrade updates the extension to a version that only this test has.
+// upgrade updates the extension to a version that exists only in this test.
 func upgrade(e *env) {
 	e.must("CALL train('loss', ARRAY['trend'], epochs => 2); UPDATE trend SET slope = 0, shift = 0")
 	base := filepath.Join(need.Root(), "pgbridge", "extension")

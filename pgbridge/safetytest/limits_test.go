@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// call quotes a loss for gradient().
+// call is a query that calls gradient() of a loss.
 func call(loss string) string {
 	return "SELECT slope FROM gradient('" + strings.ReplaceAll(loss, "'", "''") + "', NULL::trend)"
 }
 
-// alive asserts that gradients are right, after whatever was.
+// alive asserts that gradients are still right.
 func (s *session) alive() {
 	s.t.Helper()
 	s.gives("SELECT round(slope::numeric, 6) FROM gradient('loss', NULL::trend)", slope+"00000")
 }
 
-// memory computes what does not fit.
+// memory computes what needs more memory than is allowed.
 func memory(e *env) {
 	e.must("CREATE TABLE chunk (id int PRIMARY KEY, v real[]); INSERT INTO chunk SELECT i, array_fill(0.5::real, " +
 		"ARRAY[256, 256]) FROM generate_series(1, 40) AS i;" +
@@ -31,7 +31,7 @@ func memory(e *env) {
 	e.alive()
 }
 
-// large sends texts that are long or deep.
+// large sends very long and very deep texts.
 func large(e *env) {
 	start := time.Now()
 	lap := func(what string) {
@@ -54,7 +54,7 @@ func large(e *env) {
 	_, err := e.run(call("SELECT " + strings.Repeat("(", 5000) + "slope" + strings.Repeat(")", 5000) + " FROM trend"))
 	e.t.Logf("5000 parentheses: %v", err)
 	e.alive()
-	// Postgres's parser
+	// refused by Postgres's parser
 	e.fails(call("SELECT "+strings.Repeat("-(", 100000)+"slope"+strings.Repeat(")", 100000)+" FROM trend"),
 		"42601", "memory exhausted")
 	e.alive()
@@ -68,7 +68,7 @@ func large(e *env) {
 	e.alive()
 }
 
-// timeouts ends calls by the server's timers.
+// timeouts ends calls by the server's timeouts.
 func timeouts(e *env) {
 	e.must("CREATE TABLE many (id int PRIMARY KEY, v double precision); INSERT INTO many SELECT i, 1 " +
 		"FROM generate_series(1, 3000) AS i;" +
@@ -86,13 +86,14 @@ func timeouts(e *env) {
 	e.fails("SELECT slope FROM gradient('loss', NULL::trend)", "55P03", "lock timeout")
 	e.fails("SELECT backward('loss', ARRAY['trend'])", "55P03", "lock timeout")
 	e.fails("CALL train('loss', ARRAY['trend'])", "55P03", "lock timeout")
-	other.must("ROLLBACK; BEGIN; LOCK TABLE trend IN EXCLUSIVE MODE") // for writers only
+	other.must("ROLLBACK; BEGIN; LOCK TABLE trend IN EXCLUSIVE MODE") // locks out writers only
 	e.alive()
 	e.fails("CALL train('loss', ARRAY['trend'], epochs => 3)", "55P03", "lock timeout")
 	other.must("ROLLBACK")
 	e.must("RESET lock_timeout")
 	e.alive()
-	// a backend that waits for its engine sees the end of an idle transaction and of the session's connection
+	// a backend that waits for its engine notices the timeout of an idle transaction and the end of its client's
+	// connection
 	e.must("SET idle_in_transaction_session_timeout = '50ms'; BEGIN; SELECT backward('loss', ARRAY['trend'])")
 	time.Sleep(300 * time.Millisecond)
 	if _, err := e.run("SELECT 1"); err == nil {

@@ -9,7 +9,7 @@ func literal(s string) string {
 	return "E'" + strings.ReplaceAll(strings.ReplaceAll(s, `\`, `\\`), "'", `\'`) + "'"
 }
 
-// letters makes a name of a type's.
+// letters makes a name out of a type's name.
 func letters(r rune) rune {
 	if strings.ContainsRune(" []\"", r) {
 		return '_'
@@ -17,8 +17,8 @@ func letters(r rune) rune {
 	return r
 }
 
-// traps are functions, aggregates and operators under the names of Postgres's own and of relgrad's, for the types that
-// fit exactly. Each raises an error when it is called.
+// traps makes functions, aggregates and operators with the names of Postgres's and relgrad's own, for types that fit
+// better. Each raises an error when it is called.
 func traps(e *env) {
 	e.must("CREATE SCHEMA evil; GRANT USAGE ON SCHEMA evil TO PUBLIC")
 	function := func(name, args, result, value string) {
@@ -95,8 +95,8 @@ func traps(e *env) {
 	}
 }
 
-// paths calls as a user who has another's schema in the search path: nothing in it may run with the caller's rights.
-// Names and operators of views were resolved when those were made. In front of Postgres's own schema it is an error.
+// paths calls as a user with another user's schema in the search path: nothing in it may run with the caller's rights.
+// Names and operators in views were resolved when the views were made. A schema before Postgres's own is an error.
 func paths(e *env) {
 	traps(e)
 	e.must("CREATE ROLE victim LOGIN; CREATE TABLE vec (k int PRIMARY KEY, v double precision[], n double precision); " +
@@ -132,7 +132,7 @@ func paths(e *env) {
 	e.must("DROP OWNED BY victim; DROP ROLE victim")
 }
 
-// builtin asserts that relgrad's functions in SQL call nothing by a name that a search path decides.
+// builtin asserts that relgrad's SQL functions call nothing by a name that the search path resolves.
 func builtin(e *env) {
 	e.gives("SELECT count(*) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace "+
 		"JOIN pg_language l ON l.oid = p.prolang WHERE n.nspname = 'relgrad' AND l.lanname <> 'c' AND p.prokind <> 'a' AND "+

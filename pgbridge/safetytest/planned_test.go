@@ -11,7 +11,7 @@ import (
 	"github.com/relgrad/relgrad/train"
 )
 
-// facts are what a plan may rest on, beside definitions: a loss, and what another session does to it.
+// facts are what a plan may depend on besides definitions: a loss, and how another session breaks the fact.
 var facts = []struct{ name, loss, breaks, says string }{
 	{"one row", "SELECT avg((y - slope * x * one.a) ^ 2) FROM point, trend, one", "INSERT INTO one VALUES (2)",
 		`table "one" does not have one row`},
@@ -54,7 +54,7 @@ func param(loss string) string {
 	return "p.v"
 }
 
-// begun waits for a run behind another; false where it ends first.
+// begun waits until a run after the one given trains. It returns false if the call ends first.
 func (e *env) begun(done chan error, before string) bool {
 	for len(done) == 0 && e.must("SELECT count(*) FROM relgrad.run WHERE step > 0 AND run > "+before) == "0" {
 		time.Sleep(50 * time.Millisecond)
@@ -62,7 +62,7 @@ func (e *env) begun(done chan error, before string) bool {
 	return len(done) == 0
 }
 
-// planned breaks amid a run what it was planned for, in another session.
+// planned breaks in another session, during a run, a fact for which the run was planned.
 func planned(e *env) {
 	for _, f := range facts {
 		e.must(factTables)
@@ -100,17 +100,17 @@ func planned(e *env) {
 	}
 }
 
-// onceOnly makes of a sub-query that is run at each step one that is run once.
+// onceOnly changes a sub-query that runs at each step into one that runs once.
 var onceOnly = strings.NewReplacer(" WHERE current_step() > -1", "", " + 0 * current_step()", "")
 
-// raced breaks what a call was planned for between its planning and its execution: in a sub-query that is read when the
-// loss is planned, a function waits for the other session. Engines that read one state go on with that; the statements
-// of the others raise an error.
+// raced breaks a fact between the planning of a call and its execution: in a sub-query that is read when the loss is
+// planned, a function waits for the other session. Engines that read one state of the database go on; the statements of
+// the others raise an error.
 func raced(e *env) {
 	e.must("CREATE FUNCTION waited() RETURNS double precision LANGUAGE plpgsql AS $$ BEGIN PERFORM " +
 		"pg_advisory_xact_lock_shared(5); RETURN 1; END $$")
 	for _, f := range facts {
-		if len(f.says) == 5 || f.name == "a key" { // tables are locked until the call is over
+		if len(f.says) == 5 || f.name == "a key" { // the call locks the table until it is over
 			continue
 		}
 		for _, engine := range []string{"chunk", "sql"} {
@@ -158,7 +158,7 @@ func raced(e *env) {
 	}
 }
 
-// dial opens a session from outside, whose engine is this program.
+// dial opens a session from outside, with this program as the engine.
 func (e *env) dial(engine string) *relgrad.Server {
 	s, err := relgrad.Dial(context.Background(), strings.Replace(e.c.DSN, "dbname=postgres", "dbname="+e.db, 1), nil)
 	if err != nil {
@@ -168,8 +168,8 @@ func (e *env) dial(engine string) *relgrad.Server {
 	return s
 }
 
-// outside calls from outside: by itself a call sees one state; in a transaction of the user's that does not, what no
-// longer is as it was planned is an error.
+// outside calls in sessions from outside. A call by itself sees one state of the database. In a user's transaction that
+// does not, a fact that has changed since planning is an error.
 func outside(e *env) {
 	ctx := context.Background()
 	e.must("CREATE FUNCTION waited() RETURNS double precision LANGUAGE plpgsql AS $$ BEGIN PERFORM " +
@@ -216,11 +216,11 @@ func outside(e *env) {
 	}
 }
 
-// texts breaks what compiled texts were made for, and runs them: backward() looks at that first, in an earlier snapshot
-// than that of its texts.
+// texts breaks a fact for which texts were compiled, and runs them. backward() checks the facts first, in an earlier
+// snapshot than its texts.
 func (e *env) texts(s *relgrad.Server) {
 	for _, f := range facts {
-		if len(f.says) == 5 || f.name == "a key" { // which calls look at
+		if len(f.says) == 5 || f.name == "a key" { // calls check this one
 			continue
 		}
 		e.must(factTables)
@@ -238,7 +238,7 @@ func (e *env) texts(s *relgrad.Server) {
 			e.must("ROLLBACK")
 		}
 		e.must(f.breaks)
-		if f.name == "short numbers" { // only the texts look at that
+		if f.name == "short numbers" { // only the texts check this one
 			e.fails("SELECT backward('kept_loss', '"+param+"')", "40001", f.says)
 			continue
 		}

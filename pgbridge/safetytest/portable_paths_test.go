@@ -8,8 +8,8 @@ import (
 	"github.com/relgrad/relgrad/migrations"
 )
 
-// mixed makes, of operators that the portable tier's texts have, one for each two types, also those between which
-// Postgres has only a less exact one. Each raises an error when it is called.
+// mixed makes, for the operators in the portable tier's texts, one for each two types, and so also for pairs for which
+// Postgres has only an inexact match. Each raises an error when it is called.
 const mixed = `DO $$
 DECLARE
   types constant text[] := ARRAY['smallint', 'integer', 'bigint', 'real', 'double precision', 'numeric', 'text',
@@ -35,7 +35,7 @@ format('CREATE FUNCTION evil.makes%s(%s, %s) RETURNS %s LANGUAGE plpgsql AS $f$ 
   END LOOP;
 END $$`
 
-// portablePaths calls the portable tier with operators of another's on the search path, behind Postgres's own and
+// portablePaths calls the portable tier with another user's operators on the search path, after Postgres's own and
 // before them.
 func portablePaths(e *env) {
 	ctx := context.Background()

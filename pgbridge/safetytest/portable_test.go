@@ -9,7 +9,7 @@ import (
 	"github.com/relgrad/relgrad/train"
 )
 
-// portable: the same sentences of the portable tier, in a database of its own.
+// portable checks the same sentences for the portable tier, in a database of its own.
 func portable(e *env) {
 	ctx := context.Background()
 	e.must("CREATE DATABASE portable TEMPLATE template0")
@@ -25,7 +25,7 @@ func portable(e *env) {
 	p := &env{c: e.c, db: "portable", session: open(e.t, e.c.DSN, "dbname=portable")}
 	p.must(model)
 	anna, otto := p.two()
-	// a run is its owner's
+	// a run belongs to its owner
 	as := func(user string) *relgrad.Server {
 		s, err := relgrad.Dial(ctx, strings.Replace(dsn, "user=relgrad", "user="+user, 1), nil)
 		if err != nil {
@@ -56,7 +56,7 @@ func portable(e *env) {
 	}
 	otto.fails("INSERT INTO relgrad.loss (run, step, epoch, loss, at) VALUES (1, 9, 1, 1, now())",
 		"42501", "row-level security")
-	// a call runs what its user has compiled, or the installer
+	// a call runs texts that its user or the installer has compiled
 	if err := as("anna").CompileText(ctx, "loss", "trend"); err != nil {
 		e.t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func portable(e *env) {
 	}
 	otto.alive2()
 	p.texts(as("relgrad"))
-	// no table that another role has prepared is filled
+	// tables that another role has prepared are not filled
 	p.must("CREATE FUNCTION lent() RETURNS double precision LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = " +
 		"public, relgrad AS $$ SELECT backward('loss', ARRAY['trend']) $$")
 	otto.must("CREATE TEMP TABLE trend_grad (id int PRIMARY KEY, slope double precision, shift double precision); " +
@@ -89,7 +89,7 @@ func portable(e *env) {
 	p.end(anna, otto)
 }
 
-// trained trains one step in a session from outside, and gives the run.
+// trained trains one step in a session from outside, and returns the run's number.
 func trained(e *env, s *relgrad.Server) int64 {
 	c := train.Default()
 	c.Epochs, c.MaxSeconds, c.BeforeStep = 5, 1e-9, "SELECT 1"

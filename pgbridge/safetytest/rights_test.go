@@ -2,7 +2,7 @@ package safetytest
 
 import "strings"
 
-// denied calls without the rights that the queries themselves would need.
+// denied calls without the rights that the queries themselves need.
 func denied(e *env) {
 	e.must("CREATE ROLE poor LOGIN; GRANT SELECT ON trend, loss TO poor")
 	p := e.another("user=poor")
@@ -26,14 +26,14 @@ func denied(e *env) {
 		"permission denied for schema public")
 	e.must("GRANT USAGE ON SCHEMA public TO PUBLIC; REVOKE TEMPORARY ON DATABASE \"" + e.db + "\" FROM PUBLIC")
 	p.Close(e.t.Context())
-	p = e.another("user=poor") // one that has no temporary tables yet
+	p = e.another("user=poor") // a session without temporary tables
 	p.alive2()
 	p.fails("SELECT backward('loss', ARRAY['trend'])", "42501", "permission denied to create temporary tables")
 	p.Close(e.t.Context())
 	e.must("DROP OWNED BY poor; DROP ROLE poor")
 }
 
-// columns: rights to columns one by one suffice for what a loss reads, and for nothing else.
+// columns: rights to single columns suffice for what a loss reads, and for nothing else.
 func columns(e *env) {
 	e.must("ALTER TABLE point ADD COLUMN hidden double precision DEFAULT 7; ALTER TABLE point ADD COLUMN chunk real[]; " +
 		"UPDATE point SET chunk = '{1,2}'; ALTER TABLE trend ADD COLUMN note text DEFAULT 'mine';" +
@@ -43,7 +43,7 @@ func columns(e *env) {
 	p := e.another("user=poor")
 	for _, engine := range []string{"chunk", "sql"} {
 		p.must("SET relgrad.engine = " + engine)
-		for range 2 { // the second finds what the first has kept
+		for range 2 { // the second call finds what the first has kept
 			p.gives("SELECT id, round(slope::numeric, 1), note, spare FROM gradient('loss', NULL::trend)",
 				"1|"+slope+"|NULL|NULL")
 			p.gives("SELECT round(backward('loss', ARRAY['trend'])::numeric, 2)", "19.30")
@@ -62,10 +62,10 @@ func columns(e *env) {
 			p.fails("CALL train('"+loss+"', ARRAY['trend'])", "42501", "permission denied for table")
 		}
 		p.fails("SELECT backward('loss', ARRAY['trend.spare'])", "42501", "permission denied for table trend")
-		// its key
+		// the parameter's key cannot be read
 		p.fails("SELECT * FROM gradient('SELECT sum(x) FROM point', NULL::public.point)", "42501",
 			"permission denied for table point")
-		// what the table's owner sees is not what he sees who comes after him in the session
+		// a role that the session changes to does not see what the table's owner has seen
 		e.must("SET relgrad.engine = " + engine)
 		e.must("SELECT * FROM gradient('SELECT avg(hidden * slope) FROM point, trend', NULL::trend); SET ROLE poor")
 		e.fails("SELECT * FROM gradient('SELECT avg(hidden * slope) FROM point, trend', NULL::trend)", "42501",
@@ -86,7 +86,7 @@ func columns(e *env) {
 	e.must("DROP OWNED BY poor; DROP ROLE poor")
 }
 
-// rowSecurity reads tables whose rows are not everybody's.
+// rowSecurity reads tables in which users see different rows.
 func rowSecurity(e *env) {
 	e.must(`CREATE ROLE anna LOGIN; CREATE ROLE otto LOGIN; ALTER TABLE point ADD COLUMN whose name DEFAULT 'otto';
 UPDATE point SET whose = 'anna' WHERE id < 2;
@@ -123,7 +123,7 @@ GRANT SELECT ON ALL TABLES IN SCHEMA public TO anna, otto; GRANT CREATE ON SCHEM
 	e.must("DROP OWNED BY anna, otto; DROP ROLE anna, otto")
 }
 
-// runs shows everybody the runs of his own.
+// runs checks that everybody sees their own runs.
 func runs(e *env) {
 	e.must(
 		"CREATE ROLE anna LOGIN; CREATE ROLE otto LOGIN; GRANT SELECT, UPDATE ON ALL TABLES IN SCHEMA public TO anna, otto")
@@ -141,7 +141,7 @@ func runs(e *env) {
 	anna.fails("SELECT setval('relgrad.run_id', 1)", "42501", "permission denied")
 	anna.fails("TRUNCATE relgrad.run_row", "42501", "permission denied")
 	anna.fails("CREATE TABLE relgrad.mine ()", "42501", "permission denied for schema relgrad")
-	// her own nonsense
+	// anna may write nonsense into her own row
 	anna.must("INSERT INTO relgrad.run_row (loss, params, keys, options, seed, status, step, since, started, updated) " +
 		"VALUES ('l', '[]', '', '{}', 0, 'running', 0, 0, now(), now())")
 	anna.must("CALL train('loss', ARRAY['trend'], epochs => 2)")
@@ -151,7 +151,7 @@ func runs(e *env) {
 	e.must("DROP OWNED BY anna, otto; DROP ROLE anna, otto")
 }
 
-// names are unusual ones.
+// names uses unusual names.
 func names(e *env) {
 	for i, n := range []struct{ schema, table, column, key string }{
 		{`public`, `w""; DROP TABLE point; --`, `v"`, `k""`},
@@ -165,7 +165,7 @@ func names(e *env) {
 		{`$$`, `$q$`, `{a}`, `[1]`},
 	} {
 		q := func(s string) string { return `"` + s + `"` }
-		if i == 0 { // its quotes are doubled already
+		if i == 0 { // its quotes are already doubled
 			n.column, n.key = `v""`, `k""`
 		}
 		table, v, k := q(n.schema)+"."+q(n.table), q(n.column), q(n.key)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The sentences of docs/security.md, in its order.
+// These tests check the sentences of docs/security.md, in its order.
 
 // two makes the roles anna and otto, who may train the model, and their sessions.
 func (e *env) two() (anna, otto *session) {
@@ -16,7 +16,7 @@ func (e *env) two() (anna, otto *session) {
 	return e.another("user=anna"), e.another("user=otto")
 }
 
-// end drops them.
+// end closes the sessions and drops the roles.
 func (e *env) end(anna, otto *session) {
 	anna.Close(e.t.Context())
 	otto.Close(e.t.Context())
@@ -25,7 +25,7 @@ func (e *env) end(anna, otto *session) {
 
 const once = "CALL train('loss', ARRAY['trend'], epochs => 5, max_seconds => 1e-9"
 
-// resumes: what is stored of a run is run for its owner only.
+// resumes: the text that is stored of a run is run for its owner only.
 func resumes(e *env) {
 	anna, otto := e.two()
 	e.must("CREATE TABLE who (name name, session name); GRANT INSERT, SELECT ON who TO PUBLIC")
@@ -36,7 +36,7 @@ func resumes(e *env) {
 	e.fails("BEGIN; CALL train(resume => "+run+")", "42501", "run "+run+" belongs to anna")
 	e.must("ROLLBACK")
 	otto.fails("CALL train(resume => "+run+")", "42704", "run "+run+" does not exist")
-	e.must("GRANT anna TO otto") // a member, who can become anna, is not anna
+	e.must("GRANT anna TO otto") // a member of the role anna can become anna, but is not anna
 	otto.fails("CALL train(resume => "+run+")", "42704", "does not exist")
 	e.gives("SELECT string_agg(DISTINCT name || ' ' || session, ',') FROM who", "anna anna")
 	anna.must("CALL train(resume => " + run + ")")
@@ -44,7 +44,7 @@ func resumes(e *env) {
 	e.gives("SELECT string_agg(DISTINCT name || ' ' || session, ',' ORDER BY name || ' ' || session) FROM who",
 		"anna anna,anna otto")
 	e.gives("SELECT status, step FROM relgrad.run", "stopped by max_seconds|3")
-	// a text of anna's cannot go back to the rights of the session
+	// a text of anna's cannot take back the rights of the session
 	for _, sql := range []string{"RESET ROLE", "SET ROLE NONE", "SET SESSION AUTHORIZATION DEFAULT",
 		"SELECT set_config('role', 'none', false)", "DO $$ BEGIN RESET ROLE; END $$"} {
 		e.fails("SET ROLE anna; "+once+", before_step => "+literal(sql)+")", "42501", "cannot set parameter")
@@ -58,7 +58,7 @@ func resumes(e *env) {
 	e.end(anna, otto)
 }
 
-// records: nobody changes what is stored of a run, takes numbers in advance, or adds to the runs of others.
+// records: nobody changes the stored record of another's run, takes numbers in advance, or adds to the runs of others.
 func records(e *env) {
 	anna, otto := e.two()
 	anna.must(once + ")")
@@ -100,7 +100,8 @@ func records(e *env) {
 	e.end(anna, otto)
 }
 
-// viewRights: nobody reads through a view for its owner what he may not see, nor without the right to the view.
+// viewRights: a view does not read for anybody what its owner may not read, and a user without the right to the view
+// reads nothing.
 func viewRights(e *env) {
 	anna, otto := e.two()
 	e.must("CREATE TABLE secret (id int PRIMARY KEY, v double precision, w double precision); INSERT INTO " +
@@ -129,7 +130,7 @@ func viewRights(e *env) {
 	e.end(anna, otto)
 }
 
-// guarded: a function with other rights or settings than its caller's stays a call.
+// guarded: a function with other rights or settings than its caller's is not inlined.
 func guarded(e *env) {
 	e.must("CREATE TABLE secret (v double precision); INSERT INTO secret VALUES (3); CREATE ROLE poor LOGIN; " +
 		"GRANT SELECT ON trend TO poor;" +
@@ -174,7 +175,7 @@ func gradTables(e *env) {
 	e.must("DROP OWNED BY otto; DROP ROLE otto")
 }
 
-// caps: what a session may take is the administrator's.
+// caps: the administrator decides what a session may take.
 func caps(e *env) {
 	e.must("CREATE TABLE chunk (id int PRIMARY KEY, v real[]); INSERT INTO chunk SELECT i, array_fill(0.5::real, " +
 		"ARRAY[256, 256]) FROM generate_series(1, 40) AS i;" +
@@ -183,7 +184,7 @@ func caps(e *env) {
 		"CREATE ROLE anna LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO anna; " +
 		"ALTER ROLE anna SET relgrad.max_memory = '8MB'; ALTER ROLE anna SET relgrad.engine = chunk")
 	a := e.another("user=anna")
-	// a value that is set before the library is loaded, which knows whose it is, does not count either
+	// a value that is set before the library is loaded does not count either: the library knows who set it
 	a.must("SET relgrad.max_memory = '2GB'; SET relgrad.memory = '1GB'")
 	a.fails("SELECT count(*) FROM gradient('heavy', NULL::chunk)", "53200", "memory")
 	a.gives("SHOW relgrad.max_memory", "8MB")
@@ -194,7 +195,7 @@ func caps(e *env) {
 	for _, asked := range []string{"0", "'1GB'"} {
 		a.fails("SET relgrad.memory = "+asked+"; SELECT count(*) FROM gradient('heavy', NULL::chunk)", "53200", "memory")
 	}
-	// within 120 MB it spills, to the folder of the tablespace, as much as it may
+	// with 120 MB it spills to files in the tablespace, as much as is allowed
 	a.Close(e.t.Context())
 	e.must("CREATE TABLESPACE fast LOCATION '" + e.folder("fast") + "'")
 	e.must("GRANT CREATE ON TABLESPACE fast TO anna; ALTER ROLE anna SET relgrad.max_memory = '120MB'; ALTER ROLE anna " +
@@ -218,7 +219,7 @@ func caps(e *env) {
 	e.must("DROP OWNED BY anna")
 	e.must("DROP ROLE anna")
 	e.must("DROP TABLESPACE fast")
-	// threads, and who goes first where memory runs out
+	// threads, and which process is killed first when memory runs out
 	e.must("SET relgrad.max_threads = 1; SET relgrad.threads = 8; SELECT backward('loss', ARRAY['trend'])")
 	for _, p := range engines(map[int]bool{e.pid(): true}) {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/oom_score_adj", p.pid))
@@ -231,7 +232,7 @@ func caps(e *env) {
 	}
 }
 
-// notPermitted: what a run may not do is found before its first step, and the run has failed.
+// notPermitted: a change that a run may not make is found before its first step, and the run has failed.
 func notPermitted(e *env) {
 	e.must("CREATE ROLE anna LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO anna; CREATE TABLE stepped (n int); " +
 		"GRANT INSERT, SELECT ON stepped TO anna")
@@ -249,7 +250,7 @@ func notPermitted(e *env) {
 		e.must("GRANT UPDATE (shift) ON trend TO anna")
 		a.must("CALL train('loss', ARRAY['trend'], epochs => 1)")
 		e.must("REVOKE UPDATE (slope, shift) ON trend FROM anna")
-		// row-level security that hides rows of an UPDATE, or refuses what it makes of them
+		// row-level security that hides rows from UPDATE, or refuses the new rows
 		e.must("GRANT UPDATE ON trend TO anna; ALTER TABLE trend ENABLE ROW LEVEL SECURITY; " +
 			"CREATE POLICY see ON trend FOR SELECT USING (true); CREATE POLICY few ON trend FOR UPDATE USING (id > 1)")
 		a.fails(call, "42501", "row-level security lets you change 0 of the 1 rows of parameter trend")
@@ -275,7 +276,7 @@ func notPermitted(e *env) {
 	e.must("DROP OWNED BY anna; DROP ROLE anna")
 }
 
-// notRunning: relgrad.run says running of what runs only, and a cancelled run says how it goes on.
+// notRunning: relgrad.run shows as running only what runs, and a cancelled run says how to go on.
 func notRunning(e *env) {
 	for _, engine := range []string{"chunk", "sql"} {
 		a := e.another()
@@ -299,7 +300,7 @@ func notRunning(e *env) {
 		a.fails("CALL train('loss', ARRAY['trend'], epochs => 1000, before_step => 'SELECT pg_sleep(0.2)')", "57014",
 			"None of its steps is committed")
 		a.must("SET statement_timeout = 0")
-		// the second is a client that goes away
+		// the second way kills the client
 		for _, end := range []string{"SELECT pg_terminate_backend(%d, 10000)", "kill"} {
 			b := e.another()
 			b.must("SET relgrad.engine = " + engine)

@@ -19,7 +19,7 @@ import (
 	"github.com/relgrad/relgrad/internal/pgcluster"
 )
 
-// patience bounds a statement: what takes longer hangs.
+// patience is the longest that a statement may take; one that takes longer hangs.
 const patience = 60 * time.Second
 
 // session is a session on a server.
@@ -30,7 +30,7 @@ type session struct {
 	notices []string
 }
 
-// open opens a session that finds relgrad's functions; extra are further settings of the connection, as "user=anna".
+// open opens a session that finds relgrad's functions. extra are more settings of the connection, such as "user=anna".
 func open(t *testing.T, dsn string, extra ...string) *session {
 	t.Helper()
 	s, err := dial(dsn, extra...)
@@ -125,20 +125,20 @@ func (s *session) fails(sql, code, message string) {
 	}
 }
 
-// pid is the process of the session's backend.
+// pid is the process id of the session's backend.
 func (s *session) pid() int {
 	n, _ := strconv.Atoi(s.must("SELECT pg_backend_pid()"))
 	return n
 }
 
-// process is one of the machine.
+// process is a process of the machine.
 type process struct {
 	pid, parent int
 	state       string
 	name        string
 }
 
-// processes lists those of the machine.
+// processes lists the machine's processes.
 func processes() []process {
 	var out []process
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
@@ -163,13 +163,13 @@ func readProcess(stat string) (p process, ok bool) {
 	return p, true
 }
 
-// parent is the process that has started another one, 0 where that has ended.
+// parent is the process that has started another one; 0 if that one has ended.
 func parent(pid int) int {
 	p, _ := readProcess(fmt.Sprintf("/proc/%d/stat", pid))
 	return p.parent
 }
 
-// engines gives the engines by backend; zombies count.
+// engines lists the engines of these backends, zombies too.
 func engines(backends map[int]bool) (out []process) {
 	for _, p := range processes() {
 		if backends[p.parent] && strings.HasPrefix(p.name, "relgrad") {
@@ -179,7 +179,7 @@ func engines(backends map[int]bool) (out []process) {
 	return out
 }
 
-// programs lists the processes, of whatever parent, that run the engine of a server.
+// programs lists the processes, with any parent, that run a server's engine.
 func programs(c *pgcluster.Cluster) (pids []int) {
 	for _, p := range processes() {
 		if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.pid)); err == nil && strings.HasPrefix(exe, c.Dir) &&
@@ -202,11 +202,11 @@ func postmaster(t *testing.T, c *pgcluster.Cluster) int {
 	return pid
 }
 
-// harm is what no server's log may hold.
+// harm matches what must not be in a server's log.
 var harm = regexp.MustCompile(`PANIC|was terminated by signal|terminating any other active|leak|not closed at ` +
 	`end|non-empty SPI stack|panic:|internal error|TRAP:|XX000|fatal error|cache lookup failed`)
 
-// quiet asserts that the server's log tells of no harm.
+// quiet asserts that harm matches nothing in the server's log.
 func quiet(t *testing.T, c *pgcluster.Cluster) {
 	t.Helper()
 	text, err := c.Log()
@@ -222,7 +222,7 @@ func quiet(t *testing.T, c *pgcluster.Cluster) {
 	}
 }
 
-// unharmed asserts too that no engine stays when no session is left.
+// unharmed also asserts that no engine is left when no session is left.
 func unharmed(t *testing.T, c *pgcluster.Cluster) {
 	t.Helper()
 	quiet(t, c)
@@ -235,7 +235,7 @@ func unharmed(t *testing.T, c *pgcluster.Cluster) {
 	t.Errorf("engines without a session: %v", programs(c))
 }
 
-// fields are detail and hint of a server's error.
+// fields returns the detail and the hint of a server's error.
 func fields(err error) string {
 	var e *pgconn.PgError
 	_ = errors.As(err, &e)
@@ -245,14 +245,14 @@ func fields(err error) string {
 	return e.Detail + " " + e.Hint
 }
 
-// folder makes one that the server may use as a tablespace.
+// folder makes a folder that the server may use as a tablespace.
 func (e *env) folder(name string) string {
 	e.t.Helper()
 	dir := filepath.Join(e.c.Dir, name)
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		e.t.Fatal(err)
 	}
-	if st, err := os.Stat(e.c.Data); err == nil { // the server's user owns its data
+	if st, err := os.Stat(e.c.Data); err == nil { // the server's user is the owner of its data
 		if s, ok := st.Sys().(*syscall.Stat_t); ok {
 			_ = os.Chown(dir, int(s.Uid), int(s.Gid))
 		}

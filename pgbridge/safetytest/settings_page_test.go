@@ -10,7 +10,8 @@ import (
 	"github.com/relgrad/relgrad/internal/need"
 )
 
-// settingRows are those of the table of docs/postgres.md: a condition on the table t, what is set, and what works then.
+// settingRows are the rows of the table in docs/postgres.md: a condition on the table t that a setting changes, the
+// setting, and a condition that works under it.
 var settingRows = []struct{ page, cond, set, instead string }{
 	{"| `'a\\b'`, a backslash in a plain quoted text | standard_conforming_strings is off | `E'a\\\\b'` |", `t.s <> 'a\b'`,
 		"SET standard_conforming_strings = off", `t.s <> E'a\\b'`},
@@ -29,11 +30,11 @@ var settingRows = []struct{ page, cond, set, instead string }{
 		"SET search_path = mine, pg_catalog, public, relgrad", "SET search_path = public, relgrad"},
 }
 
-// readSettings finds the settings on which the binder or the bridge decides.
+// readSettings matches code that reads settings which decide what the binder or the bridge does.
 var readSettings = regexp.MustCompile("(?:setting\\(\\S+, |Setting\\(|current\\(\\)\\[|Setting: )\"(\\w+)\"")
 
-// settingsPage asserts that the table of settings in docs/postgres.md is true, and complete: no setting that a refusal
-// reads is missing.
+// settingsPage asserts that the table of settings in docs/postgres.md is true and complete: no setting that leads to a
+// refusal is missing.
 func settingsPage(e *env) {
 	page, err := os.ReadFile(filepath.Join(need.Root(), "docs", "postgres.md"))
 	if err != nil {
@@ -63,7 +64,7 @@ func settingsPage(e *env) {
 		want = append(want, r.page)
 		e.must("RESET ALL; SET search_path = public, relgrad")
 		if strings.HasPrefix(r.set, "SET ") && !strings.Contains(r.page, "| always |") {
-			e.gives(call(r.cond), "1") // without it nothing is wrong
+			e.gives(call(r.cond), "1") // without the setting nothing is wrong
 		}
 		if r.set != "" {
 			e.must(r.set)

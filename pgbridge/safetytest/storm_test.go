@@ -25,10 +25,10 @@ var (
 	stormSeed = flag.Uint64("seed", 0, "of TestStorm's choices; 0: one of its own")
 )
 
-// sessions of the storm, beside one that is only measured.
+// sessions is the number of sessions of the storm, besides one that is only measured.
 const sessions = 50
 
-// stormScript makes a model whose answers Postgres itself can compute.
+// stormScript makes a model whose gradients Postgres itself can compute.
 const stormScript = `
 CREATE EXTENSION relgrad;
 CREATE TABLE x (i int PRIMARY KEY, v double precision[] NOT NULL, y double precision NOT NULL);
@@ -44,7 +44,7 @@ CREATE FUNCTION near(a double precision, b double precision) RETURNS boolean LAN
 AS 'SELECT abs(a - b) <= 1e-12 * greatest(abs(b), 1)';
 `
 
-// stormCalls are what a session repeats, each with its answer. # is its number.
+// stormCalls are the calls that a session repeats, with their answers. # stands for the session's number.
 var stormCalls = []struct{ sql, want string }{
 	{"SELECT near(g.v[1], a) AND near(g.v[2], b) AND near(g.v[3], c) FROM gradient('loss', NULL::w) AS g, answer", "t"},
 	{"SET relgrad.engine = sql; SELECT near(g.v[1], a) AND near(g.v[2], b) AND near(g.v[3], c) " +
@@ -63,10 +63,10 @@ var stormCalls = []struct{ sql, want string }{
 
 func numbered(sql string, number int) string { return strings.ReplaceAll(sql, "#", fmt.Sprint(number)) }
 
-// clean are the errors of what is killed, cancelled and terminated.
+// clean are the SQLSTATEs of calls whose engine is killed, that are cancelled, or whose backend is terminated.
 var clean = map[string]string{"08006": "engine killed", "57014": "cancelled", "57P01": "terminated"}
 
-// storm is a storm under way.
+// storm is the state of a storm.
 type storm struct {
 	t       *testing.T
 	c       *pgcluster.Cluster
@@ -122,7 +122,7 @@ func TestStorm(t *testing.T) {
 		}
 	}
 	after := open(t, s.c.DSN)
-	for range 100 { // a closed connection's backend has to see that
+	for range 100 { // the backend of a closed connection has to notice that
 		if after.must("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'") == "1" {
 			break
 		}
@@ -130,7 +130,7 @@ func TestStorm(t *testing.T) {
 	}
 	after.gives("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'", "1")
 	after.gives("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'", "0")
-	for i := range sessions { // what is said to run is resumed or done again
+	for i := range sessions { // runs that are said to be running are resumed or trained again
 		after.must(numbered(stormCalls[5].sql, i))
 	}
 	after.gives("SELECT count(*) FROM relgrad.run WHERE status = 'running'", "0")
@@ -138,7 +138,7 @@ func TestStorm(t *testing.T) {
 	unharmed(t, s.c)
 }
 
-// work repeats calls until the end.
+// work repeats calls until the storm ends.
 func (s *storm) work(number int, r *rand.Rand) {
 	var conn *session
 	for time.Now().Before(s.end) {
@@ -170,7 +170,7 @@ func (s *storm) work(number int, r *rand.Rand) {
 	}
 }
 
-// leave waits until the backend of a closed connection has ended, so that its locks are free.
+// leave waits until the backend of a closed connection has ended, which frees its locks.
 func (s *storm) leave(conn *session) {
 	for range 600 {
 		if syscall.Kill(int(conn.PgConn().PID()), 0) == syscall.ESRCH {
@@ -181,7 +181,7 @@ func (s *storm) leave(conn *session) {
 	s.errorf("backend %d does not end", conn.PgConn().PID())
 }
 
-// judge takes the right answer or the error of a disturbance.
+// judge accepts the right answer, or an error that a disturbance causes.
 func (s *storm) judge(number int, sql, want, got string, err error) {
 	var e *pgconn.PgError
 	switch {
@@ -191,14 +191,14 @@ func (s *storm) judge(number int, sql, want, got string, err error) {
 		s.errorf("session %d: %s\ngives %q, want %q", number, sql, got, want)
 	case errors.As(err, &e) && clean[e.Code] != "":
 		s.count(clean[e.Code])
-	case errors.Is(err, syscall.EPIPE): // terminated between two calls: its message was not read
+	case errors.Is(err, syscall.EPIPE): // terminated between two calls: the message was not read
 		s.count(clean["57P01"])
 	default:
 		s.errorf("session %d: %s\n%v %+v", number, sql, err, e)
 	}
 }
 
-// disturb kills, stops, cancels and terminates at random until the end.
+// disturb kills, stops, cancels and terminates at random until the storm ends.
 func (s *storm) disturb(r *rand.Rand) {
 	server := postmaster(s.t, s.c)
 	for time.Now().Before(s.end) {
@@ -212,7 +212,7 @@ func (s *storm) disturb(r *rand.Rand) {
 			}
 		}
 		running := engines(backends)
-		for range 20 { // looking at all processes takes long beside so many
+		for range 20 { // listing all processes takes long when there are so many
 			if len(list) > 0 && len(running) > 0 {
 				s.strike(r, list[r.IntN(len(list))], running[r.IntN(len(running))])
 			}
@@ -221,7 +221,7 @@ func (s *storm) disturb(r *rand.Rand) {
 	}
 }
 
-// strike does one of these things; by now both may have ended.
+// strike does one of these to a backend or its engine, if both are still there.
 func (s *storm) strike(r *rand.Rand, backend int, engine process) {
 	if !isBackend(backend) || parent(engine.pid) != engine.parent {
 		return
@@ -234,7 +234,7 @@ func (s *storm) strike(r *rand.Rand, backend int, engine process) {
 		_ = syscall.Kill(backend, syscall.SIGINT)
 	case n < 9:
 		_ = syscall.Kill(backend, syscall.SIGTERM)
-	default: // an engine that says nothing any more
+	default: // stops the engine: it says nothing any more
 		_ = syscall.Kill(engine.pid, syscall.SIGSTOP)
 		_ = syscall.Kill(engine.parent, syscall.SIGINT)
 		time.Sleep(20 * time.Millisecond)
@@ -244,14 +244,14 @@ func (s *storm) strike(r *rand.Rand, backend int, engine process) {
 	}
 }
 
-// isBackend reports whether a process serves a session: its title says of which user, database and host. Signals mean
-// other things to the server's own processes.
+// isBackend reports whether a process serves a session: its title then names user, database and host. To the server's
+// own processes signals mean other things.
 func isBackend(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	return err == nil && strings.HasPrefix(string(text), "postgres: relgrad postgres")
 }
 
-// measured is a session that lasts: what its backend holds must not grow.
+// measured is a session that lasts. What its backend holds must not grow.
 func (s *storm) measured() {
 	conn, err := dial(s.c.DSN)
 	if err != nil {
@@ -288,8 +288,8 @@ func (s *storm) measured() {
 	}
 }
 
-// measuredCycles are the cycles of calls whose extremes are compared. One cycle says little: what a call needs for a
-// moment may still be held when the next one begins.
+// measuredCycles is the number of cycles of calls whose extremes are compared. One cycle says little: what a call needs
+// for a moment may still be held when the next cycle begins.
 const measuredCycles = 8
 
 func most(held []holding) (m holding) {
@@ -307,7 +307,7 @@ func least(held []holding) holding {
 	return m
 }
 
-// holding is what a process holds: open files, those of memory shared with engines, private memory in kB.
+// holding is what a process holds: open files, files of memory shared with engines, and private memory in kB.
 type holding struct{ files, shared, private int }
 
 func holds(pid int) (h holding) {

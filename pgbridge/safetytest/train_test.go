@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// long is a training that would take hours; its loss is quick.
+// long is a training that would take hours, with a loss that is fast.
 const long = "CALL train('loss', ARRAY['trend'], lr => 0.001, epochs => 100000000)"
 
-// background runs statements in another session, and tells how they end.
+// background runs statements in another session. The channel gets their error.
 func background(s *session, sql string) chan error {
 	done := make(chan error, 1)
 	go func() {
@@ -19,7 +19,7 @@ func background(s *session, sql string) chan error {
 	return done
 }
 
-// reached waits until a query gives true.
+// reached waits until a query returns true.
 func (s *session) reached(sql string) {
 	s.t.Helper()
 	for range 400 {
@@ -31,7 +31,7 @@ func (s *session) reached(sql string) {
 	s.t.Fatalf("never true: %s", sql)
 }
 
-// sameParameter trains one parameter in two sessions.
+// sameParameter tries to train one parameter in two sessions.
 func sameParameter(e *env) {
 	other := e.another()
 	done := background(other, long)
@@ -51,7 +51,7 @@ func sameParameter(e *env) {
 	e.gives("SELECT run, status FROM relgrad.run ORDER BY run", "1|interrupted 4|finished")
 }
 
-// alive2 asserts that gradients come, whatever the parameters are.
+// alive2 asserts that a gradient is computed, whatever the parameters are.
 func (s *session) alive2() {
 	s.t.Helper()
 	s.gives("SELECT count(*) FROM gradient('loss', NULL::trend)", "1")
@@ -76,7 +76,7 @@ func changed(e *env) {
 			if engine == "chunk" {
 				e.t.Error("the run does not see the change")
 			}
-			// a run by statements takes the value that is there
+			// a run by SQL statements takes the present value
 			e.must(fmt.Sprintf("SELECT pg_terminate_backend(%d, 10000)", other.PgConn().PID()))
 			<-done
 		}
@@ -85,7 +85,7 @@ func changed(e *env) {
 		if engine == "chunk" {
 			e.gives("SELECT slope FROM trend", "77")
 		}
-		step = e.must(fmt.Sprintf("SELECT step FROM relgrad.run WHERE run = %d", run)) // where it goes on
+		step = e.must(fmt.Sprintf("SELECT step FROM relgrad.run WHERE run = %d", run)) // where the run goes on
 		again := e.another()
 		done = background(again, fmt.Sprintf("CALL train(resume => %d)", run))
 		e.reached(fmt.Sprintf("SELECT step > %s FROM relgrad.run WHERE run = %d", step, run))
@@ -96,7 +96,7 @@ func changed(e *env) {
 	}
 }
 
-// resumed cancels runs and resumes them: the same bits as without.
+// resumed cancels runs and resumes them: the results have the same bits as without.
 func resumed(e *env) {
 	const hook = "DELETE FROM chosen; INSERT INTO chosen SELECT id FROM data WHERE (id + current_step()) % 3 > 0; " +
 		"UPDATE counted SET n = n + 1; SELECT pg_sleep(0.02)"
@@ -104,7 +104,7 @@ func resumed(e *env) {
 		typ, engine, epochs, hook string
 	}{
 		{"double precision", "chunk", "600", ""}, {"real", "chunk", "600", ""},
-		// they sleep past the first commit
+		// these runs sleep until after the first commit
 		{"double precision", "chunk", "30", hook}, {"double precision", "sql", "30", hook}, {"real", "sql", "30", hook},
 	} {
 		opts := "optimizer => 'adam', lr => 0.01, epochs => " + c.epochs + ", batch => 'data', batch_size => 7, seed => 5"

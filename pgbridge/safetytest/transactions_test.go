@@ -22,7 +22,7 @@ func discard(e *env) {
 	e.alive()
 }
 
-// savepoints undoes what calls have done.
+// savepoints undoes calls by rolling back to savepoints.
 func savepoints(e *env) {
 	e.must("BEGIN; SAVEPOINT a; SELECT backward('loss', ARRAY['trend'])")
 	e.gives("SELECT count(*) FROM trend_grad", "1")
@@ -49,7 +49,7 @@ func savepoints(e *env) {
 		"0|0|t")
 }
 
-// functions calls from functions of each kind.
+// functions calls from functions in each language.
 func functions(e *env) {
 	e.must(`CREATE FUNCTION in_sql() RETURNS numeric LANGUAGE sql AS $$ SELECT round(slope::numeric, 1)
 FROM gradient('loss', NULL::trend) $$;
@@ -86,7 +86,7 @@ FROM gradient('loss', NULL::trend) $$; RESET ROLE`)
 	e.must("DROP OWNED BY owner_of_functions, caller; DROP ROLE owner_of_functions, caller")
 }
 
-// exceptions catches what fails and what is cancelled.
+// exceptions catches errors and cancelled calls.
 func exceptions(e *env) {
 	e.must("CREATE TABLE note (t text)")
 	e.gives(`DO $$ BEGIN
@@ -111,7 +111,7 @@ EXCEPTION WHEN OTHERS THEN INSERT INTO note VALUES ('infinite'); END;
 		e.alive()
 	}
 	e.must("RESET relgrad.engine")
-	// psql's -1, with an error within and without
+	// psql -1, with an error in the script and without
 	psql := func(sql string) (string, error) {
 		cmd := e.c.Client("psql", "-X", "-At", "-1", "-v", "ON_ERROR_STOP=1", "-d",
 			strings.Replace(e.c.DSN, "dbname=postgres", "dbname="+e.db, 1), "-f", "-")
@@ -135,7 +135,7 @@ EXCEPTION WHEN OTHERS THEN INSERT INTO note VALUES ('infinite'); END;
 func prepared(e *env) {
 	e.must("PREPARE g(text) AS SELECT round(slope::numeric, 1) FROM gradient($1, NULL::trend); " +
 		"PREPARE b AS SELECT backward('loss', ARRAY['trend']) > 0")
-	for range 7 { // Postgres makes a generic plan of the sixth
+	for range 7 { // from the sixth execution on Postgres may use a generic plan
 		e.gives("EXECUTE g('loss')", slope)
 		e.gives("EXECUTE b", "t")
 	}
@@ -158,7 +158,7 @@ func prepared(e *env) {
 	e.alive()
 }
 
-// workers calls where the server would like to use parallel workers, or must.
+// workers calls where the server would like to use parallel workers, or has to.
 func workers(e *env) {
 	setting := "force_parallel_mode"
 	if e.must("SELECT current_setting('server_version_num')::int >= 160000") == "t" {
@@ -178,12 +178,12 @@ func workers(e *env) {
 	}
 }
 
-// readOnly calls where nothing may be written.
+// readOnly calls in transactions that may not write.
 func readOnly(e *env) {
 	e.must("BEGIN TRANSACTION READ ONLY")
 	e.alive()
 	e.must("SAVEPOINT a")
-	// fills temporary tables, which need no right to write, but have to be created
+	// backward fills temporary tables: writing these needs no right, but they have to be created
 	_, err := e.run("SELECT backward('loss', ARRAY['trend'])")
 	e.t.Logf("backward: %v", err)
 	e.fails("ROLLBACK TO a; CALL train('loss', ARRAY['trend'])", "25006", "read-only")
