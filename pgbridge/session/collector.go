@@ -15,17 +15,17 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// collector puts blocks together.
+// collector appends blocks to one block's columns.
 type collector struct {
-	what  string    // in messages
+	what  string    // what is read, for messages
 	table *ra.Table // nil: a query
-	cols0 []int     // of the table
-	rows  int       // that are expected; 0: not known
+	cols0 []int     // the columns of the table that are read
+	rows  int       // expected rows; 0: not known
 	cols  []wire.Column
 	data  []*column.Column
 }
 
-// add implements the argument of Conn.Query. A block's memory is not kept.
+// add appends a block. It is an argument of Conn.Query, and keeps nothing of the block's memory.
 func (c *collector) add(b *wire.Block) error {
 	if c.cols == nil {
 		c.cols = b.Cols
@@ -54,8 +54,8 @@ func (c *collector) add(b *wire.Block) error {
 	return nil
 }
 
-// ragged is the error of a chunk that is not as the others, in the words of the embedded store, which refuses such
-// chunks when they are written.
+// ragged is the error of a chunk that differs from the others. It has the words of the embedded store, which refuses
+// such chunks when they are written.
 func (c *collector) ragged(col int, odd *wire.Odd, want tensor.Shape, b *wire.Block) error {
 	name := ""
 	if c.table != nil && col < len(c.cols0) {
@@ -91,14 +91,14 @@ func (c *collector) ragged(col int, odd *wire.Odd, want tensor.Shape, b *wire.Bl
 		WithDetail("All chunks of a column have one shape.")
 }
 
-// named is a column whose type has a name.
+// named gives a column a named type.
 func named(v *column.Column, of *kernels.Named) *column.Column {
 	t := v.Type()
 	t.Of = of
 	return v.As(t)
 }
 
-// numeric makes double precision of a column of numeric, which comes as text.
+// numeric converts a column of numeric, which arrives as text, to double precision.
 func numeric(v *column.Column) (*column.Column, error) {
 	t := kernels.Type{Kind: kernels.Float64, Nullable: v.Type().Nullable}
 	out := column.New(t, v.Len())

@@ -2,22 +2,22 @@
 //
 // # What
 //
-// A Session is put together from parts, one for each interface of a database: names, settings, rows, statements,
-// transactions, runs. Each has the state that it alone needs. Below them stand server, the line that all share, and
-// what names need: the search path, the types, facts about the contents of tables. reach finds what a query reads,
-// rights what the user may do, planned prints what a plan rests on.
+// A Session consists of parts, one for each interface of a database: names, settings, rows, statements, transactions,
+// runs. Each has only the state that it needs. They all use server, the shared line to the server, and what names need:
+// the search path, the types, facts about the contents of tables. reach finds what a query reads, rights what the user
+// may do, planned prints checks of what a plan depends on.
 //
 // # Invariants
 //
-// Names in SQL of our own are qualified and quoted; values are never pasted into it but as quoted constants. Rows of a
-// table with a key come in the order of the key, so that results do not depend on where rows lie. Definitions that have
-// not changed are the same pointers. What a part has kept of the server's answers goes when server.forget is called.
+// Names in SQL of our own are qualified and quoted. Values are in it only as quoted constants. Rows of a table with a
+// key come in the order of the key, so that results do not depend on where rows are stored. A definition that has not
+// changed is the same pointer as before. What a part keeps of the server's answers is dropped by server.forget.
 //
 // # Errors
 //
 // Errors of the server keep SQLSTATE, position, detail, hint and context. Chunks of several shapes, NULL elements and
-// lower bounds other than 1 are errors that name table and row. An error of a question whose answer cannot hold one is
-// kept (server.fail), and is that of the next that can.
+// lower bounds other than 1 are errors that name table and row. A method that cannot return an error keeps it
+// (server.fail); the next method that can returns it.
 //
 // # Where to add
 //

@@ -13,15 +13,15 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// facts are what the contents of tables say about them.
+// facts are what is known about the contents of tables.
 type facts struct {
 	*server
-	tables map[string]*tableFacts // by schema and name, in the present state
+	tables map[string]*tableFacts // by schema and name, for the present state of the database
 }
 
 func (s *facts) drop() { s.tables = map[string]*tableFacts{} }
 
-// tableFacts are what a table's content says about it.
+// tableFacts are the facts about one table.
 type tableFacts struct {
 	rows   int64
 	valid  []int64
@@ -29,7 +29,7 @@ type tableFacts struct {
 	denied []bool // columns that the user may not read
 }
 
-// identity finds the columns that tell rows apart, among those that the user may read.
+// identity finds the columns that identify a row, among those that the user may read.
 func identity(t *catalog.TableDef, f *tableFacts) (key []int, declared bool) {
 	for _, names := range t.Keys() {
 		key = nil
@@ -48,7 +48,7 @@ func identity(t *catalog.TableDef, f *tableFacts) (key []int, declared bool) {
 	return []int{ra.RowID}, false
 }
 
-// of counts a table's rows and looks at its chunks, in the columns that the user may read.
+// of counts a table's rows and finds the shapes of its chunks, in the columns that the user may read.
 func (s *facts) of(r *relation) (*tableFacts, error) {
 	key := r.table.Schema + "\x00" + r.table.Name
 	if f := s.tables[key]; f != nil {
@@ -68,7 +68,8 @@ func (s *facts) of(r *relation) (*tableFacts, error) {
 	return f, nil
 }
 
-// granted finds the columns that the user may read one by one; the error stands where there are none.
+// granted finds the columns that the user may read if the table is not readable as a whole. If there are none, it
+// returns err.
 func (s *facts) granted(r *relation, f *tableFacts, err error) error {
 	var items []string
 	for _, c := range r.table.Cols {
@@ -82,7 +83,7 @@ func (s *facts) granted(r *relation, f *tableFacts, err error) error {
 	for i, may := range rows[0] {
 		f.denied[i] = may != "true"
 	}
-	// something else is missing, such as the right to the schema
+	// all or nothing may be read: something else is missing, such as the right to the schema
 	if !slices.Contains(f.denied, true) || !slices.Contains(f.denied, false) {
 		err.(*sqlerr.Error).Hint = "The engine reads the tables of a loss, also those behind its views, with the rights of " +
 			"who calls: GRANT SELECT ON them."
@@ -91,7 +92,7 @@ func (s *facts) granted(r *relation, f *tableFacts, err error) error {
 	return nil
 }
 
-// count fills in the facts of the columns that are not denied.
+// count finds the facts about the columns that may be read.
 func (s *facts) count(r *relation, f *tableFacts) error {
 	items, from := []string{"pg_catalog.count(*)"}, sqltext.Name(r.table.Schema, r.table.Name)
 	for i, c := range r.table.Cols {
@@ -137,12 +138,12 @@ func readDims(dims string) tensor.Shape {
 	return shape
 }
 
-// systemOrder is the order of rows without a key.
+// systemOrder is the order of rows without a key: by their places in the table.
 const systemOrder = "tableoid, ctid"
 
-// rowOrder is the order of the rows of a table without a key. The places of rows belong to the whole table: of one
-// whose columns are granted one by one the rows stand in the order of all that the user may read, and those that are
-// equal in that are the same to him.
+// rowOrder is the order of the rows of a table without a key. Only a user who may read the whole table sees the rows'
+// places. For others rows are in the order of all that they may read; rows that are equal in that look the same to
+// them.
 func rowOrder(t *ra.Table) string {
 	var cols []string
 	for _, c := range t.Cols {

@@ -17,8 +17,8 @@ import (
 // gradMark is the comment of a temporary table that backward() has made.
 const gradMark = "a gradient, filled by backward()"
 
-// Fill fills the temporary table of a gradient, which a comment marks as the engine's; false where another relation has
-// its name.
+// Fill fills the temporary table of a gradient, which a comment marks as the engine's. It returns false if another
+// relation has the table's name.
 func (s *rows) Fill(ctx context.Context, name string, r *catalog.Relation, key []string) (bool, error) {
 	return s.fill(ctx, name, r.Names, r.Types, key, func() (string, error) { return s.OfferRows(ctx, r.Names, r.Cols) })
 }
@@ -40,7 +40,7 @@ func (s *rows) FillFrom(ctx context.Context, name string, t *ra.Table, query str
 	return s.fill(ctx, name, names, types, key, func() (string, error) { return "(\n" + query + "\n) AS d", nil })
 }
 
-// fill makes the table, and fills it with what stands in FROM.
+// fill makes the table and fills it with the rows of from, an item of FROM.
 func (s *rows) fill(ctx context.Context, name string, names, types, key []string,
 	from func() (string, error)) (bool, error) {
 	ok, err := s.makeGrad(ctx, name, names, types, key)
@@ -62,7 +62,7 @@ func (s *rows) fill(ctx context.Context, name string, names, types, key []string
 // makeGrad makes the table, or empties the one that an earlier call made.
 func (s *rows) makeGrad(ctx context.Context, name string, names, types, key []string) (bool, error) {
 	if seen := s.names.find(nil, "", name); seen != nil {
-		// not one that another role has made in this session: its triggers would run with the rights of who calls
+		// not a table that another role has made in this session: its triggers would run with the caller's rights
 		rows, err := s.texts(fmt.Sprintf("SELECT pg_catalog.obj_description(c.oid, 'pg_class') "+
 			"FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) %d AND pg_catalog.pg_get_userbyid(c.relowner) "+
 			"OPERATOR(pg_catalog.=) current_user "+
@@ -101,12 +101,12 @@ func (s *rows) makeGrad(ctx context.Context, name string, names, types, key []st
 	return true, nil
 }
 
-// deadBytes is how large a temporary table may become with rows that were deleted: none of its pages is used again
-// without a VACUUM, which a transaction cannot run, and the planner takes them for full.
+// deadBytes is the size up to which a temporary table may keep deleted rows. Their pages are not used again before a
+// VACUUM, which a transaction cannot run, and the planner thinks that they are full.
 const deadBytes = 256 << 10
 
-// empty deletes the rows of a temporary table, by TRUNCATE where it has become large, unless a query that runs reads it
-// or a table of the user's refers to it.
+// empty deletes the rows of a temporary table. A large one is truncated, unless a running query reads it or a table of
+// the user's refers to it.
 func (s *rows) empty(ctx context.Context, name string) error {
 	table := sqltext.Name("pg_temp", name)
 	_, err := s.result(ctx, "DO "+sqltext.Text(fmt.Sprintf(`BEGIN
@@ -131,8 +131,8 @@ func sameColumns(seen *relation, names, types, key []string) bool {
 	return true
 }
 
-// FillTemp replaces the rows of a temporary table of the engine's, which it makes where create says so. Its columns are
-// c1, c2, ….
+// FillTemp replaces the rows of a temporary table of the engine's, which it first makes if create is set. The columns
+// are c1, c2, ….
 func (s *rows) FillTemp(ctx context.Context, name string, cols []*column.Column, create bool) error {
 	var names []string
 	for i := range cols {

@@ -10,7 +10,7 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/parse"
 )
 
-// FunctionOn finds a function that the user made. A name that may mean several is an error.
+// FunctionOn finds a function that a user has made. A name that may mean several functions is an error.
 func (s *names) FunctionOn(path []string, schema, name string) (*ast.CreateFunction, error) {
 	if path == nil {
 		path = s.path.SearchPath()
@@ -30,7 +30,8 @@ func (s *names) FunctionOn(path []string, schema, name string) (*ast.CreateFunct
 	return f, nil
 }
 
-// findFunction reads a function. One that is one of several, or may be meant by a name of Postgres's own, is an error.
+// findFunction reads a function's definition. It is an error if several functions have the name, or if the name may
+// also mean one of Postgres's own.
 func (s *names) findFunction(path []string, schema, name string) (*ast.CreateFunction, error) {
 	if what := s.path.captures()[name]; what != "" && schema == "" && slices.Equal(path, s.path.SearchPath()) {
 		return nil, ambiguous(name, what, "Write pg_catalog."+name+" or relgrad."+name+
@@ -54,7 +55,7 @@ WHERE NOT (n.nspname = 'pg_catalog' OR n.nspname = 'relgrad')
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	for _, r := range rows[1:] { // one of the same arguments further behind in the path is never called
+	for _, r := range rows[1:] { // one with the same arguments later in the path is never called
 		if r[1] != rows[0][1] {
 			return nil, ambiguous(name, rows[0][2]+" or "+r[2], "Give the function that the loss calls a name of its own.")
 		}
@@ -68,11 +69,11 @@ WHERE NOT (n.nspname = 'pg_catalog' OR n.nspname = 'relgrad')
 	return s.parseFunction(rows[0][0], name, rows[0][3]), nil
 }
 
-// isName tells a function's name from an operator's.
+// isName reports whether a name is a function's, not an operator's.
 func isName(name string) bool { return strings.Trim(name, "+-*/<>=~!@#%^&|`?") != "" }
 
-// parseFunction reads a definition; nil where it is beyond a loss. guarded says what else than an expression of its
-// caller's it is.
+// parseFunction parses a definition; nil if a loss cannot contain it. guarded names the function's own rights or
+// settings; "" if it has none.
 func (s *names) parseFunction(code, name, guarded string) *ast.CreateFunction {
 	if f, ok := s.byCode[code]; ok {
 		return f
@@ -80,7 +81,7 @@ func (s *names) parseFunction(code, name, guarded string) *ast.CreateFunction {
 	var f *ast.CreateFunction
 	if stmts, err := parse.ParseDefinition(&ast.Text{SQL: code}); err == nil && len(stmts) == 1 {
 		if f, _ = stmts[0].Stmt.(*ast.CreateFunction); f != nil {
-			f.Language += guarded // its body is no expression of its caller's: it has other rights or settings
+			f.Language += guarded // so that its body does not replace the call
 		}
 	}
 	if f == nil && guarded != "" {
@@ -90,7 +91,7 @@ func (s *names) parseFunction(code, name, guarded string) *ast.CreateFunction {
 	return f
 }
 
-// ambiguous is the error for a name that a loss does not choose the meaning of.
+// ambiguous is the error of a name whose meaning depends on the types of its arguments.
 func ambiguous(name, what, where string) error {
 	e := sqlerr.New(sqlerr.AmbiguousFunction, "%s may mean %s", name, what).
 		WithDetail("Which one the server calls depends on the types of the arguments; a loss knows one meaning of a name.")

@@ -13,8 +13,8 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// names are the definitions of relations and functions. They hold for one state of the database; what was read before
-// keeps its pointers where it is the same.
+// names are the definitions of relations and functions, for one state of the database. A definition that is the same in
+// the next state keeps its pointer.
 type names struct {
 	*server
 	path     *searchPath
@@ -24,7 +24,7 @@ type names struct {
 	watch    *watch
 	found    map[string]*relation           // by path, schema and name, in the present state
 	all      []string                       // names of tables and views
-	byOID    map[int64]*relation            // as last seen
+	byOID    map[int64]*relation            // the relations as last seen
 	funcs    map[string]*ast.CreateFunction // by path, schema and name, in the present state
 	byCode   map[string]*ast.CreateFunction
 }
@@ -36,25 +36,25 @@ func (s *names) drop() {
 // relation is a table or a view of the server.
 type relation struct {
 	oid      int64
-	print    string // all that makes the definition
+	print    string // all that the definition consists of
 	kind     string // pg_class.relkind
 	table    *catalog.TableDef
 	view     *catalog.ViewDef
 	declared []string // the columns' types as declared
 	types    []serverType
 	computed []bool // which columns are GENERATED ALWAYS AS (…)
-	secured  string // tables with row-level security that it reads for another owner; "" where there are none
-	denied   string // what its owner, or who calls, may not read; "" where they may
-	// an operator = of a user's that the view compares by; the text of NULLIF and the like does not name it
+	secured  string // tables with row-level security that a view reads for another owner; "" if there are none
+	denied   string // what its owner or its caller may not read; "" if nothing
+	// a user's operator = by which the view compares: the text of NULLIF and the like does not name it
 	equal string
 }
 
-// relationQuery reads what makes a relation's definition. The columns are oid, kind (f also where part of the rows is
-// foreign), schema, name, view text, and for each column of the relation name, type (see madeOf), whether it cannot be
-// NULL, whether it is generated from others, its collation (see collates); then the keys, none where tables inherit
-// from it, whose rows it has too but its indexes have not; and the tables whose rows are only for some that a view of
-// another owner reads; and an operator = of a user's that a view compares by. Functions and operators are qualified:
-// whoever owns a schema of the search path must not be called.
+// relationQuery reads a relation's definition. The columns are: oid; kind (f also if some of the rows are foreign);
+// schema; name; text of a view; for each column of the relation its name, type (see madeOf), NOT NULL, GENERATED and
+// collation (see collates); the keys; tables with row-level security that a view of another owner reads; a user's
+// operator = by which a view compares; what may not be read. A table from which others inherit has no keys, because
+// they do not cover the others' rows. Functions and operators are qualified, so that those of a schema on the search
+// path are not called.
 var relationQuery = strings.NewReplacer(" = ", " OPERATOR(pg_catalog.=) ", " || ", " OPERATOR(pg_catalog.||) ", " > ",
 	" OPERATOR(pg_catalog.>) ", " <= ", " OPERATOR(pg_catalog.<=) ").Replace(
 	`SELECT c.oid::pg_catalog.int8, CASE WHEN EXISTS (
@@ -109,10 +109,10 @@ var relationQuery = strings.NewReplacer(" = ", " OPERATOR(pg_catalog.=) ", " || 
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relname = `)
 
-// ofKinds ends it: tables and views.
+// ofKinds ends relationQuery: only tables and views.
 const ofKinds = " AND c.relkind OPERATOR(pg_catalog.=) ANY (ARRAY['r', 'v', 'm', 'p', 'f']::pg_catalog.\"char\"[])"
 
-// find looks a name up; nil where there is nothing of that name.
+// find finds a relation by name; nil if there is none.
 func (s *names) find(path []string, schema, name string) *relation {
 	own := s.path.SearchPath()
 	if s.err != nil {
@@ -145,7 +145,7 @@ func (s *names) find(path []string, schema, name string) *relation {
 	return r
 }
 
-// define makes a relation of its row, or finds it again.
+// define makes a relation of a row of relationQuery, or returns the known one if it is the same.
 func (s *names) define(row []string) *relation {
 	r := &relation{print: strings.Join(row, "\x03"), kind: row[1], secured: row[7], equal: row[8], denied: row[9]}
 	fmt.Sscan(row[0], &r.oid)
@@ -213,8 +213,8 @@ func (s *names) View(path []string, schema, name string) (*catalog.ViewDef, bool
 	return r.view, true
 }
 
-// readable refuses views whose rows are not those that the engine would read. A server reads the tables of a view with
-// the rights of its owner: what he may not read, nobody reads for him.
+// readable refuses views that the engine would read differently. The server reads the tables of a view with its owner's
+// rights: what the owner may not read, the view reads for nobody.
 func (s *names) readable(r *relation) {
 	if r.view != nil && r.denied != "" {
 		e := sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for %s", r.denied)
@@ -236,7 +236,7 @@ func (s *names) readable(r *relation) {
 	}
 }
 
-// Definition returns a table's definition, nil where there is none of that name.
+// Definition returns a table's definition, nil if there is no table of that name.
 func (s *names) Definition(schema, name string) *catalog.TableDef {
 	t, _ := s.Relation(nil, schema, name)
 	if t == nil {
@@ -247,7 +247,7 @@ func (s *names) Definition(schema, name string) *catalog.TableDef {
 		s.fail(err)
 		return t
 	}
-	out := *t // with the shapes of what it holds
+	out := *t // with the shapes of the chunks in it
 	out.Cols = slices.Clone(t.Cols)
 	for i := range out.Cols {
 		out.Cols[i].Shape = f.shape[i]
@@ -255,7 +255,7 @@ func (s *names) Definition(schema, name string) *catalog.TableDef {
 	return &out
 }
 
-// Relations lists tables and views as a statement would name them.
+// Relations lists tables and views by the names that a statement would use.
 func (s *names) Relations() []string {
 	if s.all == nil {
 		rows, err := s.texts(`SELECT CASE WHEN pg_catalog.pg_table_is_visible(c.oid) THEN c.relname::pg_catalog.text
@@ -273,7 +273,7 @@ WHERE n.nspname OPERATOR(pg_catalog.<>) ALL (ARRAY['pg_catalog', 'information_sc
 	return s.all
 }
 
-// TableOn describes a table as it is now: nil for a view, an error where there is nothing of that name.
+// TableOn describes a table as it is now. It returns nil for a view, and an error if there is no relation of that name.
 func (s *names) TableOn(path []string, schema, name string) (*ra.Table, error) {
 	r := s.find(path, schema, name)
 	if err := s.failed(); err != nil {
@@ -314,5 +314,5 @@ func (s *names) TableOn(path []string, schema, name string) (*ra.Table, error) {
 	return t, nil
 }
 
-// keyless are the kinds of relations of which no key can be declared, by pg_class.relkind.
+// keyless are the kinds of relations (pg_class.relkind) that cannot have a declared key.
 var keyless = map[string]string{"m": "materialized view", "f": "foreign table"}

@@ -10,19 +10,19 @@ import (
 	"github.com/relgrad/relgrad/internal/sqltext"
 )
 
-// searchPath is where names are looked up, and what there may take the place of Postgres's own.
+// searchPath is the session's search path, and what on it may be called in place of Postgres's own functions and
+// operators.
 type searchPath struct {
 	*server
 	settings *settings
-	path     []string          // in the present state; nil: to be asked for
-	captured map[string]string // what might be meant by a name of Postgres's own; nil: not known
+	path     []string          // for the present state of the database; nil: not known
+	captured map[string]string // by name, what may be called in place of Postgres's own; nil: not known
 }
 
 func (s *searchPath) drop() { s.path, s.captured = nil, nil }
 
-// SearchPath returns the schemas that unqualified names are looked up in, that of temporary tables first where it
-// exists. A path that has a schema before Postgres's own, whose functions and operators views and generated SQL mean,
-// is an error.
+// SearchPath returns the schemas in which unqualified names are looked up, first that of temporary tables if it exists.
+// A user's schema before pg_catalog is an error: views and generated SQL mean the functions and operators of pg_catalog.
 func (s *searchPath) SearchPath() []string {
 	if s.path != nil {
 		return s.path
@@ -62,29 +62,29 @@ func (s *searchPath) definitions(sql string) ([][]string, error) {
 	return s.settings.printed(sql, values)
 }
 
-// viewPath is the path under which the names in a view's text are looked up.
+// viewPath is the search path for the names in a view's text.
 func (s *searchPath) viewPath() []string {
 	path := s.SearchPath()
 	if !s.Captured() {
 		return path
 	}
-	if len(path) > 0 && strings.HasPrefix(path[0], "pg_temp_") { // the only ones that are printed without a schema
+	if len(path) > 0 && strings.HasPrefix(path[0], "pg_temp_") { // temporary tables have no schema in the text
 		return []string{path[0], "pg_catalog"}
 	}
 	return []string{"pg_catalog"}
 }
 
-// plainTypes are those whose operators and functions a loss knows as Postgres's own. A type of an extension is not
-// among them: what is defined for it takes no call from the others.
+// plainTypes are the types whose functions and operators in a loss are Postgres's own. Types of extensions are not
+// among them: functions for these types cannot capture calls with other types.
 const plainTypes = `ARRAY['bool', 'int2', 'int4', 'int8', 'float4', 'float8', 'numeric', 'text', 'varchar', ` +
 	`'bpchar', 'name', 'date', 
  'time', 'timetz', 'timestamp', 'timestamptz', 'interval', 'uuid', 'money', 'inet', 'bytea', 'json', 'jsonb', 
  'float4[]', 'float8[]', 'numeric[]', '"any"', 'anyelement', 'anyarray', 'anynonarray', 'anycompatible', 
  'anycompatiblearray', 'anycompatiblenonarray']::pg_catalog.regtype[]::pg_catalog.oid[]`
 
-// captureQuery lists functions and operators of the schemas %[1]s that a call might mean though it is one of Postgres's
-// own names, or of relgrad's, because their arguments fit better than any of those. %[2]s are the schemas that come
-// before relgrad.
+// captureQuery lists functions and operators of the schemas %[1]s that have the name of one of Postgres's or relgrad's
+// own, and that a call may mean instead because their arguments fit better. %[2]s are the schemas before relgrad in the
+// path.
 const captureQuery = `WITH own AS (SELECT n.oid, n.nspname FROM pg_catalog.pg_namespace n
   WHERE n.nspname = ANY (%[1]s)),
  built AS (SELECT n.oid, n.nspname FROM pg_catalog.pg_namespace n
@@ -108,7 +108,7 @@ SELECT DISTINCT f.name, pg_catalog.concat(f.text, ' of schema ', f.schema) FROM 
   AND (o.oprleft = 0::pg_catalog.oid
     OR o.oprleft = ANY (` + plainTypes + `)) AND o.oprright = ANY (` + plainTypes + `)) AS f`
 
-// captures finds what in the search path might be meant by a name of Postgres's own or relgrad's, by that name.
+// captures finds what on the search path may be called in place of Postgres's or relgrad's own, by name.
 func (s *searchPath) captures() map[string]string {
 	if s.captured != nil {
 		return s.captured
@@ -138,10 +138,10 @@ func (s *searchPath) captures() map[string]string {
 	return captures
 }
 
-// Captured reports whether there is such an object.
+// Captured reports whether captures finds anything.
 func (s *searchPath) Captured() bool { return len(s.captures()) > 0 }
 
-// inPath restricts schemas to those of a path and puts them in its order.
+// inPath is a condition for schemas on a path, and their order.
 func inPath(path []string) string {
 	list := nameArray(path)
 	return "n.nspname OPERATOR(pg_catalog.=) ANY (" + list +
@@ -156,8 +156,8 @@ func nameArray(path []string) string {
 	return "ARRAY[" + strings.Join(q, ", ") + "]::pg_catalog.name[]"
 }
 
-// notHidden restricts functions to those that no other one of the same arguments hides, Postgres's own or, where it
-// comes first in the path, relgrad's.
+// notHidden is a condition for functions that no function with the same arguments hides: one of Postgres's own or, if
+// it comes first in the path, one of relgrad's.
 func notHidden(path []string) string {
 	first := nameArray(path[:max(slices.Index(path, "relgrad"), 0)])
 	return strings.ReplaceAll("NOT EXISTS (SELECT FROM pg_catalog.pg_proc q JOIN pg_catalog.pg_namespace m ON m.oid = "+

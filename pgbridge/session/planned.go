@@ -8,14 +8,14 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// A plan rests on more than definitions: on what the tables hold. Generated SQL looks at that again when it runs, in
-// the snapshot in which it reads, and raises an error where another session has changed it.
+// A plan depends on more than definitions: on facts about what the tables hold. Generated SQL checks these facts again
+// when it runs, in the snapshot that it reads, and raises an error if another session has changed one.
 
-// planned prints what a plan rests on.
+// planned prints checks of facts on which a plan depends.
 type planned struct{}
 
-// Planned prints what a plan may rest on of a table's content as a query: of one text where that has changed, else of
-// none. It is "" where definitions alone say all.
+// Planned is a query that checks the facts about a table on which a plan may depend. It returns one text, the message,
+// if a fact has changed, else no row. It is "" if definitions alone say all.
 func (planned) Planned(t *ra.Table) string {
 	var parts []string
 	from, what := sqltext.Name(t.Schema, t.Name), "table \""+t.Name+"\""
@@ -38,10 +38,10 @@ func (planned) Planned(t *ra.Table) string {
 	return strings.Join(parts, " UNION ALL ")
 }
 
-// first is the text of the first case that holds, NULL where none does.
+// first is the text of the first case that holds, NULL if none does.
 func first(cases []string) string { return "CASE " + strings.Join(cases, " ") + " END" }
 
-// changed are the cases of CASE in which a row of x breaks what a plan may rest on of its column.
+// changed returns cases of CASE in which x, a value of column c, breaks a fact about the column.
 func changed(c *ra.TableColumn, x, what string) (cases []string) {
 	when := func(cond, format string, args ...any) {
 		cases = append(cases, "WHEN "+cond+" THEN "+sqltext.Text(fmt.Sprintf(format, args...)+" when the loss was planned"))
@@ -57,7 +57,7 @@ func changed(c *ra.TableColumn, x, what string) (cases []string) {
 	return append(cases, long(c, x, what)...)
 }
 
-// long are the cases in which a number that is compared has more digits than a double precision keeps.
+// long returns the case in which a number that a loss compares has more digits than a double precision keeps.
 func long(c *ra.TableColumn, x, what string) []string {
 	if of := c.Type.Of; of == nil || of.Asked == nil || !*of.Asked {
 		return nil
@@ -67,8 +67,8 @@ func long(c *ra.TableColumn, x, what string) []string {
 	return []string{fmt.Sprintf("WHEN %s OPERATOR(pg_catalog.>) %d THEN %s", digits(x), maxDigits, sqltext.Text(says))}
 }
 
-// notLong reads a column as x does, and raises an error where its numbers are long: the engine gets them rounded, and
-// cannot tell.
+// notLong reads a column as x does, and raises an error if one of its numbers is long: the engine gets them rounded,
+// and could not notice.
 func notLong(c *ra.TableColumn, x, table string) string {
 	cases := long(c, sqltext.Ident(c.Name), fmt.Sprintf("column \"%s\" of table \"%s\"", c.Name, table))
 	if len(cases) == 0 {
@@ -77,7 +77,7 @@ func notLong(c *ra.TableColumn, x, table string) string {
 	return "CASE WHEN relgrad.gen_changed(" + first(cases) + ") IS NULL THEN " + x + " END"
 }
 
-// PlannedRows gives the query of a sub-query's rows, which raises an error where they break what Describe has found of
+// PlannedRows is a query of a sub-query's rows that raises an error if they break a fact that Describe has found about
 // them.
 func (planned) PlannedRows(query string, cols []ra.Column) string {
 	var names, cases []string
@@ -90,12 +90,12 @@ func (planned) PlannedRows(query string, cols []ra.Column) string {
 	if len(cases) == 0 {
 		return query
 	}
-	// Without OFFSET the rows that the query leaves out could be looked at too: conditions are evaluated in any order.
+	// OFFSET 0 keeps rows that the query filters out from the check: without it conditions are evaluated in any order.
 	rows := "SELECT * FROM (SELECT * FROM (" + query + ") AS r OFFSET 0) AS q (" + strings.Join(names, ", ") + ")"
 	return rows + " WHERE relgrad.gen_changed(" + first(cases) + ") IS NULL"
 }
 
-// HasChanged is the condition that a query which Planned prints finds nothing, or else the error.
+// HasChanged is a condition that raises an error if a query of Planned returns a text, and else holds.
 func (planned) HasChanged(query string) string {
 	return "relgrad.gen_changed((SELECT f.what FROM (" + query + ") AS f (what) LIMIT 1)) IS NULL"
 }

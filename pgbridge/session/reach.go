@@ -11,27 +11,27 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/bind"
 )
 
-// What a query reads is more than the tables in its text: functions of the user's, also those behind an operator, a
-// cast or an aggregate, policies of row-level security, parts and parents of tables. Reach finds it, from the names in
-// the text on; where a name may mean several things, it is all of them.
+// A query reads more than the tables in its text: functions of a user read tables, also those behind an operator, a
+// cast or an aggregate; so do policies of row-level security, and tables have parts and parents. Reach follows them
+// from the names in the text. If a name may mean several things, it follows all of them.
 
 // reach finds what queries read.
 type reach struct {
 	*server
 	path    *searchPath
-	reached map[string][][]string // answers of reachQuery, in the present state
+	reached map[string][][]string // answers of reachQuery, for the present state of the database
 }
 
 func (s *reach) drop() { s.reached = map[string][][]string{} }
 
-// blind are extensions whose functions, most of them in C, read no table of the user's but what they are given.
+// blind are extensions whose functions, most of them in C, read no table of the user's except through their arguments.
 var blind = `ARRAY['btree_gin', 'btree_gist', 'citext', 'cube', 'dict_int', 'dict_xsyn', 'earthdistance', ` +
 	`'fuzzystrmatch', 'hstore', 'intarray', 'isn', 'lo', 'ltree', 'pg_trgm', 'pgcrypto',
  'seg', 'unaccent', 'uuid-ossp', 'vector', 'halfvec', 'postgis', 'postgis_raster', 'postgis_sfcgal', ` +
 	`'postgis_topology', 'h3', 'rum', 'pg_similarity', 'relgrad']::pg_catalog.name[]`
 
-// reachQuery follows the dependencies that the server knows. The asked names have a kind: r a relation, f a function, o
-// an operator, d what stands behind a dot, which is a function of a row where there is one of that name.
+// reachQuery follows the dependencies that the server records. The names to start from have a kind: r a relation, f a
+// function, o an operator, d a name behind a dot, which may be a function of a row.
 var reachQuery = strings.NewReplacer(" = ", " OPERATOR(pg_catalog.=) ", " >= ", " OPERATOR(pg_catalog.>=) ", " <> ",
 	" OPERATOR(pg_catalog.<>) ").Replace(`WITH RECURSIVE
 asked(kind, name, path) AS (SELECT * FROM ROWS FROM (pg_catalog.unnest(%s), pg_catalog.unnest(%s),
@@ -104,12 +104,12 @@ FROM (SELECT class, oid, pg_catalog.min(via) AS via FROM reached WHERE class <> 
    LEFT JOIN pg_catalog.pg_namespace m ON m.oid = p.pronamespace
    LEFT JOIN pg_catalog.pg_language l ON l.oid = p.prolang ORDER BY r.class, r.oid`)
 
-// reaching is a search under way.
+// reaching is the state of a search.
 type reaching struct {
 	s     *reach
 	out   *bind.Reach
-	asked map[[3]string]bool // names looked up, of a kind and on a path
-	seen  map[string]bool    // objects
+	asked map[[3]string]bool // names that were looked up: kind, name, path
+	seen  map[string]bool    // objects that were followed
 	next  [][3]string
 	path  string
 }
@@ -159,8 +159,8 @@ func (s *reach) ask(names [][3]string) ([][]string, error) {
 	return s.path.definitions(fmt.Sprintf(reachQuery, args...))
 }
 
-// take notes names to look up. A function's own names may mean, when it runs, what they do not mean now: a relation is
-// reached by its name alone.
+// take notes names to look up. A name in a function may mean something else by the time the function runs, so relations
+// in functions are also reported by name alone.
 func (r *reaching) take(u *bind.Uses, via, path string) {
 	if u.Unseen != "" && r.out.Unseen == "" {
 		r.out.Unseen, r.out.By = u.Unseen, via
@@ -189,14 +189,14 @@ func (r *reaching) take(u *bind.Uses, via, path string) {
 	}
 }
 
-// calls notes the functions that are called by name.
+// calls notes the functions that a text calls by name.
 func (r *reaching) calls(u *bind.Uses, via string) {
 	for _, c := range u.Calls {
 		r.out.Calls = append(r.out.Calls, bind.Reached{Schema: c.Schema, Name: c.Name, Via: via})
 	}
 }
 
-// object takes a row of reachQuery.
+// object handles an object that reachQuery has found.
 func (r *reaching) object(row []string) {
 	class, via, schema, name, language, code := row[0], row[2], row[3], row[4], row[5], row[8]
 	if key := class + row[1]; r.seen[key] {
@@ -206,14 +206,14 @@ func (r *reaching) object(row []string) {
 	}
 	if class != "f" {
 		r.out.Tables = append(r.out.Tables, bind.Reached{Schema: schema, Name: name, Via: via})
-		if u, err := bind.UsesOf(code); code != "" && err == nil { // what it names the server has followed
+		if u, err := bind.UsesOf(code); code != "" && err == nil { // reachQuery has already followed its names
 			r.take(&bind.Uses{Unseen: u.Unseen}, via, r.path)
 			r.calls(u, via)
 		}
 		return
 	}
 	switch {
-	case row[7] != "" || row[10] != "f" || bind.TakesQuery(name): // an aggregate's functions are reached too
+	case row[7] != "" || row[10] != "f" || bind.TakesQuery(name): // an aggregate's own functions are found too
 	case code != "":
 		u, bound := bind.UsesOfFunction(code)
 		path := r.path
@@ -226,7 +226,7 @@ func (r *reaching) object(row []string) {
 			r.take(u, via, path)
 		}
 		r.calls(u, via)
-	case row[6] != "i" && r.out.Unseen == "": // by contract an immutable one reads no table
+	case row[6] != "i" && r.out.Unseen == "": // a function declared IMMUTABLE promises that it reads no table
 		r.out.Unseen, r.out.By = fmt.Sprintf("it is written in LANGUAGE %s and not declared IMMUTABLE", language), via
 	}
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/print"
 )
 
-// What a user may not do is found before a run is computed, not by its first commit.
+// Missing rights are found before a run is computed, not at its first commit.
 
-// rights asks for the user's.
+// rights asks for the user's rights.
 type rights struct{ *server }
 
-// recording are the rights that a run needs on relgrad's tables, and how the server is asked.
+// recording are the rights that a run needs on relgrad's tables, and the function (has_…_privilege) that checks each.
 var recording = []struct{ table, right, by string }{
 	{"run", "SELECT", "any_column"}, {"run_row", "SELECT", "any_column"}, {"run_row", "INSERT", "any_column"},
 	{"run_row", "UPDATE", "any_column"},
@@ -26,7 +26,7 @@ var recording = []struct{ table, right, by string }{
 	{"run_id", "USAGE", "sequence"},
 }
 
-// MayRecord refuses who may not record a run, and a database without the tables for it.
+// MayRecord refuses a user who may not record a run, and a database without the tables for it.
 func (s *rights) MayRecord(context.Context) error {
 	var there, may []string
 	for _, r := range recording {
@@ -54,11 +54,11 @@ func (s *rights) MayRecord(context.Context) error {
 	return nil
 }
 
-// triedUpdate is the SQLSTATE by which an UPDATE that was only tried says how many rows it would have changed.
+// triedUpdate is the SQLSTATE that ends a trial UPDATE, whose message says how many rows it would have changed.
 const triedUpdate = "RG001"
 
-// MayChange refuses who may not change columns of a table in all rows that he sees. Where row-level security decides,
-// the change is tried and undone.
+// MayChange refuses a user who may not change these columns in all rows that the user sees. Under row-level security an
+// UPDATE is tried and undone.
 func (s *rights) MayChange(ctx context.Context, t *ra.Table, cols []string) error {
 	name, items := sqltext.Name(t.Schema, t.Name), []string{"pg_catalog.row_security_active(" +
 		sqltext.Text(sqltext.Name(t.Schema, t.Name)) + ")"}

@@ -24,10 +24,10 @@ type rows struct {
 	names    *names
 	watch    *watch
 	keys     map[string]keyPrint
-	place    string // see placeHash; "" before it is known
+	place    string // see placeHash; "": not known
 }
 
-// Read reads columns of a table in the order of its key, ra.RowID as the position in that order.
+// Read reads columns of a table in the order of its key. The column ra.RowID is the position in that order.
 func (s *rows) Read(ctx context.Context, t *ra.Table, cols []int) ([]*column.Column, error) {
 	if err := s.watch.see(t.Schema, t.Name); err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (s *rows) Read(ctx context.Context, t *ra.Table, cols []int) ([]*column.Col
 	return data[:len(cols)], nil
 }
 
-// readItems are the columns of a table as a query that reads them lists them.
+// readItems are the items of SELECT by which a query reads columns of a table.
 func readItems(t *ra.Table, cols []int) (items []string) {
 	for _, c := range cols {
 		if c == ra.RowID {
@@ -93,13 +93,13 @@ func readItems(t *ra.Table, cols []int) (items []string) {
 	return items
 }
 
-// columnSQL reads a column in the form of its type in the algebra.
+// columnSQL is SQL for a column's value in the algebra.
 func columnSQL(c *ra.TableColumn) string {
 	x := sqltext.Ident(c.Name)
 	switch {
 	case c.NoType != "":
 		return x
-	case c.Type.Shape != nil: // a domain's values come as what it is made of
+	case c.Type.Shape != nil: // also casts a domain to its base type
 		return x + "::" + wire.TypeName(c.Type)
 	case c.PGType == "numeric":
 		return x + "::double precision"
@@ -109,7 +109,7 @@ func columnSQL(c *ra.TableColumn) string {
 	return x + "::" + c.PGType
 }
 
-// numberRows gives row numbers their values: the positions.
+// numberRows fills row numbers in: the positions.
 func numberRows(cols []int, data []*column.Column) {
 	for i, col := range cols {
 		if col == ra.RowID {
@@ -120,7 +120,7 @@ func numberRows(cols []int, data []*column.Column) {
 	}
 }
 
-// sorted puts rows in the order of the key's values.
+// sorted sorts rows by the values of the key.
 func sorted(data []*column.Column, cols, key []int) []*column.Column {
 	var keys []*column.Column
 	for _, k := range key {
@@ -164,7 +164,7 @@ func compareCells(v *column.Column, a, b int) int {
 	return compare(v.Texts()[a], v.Texts()[b])
 }
 
-// compare orders values as the server does: NaN, which is equal to itself, is the greatest number.
+// compare orders values as the server does: NaN equals itself and is the greatest number.
 func compare[T int64 | float64 | float32 | string](a, b T) int {
 	switch nanA, nanB := a != a, b != b; {
 	case nanA && nanB:
@@ -205,7 +205,7 @@ func (s *rows) Write(ctx context.Context, t *ra.Table, col int, _ []int64, keys 
 	return bare(err)
 }
 
-// OfferRows makes rows readable under a text for FROM.
+// OfferRows makes rows readable for statements. from is what to write in FROM.
 func (s *rows) OfferRows(ctx context.Context, names []string, cols []*column.Column) (from string, err error) {
 	return s.conn.Offer(ctx, wire.BlockOf(names, cols))
 }
@@ -233,7 +233,7 @@ func (s *rows) Append(ctx context.Context, schema, table string, names []string,
 	return bare(err)
 }
 
-// Present offers rows of a table's columns and gives the query that reads them in the table's own types.
+// Present makes rows of a table readable and returns the query that reads them in the table's own types.
 func (s *rows) Present(ctx context.Context, b *wire.Block, table string) (string, error) {
 	items, err := s.casts(table)
 	if err != nil {
@@ -249,7 +249,7 @@ func (s *rows) PresentQuery(query, table string) (string, error) {
 	return "SELECT " + items + " FROM (\n" + query + "\n) AS d", err
 }
 
-// casts gives the columns of a table's rows their own types.
+// casts are the items of SELECT that cast a table's columns to their own types.
 func (s *rows) casts(table string) (string, error) {
 	rows, err := s.texts("SELECT pg_catalog.string_agg(pg_catalog.format(CASE " +
 		"WHEN pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT') THEN 'd.%I::%s' ELSE 'NULL::%2$s AS %1$I' " +
@@ -262,5 +262,5 @@ func (s *rows) casts(table string) (string, error) {
 	return rows[0][0], nil
 }
 
-// SeesHookReads reports that the server does not say which tables a statement reads.
+// SeesHookReads returns false: the server does not say which tables a statement reads.
 func (s *rows) SeesHookReads() bool { return false }

@@ -13,7 +13,7 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/bind"
 )
 
-// TestVersion: a table's version tells each change of its content, and which of them change keys.
+// TestVersion: a table's version changes with each change of its content, and says whether keys have changed.
 func TestVersion(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
@@ -37,7 +37,7 @@ func TestVersion(t *testing.T) {
 		}
 		for _, c := range []struct {
 			sql          string
-			keys, values bool // change
+			keys, values bool // whether these change
 		}{
 			{"SELECT * FROM t", false, false},
 			{"ANALYZE t", false, false},
@@ -71,7 +71,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// TestGenerated: a table with a column that the server computes of others can be read, but is no parameter.
+// TestGenerated: a table with a column that the server computes from others can be read, but cannot be a parameter.
 func TestGenerated(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
@@ -108,7 +108,7 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// TestInheritedKey: a key does not tell rows apart that child tables add, a partitioned table's does.
+// TestInheritedKey: the key of a table does not identify rows of child tables; a partitioned table's key does.
 func TestInheritedKey(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
@@ -155,7 +155,7 @@ func TestSortedNaN(t *testing.T) {
 	}
 }
 
-// TestDomains: a column of a domain is one of what the domain is made of.
+// TestDomains: a column of a domain is read as its base type.
 func TestDomains(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
@@ -194,7 +194,7 @@ func TestDomains(t *testing.T) {
 	}
 }
 
-// TestForeignParts: where part of a table's rows is foreign, none of its versions is like another.
+// TestForeignParts: a table with foreign rows has another version each time.
 func TestForeignParts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")

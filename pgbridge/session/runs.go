@@ -13,16 +13,16 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/print"
 )
 
-// runs records and locks runs of training.
+// runs stores and locks runs of training.
 type runs struct {
 	*server
 	names *names
 }
 
-// Shared reports that other sessions see the database.
+// Shared returns true: other sessions see the database.
 func (s *runs) Shared() bool { return true }
 
-// NewRun adds the row of a run; the server chooses its number.
+// NewRun adds the row of a run and returns its number, which the server chooses.
 func (s *runs) NewRun(ctx context.Context, cols []string, values []ast.Expr) (int64, error) {
 	sql, err := print.PrintStatement(&ast.Insert{Node: ast.Node{At: -1}, Schema: "relgrad", Name: s.RunTable(), Cols: cols,
 		Query: &ast.Select{Node: ast.Node{At: -1}, Values: [][]ast.Expr{values}, End: -1}})
@@ -39,13 +39,13 @@ func (s *runs) NewRun(ctx context.Context, cols []string, values []ast.Expr) (in
 // RunTable is the table behind the view relgrad.run.
 func (s *runs) RunTable() string { return "run_row" }
 
-// OwnRun refuses a run of another user. What is stored of a run is SQL, which could also take back a SET ROLE: a
-// session from outside must have begun as its owner. (The extension lets no statement of a run change the role.)
+// OwnRun refuses a run of another user. The stored text of a run is SQL, which could also undo a SET ROLE: so a session
+// from outside must have been opened by the run's owner. (In the extension no statement of a run may change the role.)
 func (s *runs) OwnRun(ctx context.Context, run int64) error {
 	res, err := s.result(ctx, fmt.Sprintf("SELECT owner::pg_catalog.text, owner OPERATOR(pg_catalog.=) current_user, "+
 		"session_user::pg_catalog.text FROM relgrad.run WHERE run OPERATOR(pg_catalog.=) %d", run))
 	if err != nil || len(res.Rows) == 0 {
-		return bare(err) // that there is none is said where it is read
+		return bare(err) // a missing run is reported when it is read
 	}
 	owner, session := res.Rows[0][0].(string), res.Rows[0][2].(string)
 	if mine, _ := res.Rows[0][1].(bool); !mine {
@@ -61,7 +61,7 @@ func (s *runs) OwnRun(ctx context.Context, run int64) error {
 	return nil
 }
 
-// Training notes how far the commits of a run are, for who cancels it.
+// Training passes on how far the commits of a run are, for the message when it is cancelled.
 func (s *runs) Training(run, step, steps int64) {
 	if c, ok := s.conn.(*conn.Child); ok {
 		c.Training(run, step, steps)
@@ -74,7 +74,7 @@ const (
 	lockTables = 0x72677461
 )
 
-// LockRun takes the lock of a run and of its parameters' tables, for the session.
+// LockRun takes the locks of a run and of its parameters' tables. The session holds them until unlock.
 func (s *runs) LockRun(run int64, params []*ra.Table) (unlock func(), err error) {
 	type lock struct{ class, object uint32 }
 	var held []lock
@@ -84,7 +84,7 @@ func (s *runs) LockRun(run int64, params []*ra.Table) (unlock func(), err error)
 		}
 	}
 	take := func(class, object uint32) (bool, error) {
-		// announced before it is held: a call may be cancelled at any point
+		// announced before it is taken, because a call may be cancelled at any point
 		if err := s.conn.Unlock(context.Background(), class, object); err != nil {
 			return false, err
 		}
@@ -122,8 +122,8 @@ func (s *runs) LockRun(run int64, params []*ra.Table) (unlock func(), err error)
 	return unlock, nil
 }
 
-// Interrupted notes which of the caller's runs are not trained any more, though relgrad.run says so; not where nothing
-// can be written.
+// Interrupted corrects the status of the caller's runs that are recorded as running but are not trained any more. It
+// does nothing in a read-only transaction.
 func (s *runs) Interrupted(ctx context.Context, running, interrupted string) error {
 	res, err := s.result(ctx, "SELECT run FROM relgrad.run_row "+
 		"WHERE pg_catalog.current_setting('transaction_read_only') OPERATOR(pg_catalog.=) 'off' AND status "+

@@ -12,18 +12,18 @@ import (
 	"github.com/relgrad/relgrad/pgbridge/wire"
 )
 
-// server is what the parts of a session share: the line to the server, and what holds for all that it has said.
+// server is what the parts of a session share: the connection, and the state of what has been read from it.
 type server struct {
 	conn  conn.Conn
-	begun uint64 // transactions and requests
-	err   error  // of a question that cannot answer with one; the next that can does
-	// known are the parts that keep what the server has said; state is what it says of its catalogues as they were then,
-	// "" where it does not.
+	begun uint64 // counts transactions and requests
+	err   error  // an error that could not be returned; the next method that can returns it
+	// known are the parts that keep answers of the server. state is the server's mark of the catalogues' state when
+	// they were read; "" if the server gives none.
 	known []interface{ drop() }
 	state string
 }
 
-// forget drops what may have changed.
+// forget drops all answers, because they may have changed.
 func (s *server) forget() {
 	s.state = ""
 	for _, k := range s.known {
@@ -31,14 +31,14 @@ func (s *server) forget() {
 	}
 }
 
-// fail keeps an error for the next answer that can hold one.
+// fail keeps an error for the next method that can return it.
 func (s *server) fail(err error) {
 	if s.err == nil {
 		s.err = err
 	}
 }
 
-// failed gives the error that was kept.
+// failed returns the error that was kept, and forgets it.
 func (s *server) failed() error {
 	err := s.err
 	s.err = nil
@@ -87,14 +87,14 @@ func (s *server) result(ctx context.Context, sql string) (*catalog.Result, error
 	return out, err
 }
 
-// local reports whether settings can end with the transaction: a session that a backend shares with its user must not
-// keep them.
+// local reports whether settings should end with the transaction: a backend's session is its user's, and must not keep
+// them.
 func (s *server) local() bool {
 	_, remote := s.conn.(*conn.Remote)
 	return !remote || s.conn.InTransaction()
 }
 
-// bare takes from an error its place in a statement of our own.
+// bare removes an error's position in a statement of our own.
 func bare(err error) error {
 	if e, ok := err.(*sqlerr.Error); ok {
 		e.Text, e.Pos = nil, -1
@@ -102,7 +102,7 @@ func bare(err error) error {
 	return err
 }
 
-// pgTypes names the server's types of result columns.
+// pgTypes are the names of types by their OIDs in results.
 var pgTypes = map[uint32]string{
 	pgtype.BoolOID: "boolean", pgtype.Int2OID: "smallint", pgtype.Int4OID: "integer", pgtype.Int8OID: "bigint",
 	pgtype.OIDOID: "bigint", pgtype.Float4OID: "real", pgtype.Float8OID: "double precision", pgtype.NumericOID: "numeric",

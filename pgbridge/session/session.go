@@ -9,8 +9,8 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// Session is a session on a server, as the engine sees it: a catalog.Database. It is used by one goroutine at a time.
-// Its parts are the interfaces of one, each with the state that it alone needs.
+// Session is a session on a server, as the engine sees it: a catalog.Database. One goroutine at a time may use it. Its
+// parts implement one interface each, and have only the state that they need.
 type Session struct {
 	*server
 	*settings
@@ -47,9 +47,9 @@ func New(c conn.Conn) *Session {
 	return s
 }
 
-// Open prepares a session from outside: relgrad must be installed, and its schema ends the search path where it is not
-// on it, so that names mean what they mean in scripts, which begin with SET search_path = public, relgrad. engine is
-// the session's relgrad.engine, "" where it is not set.
+// Open prepares a session from outside. relgrad must be installed. Its schema is added to the end of the search path
+// unless it is on it, so that names mean the same as in scripts, which begin with SET search_path = public, relgrad.
+// engine is the session's relgrad.engine, "" if it is not set.
 func (s *Session) Open(ctx context.Context) (engine string, err error) {
 	res, err := s.result(ctx, "SELECT pg_catalog.to_regclass('relgrad.run') IS NOT NULL, "+
 		"pg_catalog.current_database()::pg_catalog.text, pg_catalog.current_setting('relgrad.engine', true)")
@@ -68,8 +68,8 @@ func (s *Session) Open(ctx context.Context) (engine string, err error) {
 	return engine, bare(err)
 }
 
-// Renew begins another request: nothing that was read before holds, but what is unchanged stays the same pointer.
-// Definitions hold where the server says that its catalogues are in the same state, not "", as when they were read.
+// Renew begins another request of a backend: all answers are read again, but unchanged definitions keep their pointers.
+// Definitions are kept if the server marks its catalogues with the same state as when they were read; "" is no mark.
 func (s *Session) Renew(state string) {
 	s.err, s.begun, s.env = nil, s.begun+1, kernels.Env{}
 	s.takeValues(s.texts("SELECT pg_catalog.set_config('jit', 'off', true), " + valuesOf(meaningful)))
@@ -85,7 +85,7 @@ func (s *Session) Renew(state string) {
 	s.names.facts.drop()
 }
 
-// Refresh begins a call from outside, between which anything may have changed; Renew does for a backend's.
+// Refresh begins a call from outside: anything may have changed since the last. For a backend Renew does this.
 func (s *Session) Refresh() {
 	if _, ok := s.conn.(*conn.Remote); ok {
 		s.forget()

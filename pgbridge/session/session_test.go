@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// TestPartsForget: each part of a session that keeps answers of the server is told when they may have changed.
+// TestPartsForget: each part of a session that keeps answers of the server drops them on forget.
 func TestPartsForget(t *testing.T) {
 	type dropper = interface{ drop() }
 	s := New(&noted{})
@@ -23,7 +23,7 @@ func TestPartsForget(t *testing.T) {
 		}
 		for i := range v.Elem().NumField() {
 			f := v.Elem().Field(i)
-			visit(reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()) // which is not exported
+			visit(reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()) // the field is not exported
 		}
 	}
 	for _, part := range []any{s.settings, s.searchPath, s.types, s.names, s.reach, s.statements, s.rows, s.runs} {

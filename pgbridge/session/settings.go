@@ -9,27 +9,27 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 )
 
-// What a text of SQL means, and how the server prints a definition, depends on settings of the session. Definitions are
-// read under settings of our own; what the user writes means what it means under his.
+// The meaning of SQL text, and how the server prints definitions, depend on settings of the session. Definitions are
+// read under settings of our own; the user's text is read under the user's.
 
 // settings are the parameters of the session.
 type settings struct {
 	*server
-	asked  map[string]string // what was read through Setting
-	values map[string]string // of the settings that texts depend on, as last seen; nil: to be asked for
-	under  map[string]string // parameters that each transaction sets
+	asked  map[string]string // the settings that were read through Setting
+	values map[string]string // the meaningful settings, as last read; nil: not read yet
+	under  map[string]string // settings of WithSettings, which each transaction sets
 	env    kernels.Env       // what current_step() and current_seed() give
 }
 
 func (s *settings) drop() { s.values = nil }
 
-// meaningful are the settings that decide what a text means: a compiled loss holds under the same ones only.
+// meaningful are the settings that decide what a text means: a compiled loss is valid only under the same ones.
 var meaningful = []string{"search_path", "DateStyle", "IntervalStyle", "TimeZone",
 	"timezone_abbreviations", "extra_float_digits", "bytea_output", "standard_conforming_strings",
 	"backslash_quote", "transform_null_equals", "quote_all_identifiers", "array_nulls", "xmloption", "xmlbinary",
 	"lc_monetary", "lc_numeric", "lc_time", "default_text_search_config", "row_security", "role"}
 
-// plain are the settings under which the server prints definitions so that they can be read under any.
+// plain are settings under which the server prints definitions that read the same under any settings.
 var plain = map[string]string{"DateStyle": "ISO, YMD", "IntervalStyle": "postgres", "TimeZone": "UTC",
 	"extra_float_digits": "1", "bytea_output": "hex",
 	"standard_conforming_strings": "on", "quote_all_identifiers": "off", "xmlbinary": "base64"}
@@ -63,7 +63,7 @@ func (s *settings) Variables() map[string]string {
 	return out
 }
 
-// WithSettings gives parameters other values, in this transaction and those that follow.
+// WithSettings gives settings other values, in this transaction and those that follow, until back is called.
 func (s *settings) WithSettings(vars map[string]string) (back func()) {
 	before := map[string]string{}
 	for name, v := range vars {
@@ -88,11 +88,11 @@ func (s *settings) set(name, value string, local bool) {
 	}
 }
 
-// noJIT keeps the server from compiling queries of our own, until the transaction ends: the time goes into kernels,
-// which compiling does not make faster.
+// noJIT keeps the server from compiling our queries until the transaction ends: they spend their time in kernels, which
+// compiling does not make faster.
 func (s *settings) noJIT() { s.set("jit", "off", true) }
 
-// Local reports whether parameters were set for the open transaction only, which a server does not tell.
+// Local returns false: a server does not say whether settings were set for the open transaction only.
 func (s *settings) Local() bool { return false }
 
 // Draw sets what current_step() and current_seed() give.
@@ -106,7 +106,7 @@ func (s *settings) Draw(env kernels.Env) error {
 	return s.failed()
 }
 
-// current asks for the settings that texts depend on, once in each request.
+// current returns the meaningful settings, read once in each request.
 func (s *settings) current() map[string]string {
 	if s.values != nil {
 		return s.values
@@ -116,7 +116,7 @@ func (s *settings) current() map[string]string {
 	return s.values
 }
 
-// valuesOf prints the items of a SELECT that reads settings.
+// valuesOf are the items of a SELECT that reads settings.
 func valuesOf(names []string) string {
 	var items []string
 	for _, n := range names {
@@ -125,7 +125,7 @@ func valuesOf(names []string) string {
 	return strings.Join(items, ", ")
 }
 
-// takeValues keeps the settings that valuesOf(meaningful) has read, the last columns of a row.
+// takeValues keeps the values that valuesOf(meaningful) has read, which are the last columns of a row.
 func (s *settings) takeValues(rows [][]string, err error) {
 	if err != nil {
 		s.fail(err)
@@ -138,7 +138,7 @@ func (s *settings) takeValues(rows [][]string, err error) {
 	}
 }
 
-// Meaning tells one state of the settings that texts depend on from another.
+// Meaning is equal for equal values of the meaningful settings.
 func (s *settings) Meaning() string {
 	var out []string
 	for _, n := range meaningful {
@@ -147,7 +147,7 @@ func (s *settings) Meaning() string {
 	return strings.Join(out, "\x01")
 }
 
-// typeTexts runs a query that prints names of types, and holds text of the user's that means what it does under his
+// typeTexts runs a query that prints names of types. It may contain text of the user, which is read under the user's
 // settings.
 func (s *settings) typeTexts(sql string) ([][]string, error) {
 	return s.printed(sql, map[string]string{"quote_all_identifiers": "off"})
@@ -162,7 +162,7 @@ func (s *settings) printed(sql string, values map[string]string) (rows [][]strin
 	return rows, err
 }
 
-// with calls f under settings of our own, and sets the user's again.
+// with calls f under settings of our own, then restores the user's.
 func (s *settings) with(values map[string]string, f func() error) error {
 	var to, back []string
 	set := func(list []string, name, value string) []string {
@@ -175,7 +175,7 @@ func (s *settings) with(values map[string]string, f func() error) error {
 			to, back = set(to, name, value), set(back, name, now)
 		}
 	}
-	if s.err != nil { // the settings are not known
+	if s.err != nil { // the settings could not be read
 		return s.failed()
 	}
 	if to == nil {
@@ -191,11 +191,11 @@ func (s *settings) with(values map[string]string, f func() error) error {
 	return err
 }
 
-// exact are the settings under which texts read back as the values that they were, whatever the settings are then.
+// exact are settings under which values are printed as texts that read back as the same values under any settings.
 var exact = map[string]string{"DateStyle": "ISO, YMD", "IntervalStyle": "iso_8601", "extra_float_digits": "1"}
 
-// Inexact says why texts that dates or numbers stand in may not read back as the values that they were under the user's
-// settings; "" where they do. PostgreSQL prints a date in an order that DateStyle does not read in some of its values.
+// Inexact says why, under the user's settings, printed dates or numbers may not read back as the same values; "" if
+// they do. Some values of DateStyle print dates in an order that they do not read.
 func (s *settings) Inexact() string {
 	style, order, _ := strings.Cut(s.current()["DateStyle"], ", ")
 	digits, err := strconv.Atoi(s.current()["extra_float_digits"])

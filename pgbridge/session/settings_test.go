@@ -9,7 +9,7 @@ import (
 	"github.com/relgrad/relgrad/pgbridge/wire"
 )
 
-// noted is a Conn that notes what it is asked.
+// noted is a Conn that records the statements that it is asked to run.
 type noted struct {
 	conn.Conn
 	asked []string
@@ -20,11 +20,11 @@ func (n *noted) Query(_ context.Context, sql string, _ bool, _ func(*wire.Block)
 	return "", 0, nil
 }
 
-// TestDefinitionsSettings: definitions are read under settings of our own, and the user's come back behind.
+// TestDefinitionsSettings: definitions are read under settings of our own, and the user's are restored.
 func TestDefinitionsSettings(t *testing.T) {
 	for _, c := range []struct {
 		name     string
-		values   map[string]string // that are not the plain ones
+		values   map[string]string // settings that differ from the plain ones
 		captures map[string]string
 		before   []string
 		after    []string

@@ -25,7 +25,7 @@ type statements struct {
 	names    *names
 	reach    *reach
 	watch    *watch
-	queries  map[string]*subQuery // sub-queries by their text, in the present state
+	queries  map[string]*subQuery // sub-queries by text, for the present state of the database
 }
 
 func (s *statements) drop() { s.queries = map[string]*subQuery{} }
@@ -33,10 +33,10 @@ func (s *statements) drop() { s.queries = map[string]*subQuery{} }
 // Dialect implements catalog.Database.
 func (s *statements) Dialect() sqlgen.Dialect { return sqlgen.Postgres{} }
 
-// Prepare lets the server judge a query text: its syntax, its names, the rights of who calls.
+// Prepare has the server check a query: its syntax, its names, the caller's rights.
 func (s *statements) Prepare(ctx context.Context, sql string) error { return s.conn.Prepare(ctx, sql) }
 
-// Query runs a SELECT; a chunk column must have one shape.
+// Query runs a SELECT. All chunks of a column must have one shape.
 func (s *statements) Query(ctx context.Context, sel *ast.Select,
 	text *ast.Text) ([]catalog.ResultCol, []*column.Column, error) {
 	if err := s.use(ctx, sel); err != nil {
@@ -74,7 +74,7 @@ func (s *statements) Native(ctx context.Context, sel *ast.Select, text *ast.Text
 	return q.form(true), nil
 }
 
-// Rows runs a query of generated SQL and gives its columns.
+// Rows runs a query of generated SQL and returns its columns.
 func (s *statements) Rows(ctx context.Context, sql string) (names []string, data []*column.Column, err error) {
 	c := collector{what: "the query"}
 	if _, _, err := s.conn.Query(ctx, sql, true, c.add); err != nil {
@@ -94,8 +94,8 @@ func (s *statements) Rows(ctx context.Context, sql string) (names []string, data
 // estimated finds the planner's figures in the first line of EXPLAIN.
 var estimated = regexp.MustCompile(`cost=([0-9.]+)\.\.([0-9.]+) rows=([0-9]+)`)
 
-// Estimate gives what the server expects of a query: its cost until the first and the last row, in its own units, and
-// its rows.
+// Estimate returns what the planner expects of a query: its cost until the first and the last row, in the planner's
+// units, and its rows.
 func (s *statements) Estimate(ctx context.Context, sql string) (string, error) {
 	res, err := s.result(ctx, "EXPLAIN "+sql)
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *statements) Estimate(ctx context.Context, sql string) (string, error) {
 	return fmt.Sprintf("cost %s to %s, %s rows", m[1], m[2], m[3]), nil
 }
 
-// Exec runs a statement that the engine has made, or a SELECT of the user.
+// Exec runs a statement that the engine has made, or a user's SELECT.
 func (s *statements) Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) (*catalog.Result, error) {
 	sql, err := print.PrintStatement(stmt)
 	if err != nil {
@@ -128,7 +128,7 @@ func (s *statements) RunSQL(ctx context.Context, sql string) (*catalog.Result, e
 	return s.result(ctx, sql)
 }
 
-// RunText runs a statement of the user; what names mean may have changed afterwards.
+// RunText runs a user's statement. Answers are forgotten, because it may change what names mean.
 func (s *statements) RunText(ctx context.Context, p parse.Parsed, text *ast.Text) (ok bool, err error) {
 	_, _, err = s.conn.Query(ctx, p.SQL, false, nil)
 	s.forget()
@@ -138,7 +138,7 @@ func (s *statements) RunText(ctx context.Context, p parse.Parsed, text *ast.Text
 	return true, err
 }
 
-// use tells which tables a query reads, also behind views and functions.
+// use reports the tables that a query reads, also behind views and functions, to whoever watches.
 func (s *statements) use(ctx context.Context, sel *ast.Select) error {
 	if s.watch.look == nil {
 		return nil
@@ -157,7 +157,7 @@ func (s *statements) use(ctx context.Context, sel *ast.Select) error {
 	return nil
 }
 
-// atQuery gives an error of a sub-query the place where the sub-query stands.
+// atQuery gives an error inside a sub-query the position of the sub-query.
 func atQuery(err error, sel *ast.Select, text *ast.Text) error {
 	e, ok := err.(*sqlerr.Error)
 	if !ok {

@@ -16,18 +16,18 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/print"
 )
 
-// subQuery is a SELECT of the user's that the server runs whole, with the types of its columns.
+// subQuery is a user's SELECT that the server runs as a whole, with its columns' types.
 type subQuery struct {
 	sql   string
 	names []string
 	types []catalog.Type
-	texts []bool           // the columns that stand in the algebra as texts
-	of    []*kernels.Named // their types there
-	cast  []string         // of columns of a domain: to what it is made of
+	texts []bool           // which columns are texts in the algebra
+	of    []*kernels.Named // the types of these
+	cast  []string         // the cast of a domain's column to its base type; else ""
 }
 
-// form prints the query with its columns in the form that they have in the algebra. Generated SQL wants all texts in
-// one collation, and types of its own.
+// form prints the query with its columns in the form of the algebra. Generated SQL also wants all texts in one
+// collation, and types other than text converted.
 func (q *subQuery) form(generated bool) string {
 	items, cols, plain := make([]string, len(q.names)), make([]string, len(q.names)), true
 	for i, name := range q.names {
@@ -49,7 +49,7 @@ func (q *subQuery) form(generated bool) string {
 	return "SELECT " + strings.Join(items, ", ") + " FROM (" + q.sql + ") AS q(" + strings.Join(cols, ", ") + ")"
 }
 
-// describe asks the server for the columns of a sub-query, once for each state of the database.
+// describe asks the server for a sub-query's columns, once for each state of the database.
 func (s *statements) describe(ctx context.Context, sel *ast.Select) (*subQuery, error) {
 	q := &subQuery{sql: print.Print(sel)}
 	if known := s.queries[q.sql]; known != nil {
@@ -78,7 +78,7 @@ func (s *statements) describe(ctx context.Context, sel *ast.Select) (*subQuery, 
 var collatable = map[uint32]bool{pgtype.TextOID: true, pgtype.VarcharOID: true, pgtype.NameOID: true,
 	pgtype.BPCharOID: true}
 
-// describeTexts finds the types of the columns that are no numbers, and the collations of texts.
+// describeTexts finds the types of columns that are not numbers, and the collations of texts.
 func (s *statements) describeTexts(q *subQuery, cols []wire.Column) error {
 	var asked, items, names []string
 	var at []int
@@ -112,7 +112,7 @@ func (s *statements) describeTexts(q *subQuery, cols []wire.Column) error {
 	}
 	for n, i := range at {
 		t := s.types.typed(strings.Split(rows[n][1], "\x01"), strings.Split(rows[n][2], "\x01"))
-		if collatable[cols[i].OID] && rows[n][3] == "true" { // several collations met
+		if collatable[cols[i].OID] && rows[n][3] == "true" { // columns of several collations were combined
 			t.collation = collation{name: "of several columns", deterministic: false}
 		}
 		q.types[i], q.of[i] = typeOf(t.name), s.types.named(t)

@@ -6,7 +6,7 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 )
 
-// transactions are the session's.
+// transactions begins and ends the session's transactions.
 type transactions struct {
 	*server
 	settings *settings
@@ -22,7 +22,7 @@ func (s *transactions) Begin() error {
 	if err := s.conn.Begin(context.Background()); err != nil {
 		return err
 	}
-	s.settings.env = kernels.Env{} // what Draw has set has ended
+	s.settings.env = kernels.Env{} // the values that Draw has set have ended
 	s.settings.noJIT()
 	for name, v := range s.settings.under {
 		s.settings.set(name, v, true)
@@ -30,8 +30,8 @@ func (s *transactions) Begin() error {
 	return s.failed()
 }
 
-// BeginWrite opens a transaction that writes. What other sessions have changed since it began is an error (40001) of
-// the statement that would change it too.
+// BeginWrite opens a transaction that writes. A statement fails with 40001 if it would change what another session has
+// changed since the transaction began.
 func (s *transactions) BeginWrite() error { return s.Begin() }
 
 // Commit ends the transaction.
@@ -42,7 +42,7 @@ func (s *transactions) Commit() (bool, error) {
 
 // Rollback undoes the transaction.
 func (s *transactions) Rollback() error {
-	s.settings.env, s.err = kernels.Env{}, nil // what failed is undone
+	s.settings.env, s.err = kernels.Env{}, nil // the error belongs to what is undone
 	s.forget()
 	return s.conn.Rollback(context.Background())
 }

@@ -15,9 +15,8 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// This is the one place that says how values of a server's types stand in the algebra (numbers, booleans and chunks
-// aside, which kernelType knows). They are texts; what the bytes of a text cannot decide as the server does, no loss
-// may ask.
+// This file says how values of a server's types are represented in the algebra. (kernelType knows numbers, booleans and
+// chunks.) They are texts. A loss may not ask what the server would decide differently than the bytes of these texts.
 
 // types knows the server's types and collations.
 type types struct {
@@ -28,7 +27,7 @@ type types struct {
 
 func (s *types) drop() { s.collates = "" }
 
-// typed reads what madeOf and collates give.
+// typed makes a type of the fields of madeOf and collates.
 func (s *types) typed(made, collates []string) serverType {
 	t := serverType{name: ownName(made[0], made[3]), kind: made[1], builtIn: made[3] != ""}
 	t.oid, _ = strconv.ParseInt(made[2], 10, 64)
@@ -40,7 +39,8 @@ func (s *types) typed(made, collates []string) serverType {
 	return t
 }
 
-// ownName is the name of a type of Postgres's own, which format_type qualifies where a temporary one hides it.
+// ownName is the name of one of Postgres's own types without a schema, which format_type adds if a temporary type hides
+// it.
 func ownName(name, builtIn string) string {
 	if builtIn == "" {
 		return name
@@ -48,7 +48,7 @@ func ownName(name, builtIn string) string {
 	return strings.TrimPrefix(name, "pg_catalog.")
 }
 
-// databaseCollation is the database's own.
+// databaseCollation is the collation of the database.
 func (s *types) databaseCollation() collation {
 	if s.collates == "" {
 		rows, err := s.texts(own.Replace(`SELECT CASE WHEN CASE pg_catalog.jsonb_extract_path_text(pg_catalog.to_jsonb(d),
@@ -108,21 +108,22 @@ func (s *types) Literal(t *kernels.Named, text string) (string, error) {
 	return rows[0][0], nil
 }
 
-// maxDigits is how many digits of a numeric a double precision keeps.
+// maxDigits is the number of decimal digits that a double precision keeps.
 const maxDigits = 15
 
-// longNumeric is the type of numerics of more digits: as doubles, different ones may be equal.
+// longNumeric is the type of numerics with more digits: different ones may be equal as double precision.
 var longNumeric = &kernels.Named{Name: "numeric",
 	Equal: "numerics of more than 15 digits, which a loss rounds, cannot be compared"}
 
-// short reports a declared numeric whose values have no more digits: numeric(10,2).
+// short reports whether a numeric is declared with at most maxDigits digits, such as numeric(10,2).
 func short(declared string) bool {
 	var precision int
 	n, _ := fmt.Sscanf(declared, "numeric(%d", &precision)
 	return n == 1 && precision <= maxDigits
 }
 
-// numerics is the type of a column of numerics, which are looked at when a loss compares them.
+// numerics is the type of a table's numeric column. The column's digits are counted when a loss first compares its
+// values.
 func (s *types) numerics(t *catalog.TableDef, col string) *kernels.Named {
 	asked := false
 	ask := sync.OnceValue(func() string {
@@ -141,37 +142,37 @@ func (s *types) numerics(t *catalog.TableDef, col string) *kernels.Named {
 	return &kernels.Named{Name: "numeric", Ask: ask, Asked: &asked}
 }
 
-// shortNumeric is the type of numerics of a sub-query, of which none is long. Whether a loss compares them is noted:
-// then a step looks again.
+// shortNumeric is the type of a sub-query's numerics, of which none is long. Asked records that a loss compares them:
+// then each step checks this again.
 func shortNumeric() *kernels.Named {
 	asked := false
 	return &kernels.Named{Name: "numeric", Ask: func() string { asked = true; return "" }, Asked: &asked}
 }
 
-// digits counts the digits of a numeric between the first and the last that is not zero.
+// digits is SQL that counts the digits of a numeric from the first to the last that is not zero.
 func digits(x string) string {
 	return "pg_catalog.length(pg_catalog.btrim(pg_catalog.translate(" + x + "::pg_catalog.text, '.-', ''), '0'))"
 }
 
-// serverType is what a server says of a type; of a domain, of what it is made of.
+// serverType is the server's description of a type, or of a domain's base type.
 type serverType struct {
 	oid       int64
-	name      string // format_type's
+	name      string // as format_type prints it
 	kind      string // pg_type.typtype
-	builtIn   bool   // in pg_catalog
+	builtIn   bool   // it is in pg_catalog
 	collation collation
 }
 
-// collation is that of a column or a type; name is "" for the database's own, or where there is none.
+// collation is the collation of a column or a type. Its name is "" if it is the database's, or if there is none.
 type collation struct {
 	name          string
 	bytes         bool // it compares byte by byte
 	deterministic bool
-	turkic        bool // i is not the small I
+	turkic        bool // i is not the small letter of I
 }
 
-// named is the type of a server type's values in the algebra, nil for a text that compares byte by byte, as the
-// database's own collation does.
+// named is a server type's representation in the algebra; nil for texts in the database's collation if that compares
+// byte by byte.
 func (t serverType) named() *kernels.Named {
 	name := typeOf(t.name)
 	if t.kind == "e" {
@@ -193,12 +194,12 @@ func (t serverType) named() *kernels.Named {
 	return &form
 }
 
-// loose reports whether a value's text follows settings: it may hold dates, intervals or numbers.
+// loose reports whether a value's text depends on settings, because it may contain dates, intervals or numbers.
 func (t serverType) loose() bool {
 	return strings.Contains("rmc", cmp.Or(t.kind, "-")) || strings.HasSuffix(t.name, "[]")
 }
 
-// named is a server type's in the algebra under the session's settings.
+// named is a server type's representation under the session's settings.
 func (s *types) named(t serverType) *kernels.Named {
 	n := t.named()
 	if t.name == "date" || strings.HasPrefix(t.name, "timestamp") && n.NoText == "" {
@@ -210,7 +211,7 @@ func (s *types) named(t serverType) *kernels.Named {
 	return n
 }
 
-// collated is the type of texts with a collation.
+// collated is the type of texts with this collation.
 func collated(name string, c collation) *kernels.Named {
 	n := &kernels.Named{Name: name, Collation: c.name}
 	if c.turkic {
@@ -237,8 +238,8 @@ func (c collation) said() string {
 	return "the collation " + strconv.Quote(c.name)
 }
 
-// typeOf reads the name that format_type gives to a type. Types that the engine has no form for are kept by name; what
-// has a modifier, as numeric(10,2), is that type.
+// typeOf parses a type's name as format_type prints it. Types that the engine does not know keep their name; a
+// modifier, as in numeric(10,2), is dropped.
 func typeOf(name string) catalog.Type {
 	t := catalog.Type{Array: strings.HasSuffix(name, "[]")}
 	t.Name = strings.TrimSuffix(name, "[]")
@@ -263,7 +264,7 @@ func typeOf(name string) catalog.Type {
 	return t
 }
 
-// kernelType is a column's type in the algebra, of a text that of being one; why says why it has none.
+// kernelType is a column's type in the algebra; of is the type of its texts. why says why the column has no type.
 func kernelType(t catalog.Type, shape tensor.Shape, of *kernels.Named) (k kernels.Type, why string) {
 	floats := map[string]kernels.Kind{"real": kernels.Float32, "double precision": kernels.Float64}
 	kind, float := floats[t.Name]

@@ -6,7 +6,7 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 )
 
-// TestNamedTypes: which comparisons of a server's types a loss may make.
+// TestNamedTypes checks which comparisons a loss may make of values of a server's types.
 func TestNamedTypes(t *testing.T) {
 	bytes := collation{bytes: true, deterministic: true}
 	for _, c := range []struct {

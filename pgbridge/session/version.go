@@ -9,14 +9,14 @@ import (
 	"github.com/relgrad/relgrad/internal/sqltext"
 )
 
-// keyPrint is what Version knows of a table.
+// keyPrint is what Version remembers of a table.
 type keyPrint struct {
 	values, keys uint64
 	print        string
 }
 
-// Version tells whether a table's content has changed: the places and the transactions of its rows tell one content
-// from another, and what is not floats decides whether the keys have changed.
+// Version returns hashes that change when a table's content changes: Values if any row has changed, by the places and
+// transactions of rows; Keys if a column other than floats, or a key, has changed.
 func (s *rows) Version(schema, name string) (catalog.Version, error) {
 	r := s.names.find(nil, schema, name)
 	if err := s.failed(); err != nil {
@@ -28,11 +28,11 @@ func (s *rows) Version(schema, name string) (catalog.Version, error) {
 	if err := s.watch.see(r.table.Schema, r.table.Name); err != nil {
 		return catalog.Version{}, err
 	}
-	always := func() catalog.Version { // as if it had changed
+	always := func() catalog.Version { // as if the table had changed
 		s.begun++
 		return catalog.Version{Keys: s.begun, Values: s.begun}
 	}
-	if r.kind != "r" && r.kind != "m" && r.kind != "p" { // its rows have no places
+	if r.kind != "r" && r.kind != "m" && r.kind != "p" { // its rows have no places in a table
 		return always(), nil
 	}
 	from := sqltext.Name(r.table.Schema, r.table.Name)
@@ -42,7 +42,7 @@ func (s *rows) Version(schema, name string) (catalog.Version, error) {
 	}
 	rows, err := s.texts("SELECT pg_catalog.concat(pg_catalog.count(*), ' ', pg_catalog.bit_xor(" +
 		place + ")) FROM " + from)
-	// places belong to the whole table, of which columns are granted one by one
+	// the places of rows cannot be read by a user who may read only some columns
 	if sqlerr.Code(err) == sqlerr.InsufficientPrivilege {
 		return always(), nil
 	}
@@ -74,8 +74,8 @@ func (s *rows) Version(schema, name string) (catalog.Version, error) {
 // ExternalVersion changes whenever other sessions may have changed something.
 func (s *rows) ExternalVersion() uint64 { return s.begun }
 
-// placeHash is a hash of a row's place and transaction: the extension's, else the server's own of a record, which takes
-// three times as long.
+// placeHash is SQL for a hash of a row's place and transaction: the extension's function, or else the server's own hash
+// of a record, which takes three times as long.
 func (s *rows) placeHash() (string, error) {
 	if s.place != "" {
 		return s.place, nil

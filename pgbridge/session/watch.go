@@ -1,6 +1,6 @@
 package session
 
-// watch tells who listens which tables are looked at.
+// watch reports which tables are looked at to a function that the engine sets.
 type watch struct {
 	look func(schema, name string) error
 }
@@ -12,7 +12,7 @@ func (s *watch) see(schema, name string) error {
 	return s.look(schema, name)
 }
 
-// Watch calls f whenever a table is looked at.
+// Watch has f called whenever a table is looked at.
 func (s *watch) Watch(f func(schema, name string) error) func(schema, name string) error {
 	before := s.look
 	s.look = f

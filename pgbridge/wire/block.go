@@ -11,13 +11,13 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// Block is some rows of a relation, column by column. Whoever gets one from a Conn reads it before the Conn goes on.
+// Block is some rows of a relation, column by column. A block from a Conn must be read before the Conn goes on.
 type Block struct {
 	Rows int
 	Cols []Column
 }
 
-// BlockOf is a block of columns.
+// BlockOf makes a block from columns.
 func BlockOf(names []string, cols []*column.Column) *Block {
 	b := &Block{}
 	for i, v := range cols {
@@ -27,30 +27,30 @@ func BlockOf(names []string, cols []*column.Column) *Block {
 	return b
 }
 
-// Column describes a column of a block on its way; its rows are Data. Chunks of one column have one shape in a block;
-// it is nil where all are NULL.
+// Column is a column of a block; Data holds its rows. All chunks of a column have the same shape in a block; the shape
+// is nil if all are NULL.
 type Column struct {
 	Name string
-	OID  uint32 // of a column that is received
+	OID  uint32 // the server's type of a received column
 	Data *column.Column
-	Odd  *Odd // a row whose chunk is not as the others; Data then means nothing
+	Odd  *Odd // the first irregular chunk; Data is then undefined
 }
 
-// Arrays reports whether a column that was received holds arrays of numbers.
+// Arrays reports whether a received column holds arrays of numbers.
 func (c *Column) Arrays() bool {
 	k := binaryKinds[c.OID]
 	return k == colChunk32 || k == colChunk64 || k == colInts
 }
 
-// Texts reports whether it is neither of numbers nor of chunks.
+// Texts reports whether a received column holds neither numbers nor chunks.
 func (c *Column) Texts() bool {
 	k := binaryKinds[c.OID]
 	return (k == 0 || k == colInts) && c.OID != pgtype.NumericOID
 }
 
-// Odd is a chunk that cannot stand in a column.
+// Odd is a chunk that differs from those that a column may hold.
 type Odd struct {
-	Row   int  // in the block
+	Row   int  // the row in the block
 	Why   byte // 's' another shape, 'n' a NULL element, 'l' a lower bound other than 1, 'e' an empty array
 	Shape tensor.Shape
 }
@@ -61,7 +61,7 @@ const (
 		'b', 't', 'F', 'D', 'I'
 )
 
-// kindOf is the kind of a vector in shared memory.
+// kindOf is a column's kind in shared memory.
 func kindOf(t kernels.Type) byte {
 	switch {
 	case t.Kind == kernels.Text:
@@ -86,7 +86,7 @@ var kinds = map[byte]kernels.Kind{colInt: kernels.Int, colFloat32: kernels.Float
 	colBool: kernels.Bool, colText: kernels.Text,
 	colChunk32: kernels.Float32, colChunk64: kernels.Float64, colInts: kernels.Int}
 
-// oids are the types of columns that are sent.
+// oids are the server's types of columns that are sent.
 var oids = map[byte]uint32{colInt: pgtype.Int8OID, colFloat32: pgtype.Float4OID, colFloat64: pgtype.Float8OID,
 	colBool: pgtype.BoolOID, colText: pgtype.TextOID,
 	colChunk32: pgtype.Float4ArrayOID, colChunk64: pgtype.Float8ArrayOID, colInts: pgtype.Int8ArrayOID}
@@ -97,7 +97,7 @@ const (
 	colOdd
 )
 
-// DecodeBlock reads a block's description; its numbers stay where they are in mem, texts are copied.
+// DecodeBlock reads a block's description. Numbers stay in mem, texts are copied.
 func DecodeBlock(payload, mem []byte) (*Block, error) {
 	d := Decoder{Bytes: payload}
 	b := &Block{Rows: int(d.U64())}
@@ -153,7 +153,7 @@ func decodeColumn(d *Decoder, mem []byte, rows int, c *Column) error {
 	return m.err
 }
 
-// values is a column of n values of a kind: at data, and the bytes of texts at extra.
+// values makes a column of n values of a kind: they are at data, the bytes of texts at extra.
 func (m *memory) values(t kernels.Type, kind byte, rows, n int, data, extra uint64) *column.Column {
 	switch kind {
 	case colInt, colInts:
@@ -188,13 +188,13 @@ func readShape(d *Decoder) tensor.Shape {
 	return shape
 }
 
-// memory is what a block lies in; err is the first access beyond it.
+// memory is the memory of a block. err is the first access outside of it.
 type memory struct {
 	mem []byte
 	err error
 }
 
-// at returns n elements at an offset, in place.
+// at returns the n elements at an offset, in place.
 func at[T any](m *memory, offset uint64, n int) []T {
 	var x T
 	size := uint64(unsafe.Sizeof(x))
@@ -211,7 +211,7 @@ func at[T any](m *memory, offset uint64, n int) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&m.mem[offset])), n)
 }
 
-// Layout plans where a block's columns lie, and describes them.
+// Layout says where in memory the columns of a block go, and describes that.
 type Layout struct {
 	Description Encoder
 	Size        uint64
@@ -224,14 +224,14 @@ func (l *Layout) reserve(bytes int) uint64 {
 	return at
 }
 
-// Write puts the block's values where they lie.
+// Write writes the block's values to these places.
 func (l *Layout) Write(mem []byte) {
 	for _, put := range l.put {
 		put(mem)
 	}
 }
 
-// LayOut describes a block that is to be sent.
+// LayOut plans the layout of a block that will be sent.
 func LayOut(b *Block) *Layout {
 	l := &Layout{}
 	l.Description.U64(uint64(b.Rows))

@@ -13,7 +13,7 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 )
 
-// ColumnList prints the columns of a block with their types.
+// ColumnList is the list of a block's columns with their types, as in CREATE TABLE.
 func ColumnList(b *Block) string {
 	var cols []string
 	for _, c := range b.Cols {
@@ -22,7 +22,7 @@ func ColumnList(b *Block) string {
 	return strings.Join(cols, ", ")
 }
 
-// TypeName is the server's type of a vector.
+// TypeName is the server's name of a type.
 func TypeName(t kernels.Type) string {
 	name := map[kernels.Kind]string{kernels.Int: "bigint", kernels.Float32: "real", kernels.Float64: "double precision",
 		kernels.Bool: "boolean", kernels.Text: "text"}[t.Kind]

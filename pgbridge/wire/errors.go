@@ -9,7 +9,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// DecodeError reads the fields of E.
+// DecodeError reads the fields of frame E, an error of the server.
 func DecodeError(payload []byte) error {
 	d := Decoder{Bytes: payload}
 	e := &sqlerr.Error{Code: sqlerr.Internal, Pos: -1}
@@ -40,22 +40,22 @@ func DecodeError(payload []byte) error {
 	return e
 }
 
-// Place gives an error of the server its position, which counts characters from 1; query is the text that it points
-// into, "" the statement that was sent.
+// Place gives an error its position, which the server counts in characters from 1. query is the text that it counts in;
+// "": the statement that was sent.
 func Place(e *sqlerr.Error, query, position string) {
 	n, err := strconv.Atoi(position)
 	if err != nil || n < 1 {
 		return
 	}
 	if query == "" {
-		e.Pos = n - 1 // in characters, until the text is known; see inText
+		e.Pos = n - 1 // in characters until the text is known; see inText
 		return
 	}
 	t := &sqlerr.Text{SQL: query}
 	e.Text, e.Pos = t, ByteAt(query, n-1)
 }
 
-// ByteAt is the byte offset of a character.
+// ByteAt is the byte offset of a character in s.
 func ByteAt(s string, char int) int {
 	for i := range s {
 		if char == 0 {
@@ -66,10 +66,10 @@ func ByteAt(s string, char int) int {
 	return len(s)
 }
 
-// maxQuery is the longest text, in bytes, that an error shows whole: clients print all of it.
+// maxQuery is the length, in bytes, of the longest text that an error contains whole, because clients print all of it.
 const maxQuery = 10000
 
-// window cuts a long text to the surroundings of a place in it.
+// window cuts a long text to the surroundings of a position in it.
 func window(sql string, pos int) (string, int) {
 	const before, after, dots = 200, 200, "..."
 	if len(sql) <= maxQuery {
@@ -92,7 +92,7 @@ func window(sql string, pos int) (string, int) {
 	return head + sql[from:to] + tail, len(head) + pos - from
 }
 
-// EncodeError writes the fields of X.
+// EncodeError writes the fields of frame X, the error of a request.
 func EncodeError(err error) []byte {
 	var e *sqlerr.Error
 	if !errors.As(err, &e) {

@@ -30,13 +30,13 @@ const (
 	KindTraining                                                              byte = 'I'
 )
 
-// maxFrame bounds a frame; bulk data does not travel in frames.
+// maxFrame is the largest frame. Bulk data does not travel in frames.
 const maxFrame = 1 << 30
 
 // Flags of Q.
 const (
 	FlagReadOnly = 1 << iota
-	FlagOwnRisk  // not inside a subtransaction: an error ends the request
+	FlagOwnRisk  // not in a subtransaction: an error ends the request
 )
 
 // Encoder builds a payload.
@@ -55,7 +55,7 @@ func (e *Encoder) Str(s string) {
 
 var errShort = errors.New("pgbridge: a frame is too short")
 
-// Decoder reads a payload; the first thing that is not there makes all that follow zero and sets err.
+// Decoder reads a payload. After the first field that is missing, all fields are zero and Err is set.
 type Decoder struct {
 	Bytes []byte
 	Err   error

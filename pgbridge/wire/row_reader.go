@@ -12,7 +12,7 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// binaryKinds are the kinds of the types that are read in the server's binary form; all others are read as text.
+// binaryKinds are the kinds of types that are read in the server's binary form. All other types are read as text.
 var binaryKinds = map[uint32]byte{
 	pgtype.Int2OID: colInt, pgtype.Int4OID: colInt, pgtype.Int8OID: colInt, pgtype.OIDOID: colInt, pgtype.BoolOID: colBool,
 	pgtype.Float4OID: colFloat32, pgtype.Float8OID: colFloat64,
@@ -20,10 +20,10 @@ var binaryKinds = map[uint32]byte{
 	pgtype.Int4ArrayOID: colInts,
 }
 
-// blockBytes is about what a block holds.
+// blockBytes is about the size of a full block.
 const blockBytes = 4 << 20
 
-// RowReader puts rows of the server's protocol into blocks.
+// RowReader collects rows of the server's protocol in blocks.
 type RowReader struct {
 	cols  []*colReader
 	rows  int
@@ -41,7 +41,7 @@ func NewRowReader(fields []pgconn.FieldDescription, each func(*Block) error) *Ro
 	return b
 }
 
-// Formats says in which form the server sends each column.
+// Formats returns the form in which the server shall send each column.
 func (b *RowReader) Formats() []int16 {
 	formats := make([]int16, len(b.cols))
 	for i, c := range b.cols {
@@ -52,7 +52,7 @@ func (b *RowReader) Formats() []int16 {
 	return formats
 }
 
-// Add takes a row, and gives away the block when it is full.
+// Add adds a row, and passes on the block when it is full.
 func (b *RowReader) Add(row [][]byte) error {
 	for i, c := range b.cols {
 		b.bytes += len(row[i])
@@ -67,7 +67,7 @@ func (b *RowReader) Add(row [][]byte) error {
 	return nil
 }
 
-// End gives away the last block: of a query without rows an empty one, which has its columns.
+// End passes on the last block. A query without rows gives an empty block, for its columns.
 func (b *RowReader) End() error {
 	if b.rows == 0 && len(b.cols) == 0 {
 		return nil
@@ -137,7 +137,7 @@ func bigEndian(b []byte) (x uint64) {
 	return x
 }
 
-// be32 reads a number as the server's protocol has them, big endian.
+// be32 reads an integer of the server's protocol, which is big endian.
 func (d *Decoder) be32() uint32 { return uint32(bigEndian(d.take(4))) }
 
 // addArray reads the binary form of an array: dimensions, flags, element type, per dimension length and lower bound,
@@ -165,7 +165,7 @@ func (c *colReader) addArray(cell []byte, row int) error {
 	case nulls != 0:
 		why = 'n'
 	}
-	if why == 0 && v.Type().Shape == nil { // the first; rows before it are NULL
+	if why == 0 && v.Type().Shape == nil { // the first chunk; rows before it are NULL
 		v.SetType(kernels.Type{Kind: v.Type().Kind, Nullable: v.Type().Nullable, Shape: shape})
 		Grow(v, row)
 	}
@@ -195,7 +195,7 @@ func (c *colReader) addArray(cell []byte, row int) error {
 	return d.Err
 }
 
-// Grow appends zeros for the chunks of rows that have none; a column whose shape is not known yet has none.
+// Grow appends zeros for rows without chunks. It does nothing while the column's shape is not known.
 func Grow(v *column.Column, rows int) {
 	if v.Type().Shape != nil {
 		v.AddZeros(rows * v.Size())
