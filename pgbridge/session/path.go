@@ -22,7 +22,8 @@ type searchPath struct {
 func (s *searchPath) drop() { s.path, s.captured = nil, nil }
 
 // SearchPath returns the schemas in which unqualified names are looked up, first that of temporary tables if it exists.
-// A user's schema before pg_catalog is an error: views and generated SQL mean the functions and operators of pg_catalog.
+// A user's schema before pg_catalog is an error: views and generated SQL mean the functions and operators in
+// pg_catalog.
 func (s *searchPath) SearchPath() []string {
 	if s.path != nil {
 		return s.path

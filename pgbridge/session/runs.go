@@ -45,7 +45,7 @@ func (s *runs) OwnRun(ctx context.Context, run int64) error {
 	res, err := s.result(ctx, fmt.Sprintf("SELECT owner::pg_catalog.text, owner OPERATOR(pg_catalog.=) current_user, "+
 		"session_user::pg_catalog.text FROM relgrad.run WHERE run OPERATOR(pg_catalog.=) %d", run))
 	if err != nil || len(res.Rows) == 0 {
-		return bare(err) // a missing run is reported when it is read
+		return bare(err) // that there is none is said where it is read
 	}
 	owner, session := res.Rows[0][0].(string), res.Rows[0][2].(string)
 	if mine, _ := res.Rows[0][1].(bool); !mine {

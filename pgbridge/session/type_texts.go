@@ -52,8 +52,8 @@ func farDay(early, day string) string {
 		")::pg_catalog.text, 10, '0')"
 }
 
-// eras is SQL for the text of a day or time x: text itself in the years 1 to 9999; otherwise with a key before it, which
-// sorts it before or after these.
+// eras is SQL for the text of a day or time x: text itself in the years 1 to 9999, otherwise after a key that sorts it
+// before or after these.
 func eras(x, day, time, text string) string {
 	return own.Replace("CASE WHEN NOT pg_catalog.isfinite(" + x + ") THEN " + x + "::pg_catalog.text" +
 		" WHEN " + x + " < '0001-01-01'::pg_catalog.date THEN " + farDay("early", day) + time +
