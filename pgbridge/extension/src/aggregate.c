@@ -1,5 +1,5 @@
-// Aggregates. Their state is a double precision[]: the number of rows, the rank, the lengths, then the elements
-// (rank 0 for numbers); {} before the first row. So a partial aggregate is an ordinary value that a parallel worker,
+// Aggregates. Their state is a double precision[]: the number of rows, the rank, the lengths, then the elements (rank 0
+// for numbers); {} before the first row. So a partial aggregate is an ordinary value that a parallel worker,
 // postgres_fdw or Citus can send, and a combine function merges two of them.
 #include "chunk.h"
 
@@ -27,7 +27,7 @@ broken_state(void)
 					errhint("Functions named agg_… are parts of aggregates and not called by themselves.")));
 }
 
-// read_state reads a state; false for that of no rows.
+// read_state reads a state. It returns false for the state of no rows.
 static bool
 read_state(ArrayType *a, State *s)
 {
@@ -65,7 +65,7 @@ elements(const State *s)
 	return (double *) s->chunk.data;
 }
 
-// new_state makes a state for chunks of a shape, with 0 rows; the elements are not set.
+// new_state makes a state of 0 rows for chunks of a shape. Its elements are not set.
 static void
 new_state(int ndim, const int *dims, State *s)
 {
@@ -76,7 +76,8 @@ new_state(int ndim, const int *dims, State *s)
 	if (size > RG_MAX_ELEMENTS - DIMS - MAXDIM)
 		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 						errmsg("chunks of shape %s are too large to be aggregated", rg_shape(ndim, dims)),
-						errdetail("The state holds %lld double precision numbers at most.", (long long) RG_MAX_ELEMENTS)));
+						errdetail("The state holds %lld double precision numbers at most.",
+								  (long long) RG_MAX_ELEMENTS)));
 	n[0] = (int) size + DIMS + ndim;
 	c = rg_new_chunk("an aggregate", false, 1, n);
 	s->array = c.array;
@@ -90,8 +91,8 @@ new_state(int ndim, const int *dims, State *s)
 	s->chunk = (RgOperand) {.ndim = ndim, .dims = s->dims, .size = size, .data = s->x + DIMS + ndim};
 }
 
-// state_of reads a state of rows of a row's shape, false where it is none: read_state then says why. It runs for every row, so it
-// compares what the state says with the row instead of working it out.
+// state_of reads a state for rows of x's shape. It returns false if the array is no such state; read_state then says
+// why. It runs for every row, so it only compares the state with the row.
 static inline bool
 state_of(ArrayType *a, const RgOperand *x, State *s)
 {
@@ -108,7 +109,7 @@ state_of(ArrayType *a, const RgOperand *x, State *s)
 	return true;
 }
 
-// own_state is argument 0 as a state that may be changed: the aggregate's own, else a copy.
+// own_state is argument 0 as a state that may be changed: the array itself in an aggregate, else a copy.
 static ArrayType *
 own_state(FunctionCallInfo fcinfo)
 {
@@ -126,8 +127,8 @@ same_shape(const char *aggregate, const State *s, const RgOperand *x)
 {
 	if (!rg_same_shape(&s->chunk, x))
 		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-						errmsg("%s: chunks of shapes %s and %s cannot be combined", aggregate, rg_shape(s->chunk.ndim, s->chunk.dims),
-							   rg_shape(x->ndim, x->dims))));
+						errmsg("%s: chunks of shapes %s and %s cannot be combined", aggregate,
+							   rg_shape(s->chunk.ndim, s->chunk.dims), rg_shape(x->ndim, x->dims))));
 }
 
 // fold_add adds a row's elements to the state's.
@@ -146,7 +147,7 @@ fold_add(State *s, const RgOperand *x)
 	}
 }
 
-// fold_max keeps the larger; NaN is above all numbers, as in Postgres's max.
+// fold_max keeps the larger elements. NaN is above all numbers, as in Postgres's max.
 static void
 fold_max(State *s, const RgOperand *x)
 {
@@ -175,10 +176,11 @@ fold_min(State *s, const RgOperand *x)
 
 typedef void (*Fold)(State *s, const RgOperand *x);
 
-// prefetch_page loads the chunk that lies one page further in memory, while the executor goes on. The buffers of a table that was
-// read or written in order lie in order too, so that chunk comes some rows later: long enough before its use, also for the first
-// rows of a page. Where it does not come, or the chunk was copied here, the lines are loaded in vain; a prefetch never faults.
-// A call that is not inlined would be dropped: gcc takes a function that only prefetches for one without effect.
+// prefetch_page loads the chunk that is one page further in memory, while the executor goes on. The buffers of a table
+// that was read or written in order are in order too, so that chunk is used some rows later: late enough for the load,
+// also for the first rows of a page. If the chunk is not used, or x is a copy, the lines are loaded in vain; a prefetch
+// never faults. The function must be inlined: gcc drops calls of a function that only prefetches, because it seems to
+// have no effect.
 static pg_attribute_always_inline void
 prefetch_page(const RgOperand *x)
 {
@@ -190,7 +192,7 @@ prefetch_page(const RgOperand *x)
 			__builtin_prefetch(start + i);
 }
 
-// step takes one row, a chunk or a number, into the state.
+// step adds one row, a chunk or a number, to the state.
 static inline Datum
 step(FunctionCallInfo fcinfo, const char *aggregate, Fold fold)
 {
@@ -263,8 +265,8 @@ RG_FUNCTION(agg_min_combine)
 	return combine(fcinfo, "min_agg", fold_min);
 }
 
-// agg_scatter(state, index, value, size) is a row of vector_agg. It is not strict: a row whose index or value is NULL
-// adds nothing, but its size makes the vector.
+// agg_scatter(state, index, value, size) adds a row to vector_agg. It is not strict: a row whose index or value is NULL
+// adds nothing, but its size decides the length of the vector.
 RG_FUNCTION(agg_scatter)
 {
 	State s;
@@ -276,7 +278,8 @@ RG_FUNCTION(agg_scatter)
 	if (!has && (PG_ARGISNULL(3) || PG_GETARG_INT64(3) < 1 || PG_GETARG_INT64(3) > RG_MAX_ELEMENTS - DIMS - MAXDIM))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						PG_ARGISNULL(3) ? errmsg("vector_agg: the size is NULL")
-										: errmsg("vector_agg: size %lld is not in 1 to %lld", (long long) PG_GETARG_INT64(3),
+										: errmsg("vector_agg: size %lld is not in 1 to %lld",
+												 (long long) PG_GETARG_INT64(3),
 												 (long long) RG_MAX_ELEMENTS - DIMS - MAXDIM)));
 	if (!has) {
 		int dims[1] = {(int) PG_GETARG_INT64(3)};
@@ -286,14 +289,16 @@ RG_FUNCTION(agg_scatter)
 	}
 	if (!PG_ARGISNULL(3) && PG_GETARG_INT64(3) != s.chunk.size)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("vector_agg: sizes %lld and %lld in one group", (long long) s.chunk.size, (long long) PG_GETARG_INT64(3))));
+						errmsg("vector_agg: sizes %lld and %lld in one group", (long long) s.chunk.size,
+							   (long long) PG_GETARG_INT64(3))));
 	if (!PG_ARGISNULL(1) && !PG_ARGISNULL(2)) {
 		int64 i = PG_GETARG_INT64(1);
 		double y = rg_call(fcinfo)->arg[2] == FLOAT4OID ? (double) PG_GETARG_FLOAT4(2) : PG_GETARG_FLOAT8(2);
 
 		if (i < 0 || i >= s.chunk.size)
 			ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-							errmsg("vector_agg: index %lld is outside 0 … %lld", (long long) i, (long long) s.chunk.size - 1),
+							errmsg("vector_agg: index %lld is outside 0 … %lld", (long long) i,
+								   (long long) s.chunk.size - 1),
 							errhint("Indices count from 0.")));
 		elements(&s)[i] += y;
 	}
@@ -306,7 +311,7 @@ RG_FUNCTION(agg_scatter_combine)
 	return combine(fcinfo, "vector_agg", fold_add);
 }
 
-// finish gives the aggregate's value, its elements divided by by; NULL for no rows.
+// finish returns the aggregate's value, for a mean divided by the number of rows; NULL for no rows.
 static Datum
 finish(FunctionCallInfo fcinfo, bool mean)
 {

@@ -1,7 +1,7 @@
-// The library is loaded at the first large product, never at the start: as a linked library OpenBLAS starts threads
-// that would take the backend's signals. So all signals are masked while it loads, it is told to use one thread, and
-// it is found as kernels/blas finds it: the names in the environment variable OPENBLAS of the server, separated by
-// colons ("off" for none), then libopenblas.so.0 and libopenblas.so.
+// The library is loaded at the first large product, never at the start: a linked OpenBLAS starts threads at once, and
+// these would take the backend's signals. So all signals are masked while it loads, and it is told to use one thread.
+// It is found as kernels/blas finds it: by the names in the server's environment variable OPENBLAS, separated by colons
+// ("off": none), then libopenblas.so.0 and libopenblas.so.
 #include "postgres.h"
 
 #include <dlfcn.h>
@@ -9,10 +9,10 @@
 
 #include "blas.h"
 
-typedef void (*Sgemm)(int order, int ta, int tb, int m, int n, int k, float alpha, const float *a, int lda, const float *b, int ldb,
-					  float beta, float *c, int ldc);
-typedef void (*Dgemm)(int order, int ta, int tb, int m, int n, int k, double alpha, const double *a, int lda, const double *b, int ldb,
-					  double beta, double *c, int ldc);
+typedef void (*Sgemm)(int order, int ta, int tb, int m, int n, int k, float alpha, const float *a, int lda,
+					  const float *b, int ldb, float beta, float *c, int ldc);
+typedef void (*Dgemm)(int order, int ta, int tb, int m, int n, int k, double alpha, const double *a, int lda,
+					  const double *b, int ldb, double beta, double *c, int ldc);
 
 #define ROW_MAJOR 101
 #define NO_TRANS 111
@@ -34,7 +34,8 @@ open_library(const char *name)
 	dgemm = (Dgemm) dlsym(lib, "cblas_dgemm");
 	config = (const char *(*) (void) ) dlsym(lib, "openblas_get_config");
 	threads = (void (*)(int)) dlsym(lib, "openblas_set_num_threads");
-	if (sgemm == NULL || dgemm == NULL || config == NULL || threads == NULL || strstr(config(), "USE64BITINT") != NULL) {
+	if (sgemm == NULL || dgemm == NULL || config == NULL || threads == NULL ||
+		strstr(config(), "USE64BITINT") != NULL) {
 		sgemm = NULL;
 		dgemm = NULL;
 		dlclose(lib);

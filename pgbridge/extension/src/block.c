@@ -1,5 +1,5 @@
-// Rows that the engine has laid into the shared memory. All that it says about them is checked before it is used: a wrong
-// offset is an error, never a crash. (The memory cannot shrink: see engine.c.)
+// Rows that the engine has put into the shared memory. All that it says about them is checked before it is used: a
+// wrong offset is an error, never a crash. (The memory cannot shrink: see engine.c.)
 #include "engine.h"
 
 #include "access/htup_details.h"
@@ -13,7 +13,7 @@
 
 #define NULLS 1 // flags of a column
 
-// fits reports whether a kind can hold a type, and gives the bytes of an element.
+// fits reports whether a kind can hold a type. width gets the bytes of an element.
 static bool
 fits(char kind, Oid type, uint64 *width)
 {
@@ -47,15 +47,17 @@ is_chunk(char kind)
 	return kind == 'F' || kind == 'D' || kind == 'I';
 }
 
-// extent checks that rows × bytes lie in the shared memory at an offset.
+// extent checks that rows × bytes at an offset are inside the shared memory.
 static void
 extent(RgEngine *e, RgBlock *b, uint64 at, uint64 rows, uint64 bytes, const RgColumn *c)
 {
 	uint64 n;
 
 	if (at % 8 != 0 || __builtin_mul_overflow(rows, bytes, &n) || __builtin_add_overflow(n, at, &n) || n > e->mapped)
-		rg_fault(e, "column %.64s at " UINT64_FORMAT ", " UINT64_FORMAT " rows of " UINT64_FORMAT " bytes, outside the " UINT64_FORMAT " bytes of the shared memory", c->name, at,
-				 rows, bytes, e->mapped);
+		rg_fault(e,
+				 "column %.64s at " UINT64_FORMAT ", " UINT64_FORMAT " rows of " UINT64_FORMAT
+				 " bytes, outside the " UINT64_FORMAT " bytes of the shared memory",
+				 c->name, at, rows, bytes, e->mapped);
 	b->end = Max(b->end, n);
 }
 
@@ -65,7 +67,7 @@ read_shape(RgReader *r, RgColumn *c, uint64 width)
 	uint64 cell = width;
 
 	c->ndim = rg_get_u8(r);
-	if (c->ndim > MAXDIM || (c->ndim > 0 && !is_chunk(c->kind))) // chunks have no shape where all are NULL
+	if (c->ndim > MAXDIM || (c->ndim > 0 && !is_chunk(c->kind))) // chunks have no shape if all are NULL
 		rg_fault(r->engine, "column %.64s of kind %c with %d dimensions", c->name, c->kind, c->ndim);
 	for (int i = 0; i < c->ndim; i++) {
 		uint32 n = rg_get_u32(r);
@@ -77,7 +79,7 @@ read_shape(RgReader *r, RgColumn *c, uint64 width)
 	c->cell = cell;
 }
 
-// rg_read_block reads and checks a description of rows; they stay in the shared memory.
+// rg_read_block reads and checks a description of rows, which stay in the shared memory.
 RgBlock *
 rg_read_block(RgReader *r)
 {
@@ -134,12 +136,13 @@ describe(const RgBlock *b, TupleDesc desc)
 		Form_pg_attribute a = b == NULL ? TupleDescAttr(desc, i) : NULL;
 
 		if (a == NULL || !a->attisdropped)
-			appendStringInfo(&s, "%s%s %s", s.len > 0 ? ", " : "", a == NULL ? b->cols[i].name : NameStr(a->attname), format_type_be(a == NULL ? b->cols[i].type : a->atttypid));
+			appendStringInfo(&s, "%s%s %s", s.len > 0 ? ", " : "", a == NULL ? b->cols[i].name : NameStr(a->attname),
+							 format_type_be(a == NULL ? b->cols[i].type : a->atttypid));
 	}
 	return s.data;
 }
 
-// rg_check_columns raises an error where the types of rows are not those of desc, whose dropped columns do not count.
+// rg_check_columns raises an error if the types of rows are not those of desc, without its dropped columns.
 void
 rg_check_columns(const RgBlock *b, TupleDesc desc, const char *what)
 {
@@ -155,14 +158,15 @@ rg_check_columns(const RgBlock *b, TupleDesc desc, const char *what)
 		}
 	}
 	if (!same || n != b->ncols)
-		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("the columns of the engine's rows are not those of %s", what),
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("the columns of the engine's rows are not those of %s", what),
 						errdetail("The engine has (%s); wanted are (%s).", describe(b, NULL), describe(NULL, desc))));
 }
 
-// A column's way into tuples.
+// How a column's values are put into tuples.
 typedef struct Reader {
 	const RgColumn *col; // NULL: dropped
-	bool plain;			 // text as it is
+	bool plain;			 // a text that needs no input function
 	FmgrInfo input;
 	Oid param;
 	int32 typmod;
@@ -189,7 +193,8 @@ text_value(RgEngine *e, Reader *x, uint64 row)
 static Datum
 integer_value(RgEngine *e, const RgColumn *c, int64 v)
 {
-	if ((c->type == INT4OID && v != (int32) v) || (c->type == INT2OID && v != (int16) v) || (c->type == OIDOID && v != (int64) (Oid) v))
+	if ((c->type == INT4OID && v != (int32) v) || (c->type == INT2OID && v != (int16) v) ||
+		(c->type == OIDOID && v != (int64) (Oid) v))
 		rg_fault(e, "column %.64s with " INT64_FORMAT ", which is no %s", c->name, v, format_type_be(c->type));
 	switch (c->type) {
 	case INT4OID:
@@ -257,7 +262,7 @@ value(RgEngine *e, Reader *x, uint64 row)
 	return chunk_value(e, c, data);
 }
 
-// rg_store_block appends rows, whose columns were checked, to a tuplestore.
+// rg_store_block appends rows to a tuplestore. Their columns must have been checked.
 void
 rg_store_block(RgEngine *e, const RgBlock *b, TupleDesc desc, Tuplestorestate *store)
 {

@@ -30,12 +30,14 @@ put_texts(StringInfo s, const char *function, const char *name, ArrayType *a)
 	int n;
 
 	if (ARR_NDIM(a) > 1)
-		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR), errmsg("%s of %s() is an array of %d dimensions, not a list", name, function, ARR_NDIM(a))));
+		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+						errmsg("%s of %s() is an array of %d dimensions, not a list", name, function, ARR_NDIM(a))));
 	deconstruct_array(a, TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls, &n);
 	appendStringInfoChar(s, '[');
 	for (int i = 0; i < n; i++) {
 		if (nulls[i])
-			ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("element %d of %s of %s() is NULL", i + 1, name, function)));
+			ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+							errmsg("element %d of %s of %s() is NULL", i + 1, name, function)));
 		if (i > 0)
 			appendStringInfoChar(s, ',');
 		escape_json(s, TextDatumGetCString(values[i]));
@@ -81,11 +83,12 @@ put_value(StringInfo s, const char *function, const char *name, Oid type, Datum 
 		JsonbToCString(s, &j->root, VARSIZE(j));
 		break;
 	default:
-		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("%s of %s() cannot be of type %s", name, function, format_type_be(type))));
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("%s of %s() cannot be of type %s", name, function, format_type_be(type))));
 	}
 }
 
-// arguments writes those that are not NULL as a JSON object, under the names that the function declares.
+// arguments writes the arguments that are not NULL as a JSON object, under the names that the function declares.
 static char *
 arguments(FunctionCallInfo fcinfo, const char *function)
 {
@@ -115,8 +118,8 @@ arguments(FunctionCallInfo fcinfo, const char *function)
 	return s.data;
 }
 
-// no_table is the error where the parameter's type is no table's: of a name that is both, such as point or line, the type
-// is meant.
+// no_table raises the error if the type of a parameter is not a table's. A name that is both a type and a table, such
+// as point or line, means the type.
 static void
 no_table(Oid type)
 {
@@ -126,12 +129,13 @@ no_table(Oid type)
 		? quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)), name)
 		: NULL;
 
-	ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("the parameter of gradient() is of type %s, which is no table's", name),
+	ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+					errmsg("the parameter of gradient() is of type %s, which is no table's", name),
 					meant ? errhint("The table of this name is NULL::%s.", meant)
 						  : errhint("Name the table w by a NULL of its row type: gradient('loss', NULL::w).")));
 }
 
-// table_of gives the table that NULL::w names.
+// table_of returns the table that NULL::w names.
 static char *
 table_of(FunctionCallInfo fcinfo)
 {
@@ -141,8 +145,10 @@ table_of(FunctionCallInfo fcinfo)
 	if (!OidIsValid(relation) || get_rel_relkind(relation) == RELKIND_COMPOSITE_TYPE)
 		no_table(type);
 	if (!PG_ARGISNULL(1))
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("the parameter of gradient() is a row of %s, not NULL", get_rel_name(relation)),
-						errhint("Only its type counts, which names the table: gradient('loss', NULL::%s).", quote_identifier(get_rel_name(relation)))));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("the parameter of gradient() is a row of %s, not NULL", get_rel_name(relation)),
+						errhint("Only its type counts, which names the table: gradient('loss', NULL::%s).",
+								quote_identifier(get_rel_name(relation)))));
 	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), get_rel_name(relation));
 }
 
@@ -155,10 +161,12 @@ return_set(FunctionCallInfo fcinfo, RgRequest *q)
 	TupleDesc desc;
 
 	if (rs == NULL || !IsA(rs, ReturnSetInfo) || (rs->allowedModes & SFRM_Materialize) == 0)
-		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("%s() is called in a place that takes no set of rows", q->function)));
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						errmsg("%s() is called in a place that takes no set of rows", q->function)));
 	old = MemoryContextSwitchTo(rs->econtext->ecxt_per_query_memory);
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE && rs->expectedDesc == NULL)
-		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("the columns of %s() are not known here", q->function),
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("the columns of %s() are not known here", q->function),
 						errhint("Call it in FROM, with a list of its columns.")));
 	if (desc == NULL)
 		desc = rs->expectedDesc;
@@ -170,7 +178,7 @@ return_set(FunctionCallInfo fcinfo, RgRequest *q)
 	MemoryContextSwitchTo(old);
 }
 
-// only_value gives a result of one row and one column, and ends its store.
+// only_value returns the value of a result of one row and one column, and frees its store.
 static Datum
 only_value(FunctionCallInfo fcinfo, RgRequest *q)
 {
@@ -180,7 +188,9 @@ only_value(FunctionCallInfo fcinfo, RgRequest *q)
 	Datum d = 0;
 
 	if (rows != 1 || !tuplestore_gettupleslot(q->store, true, false, slot))
-		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("the engine gave " INT64_FORMAT " rows as the result of %s(), not one", rows, q->function)));
+		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR),
+						errmsg("the engine gave " INT64_FORMAT " rows as the result of %s(), not one", rows,
+							   q->function)));
 	d = slot_getattr(slot, 1, &fcinfo->isnull);
 	if (!fcinfo->isnull)
 		d = datumCopy(d, a->attbyval, a->attlen);
@@ -200,7 +210,8 @@ one(RgRequest *q, Oid type)
 
 RG_FUNCTION(gradient)
 {
-	RgRequest q = {.function = "gradient", .atomic = true, .stable = true, .param_table = table_of(fcinfo), .args = arguments(fcinfo, "gradient")};
+	RgRequest q = {.function = "gradient", .atomic = true, .stable = true, .param_table = table_of(fcinfo),
+				   .args = arguments(fcinfo, "gradient")};
 
 	return_set(fcinfo, &q);
 	rg_request(&q);
@@ -209,7 +220,8 @@ RG_FUNCTION(gradient)
 
 RG_FUNCTION(check_gradient)
 {
-	RgRequest q = {.function = "check_gradient", .atomic = true, .stable = true, .args = arguments(fcinfo, "check_gradient")};
+	RgRequest q = {.function = "check_gradient", .atomic = true, .stable = true,
+				   .args = arguments(fcinfo, "check_gradient")};
 
 	return_set(fcinfo, &q);
 	rg_request(&q);
@@ -236,7 +248,8 @@ RG_FUNCTION(backward)
 
 RG_FUNCTION(train)
 {
-	bool atomic = fcinfo->context == NULL || !IsA(fcinfo->context, CallContext) || ((CallContext *) fcinfo->context)->atomic;
+	bool atomic = fcinfo->context == NULL || !IsA(fcinfo->context, CallContext) ||
+		((CallContext *) fcinfo->context)->atomic;
 	RgRequest q = {.function = "train", .atomic = atomic, .fresh = true, .args = arguments(fcinfo, "train")};
 
 	rg_request(&q);

@@ -1,5 +1,5 @@
-// The state of the catalogues, as far as names and definitions go: an engine keeps what it has read of them while the state
-// stays the same.
+// The state of the catalogues as far as it concerns names and definitions. An engine keeps what it has read of them
+// while the state stays the same.
 #include "engine.h"
 
 #include "catalog/namespace.h"
@@ -26,15 +26,16 @@ row_changed(Datum arg, int cache, uint32 hash)
 	changes++;
 }
 
-// rg_catalog_state differs from one call to a later one where a definition, a name, a right of this user or the search path
-// may have changed between them.
+// rg_catalog_state returns a text that differs from an earlier one if a definition, a name, a right of this user or the
+// search path may have changed in between.
 char *
 rg_catalog_state(void)
 {
 	static bool watching;
 
 	if (!watching) {
-		static const int caches[] = {PROCOID, OPEROID, NAMESPACEOID, TYPEOID, AUTHOID, CASTSOURCETARGET, AMPROCNUM, AMOPOPID};
+		static const int caches[] = {PROCOID, OPEROID, NAMESPACEOID, TYPEOID, AUTHOID, CASTSOURCETARGET, AMPROCNUM,
+									 AMOPOPID};
 
 		CacheRegisterRelcacheCallback(relation_changed, (Datum) 0);
 		for (int i = 0; i < (int) lengthof(caches); i++)

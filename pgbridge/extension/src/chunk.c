@@ -1,4 +1,4 @@
-// Checks of arguments, with messages that name the shapes; results.
+// Checks of arguments, with messages that show the shapes; results.
 #include "chunk.h"
 
 #include "lib/stringinfo.h"
@@ -25,8 +25,8 @@ rg_clear(void *at, size_t bytes)
 	}
 }
 
-// rg_look_up looks up the called overload's types, once for each place of call. The catalogue is asked, not the
-// expression tree: aggregates and foreign servers call functions without one.
+// rg_look_up looks up the types of the called overload, once for each place that calls it. It asks the catalogue, not
+// the expression tree: aggregates and foreign servers call functions without one.
 const RgCall *
 rg_look_up(FunctionCallInfo fcinfo)
 {
@@ -63,7 +63,7 @@ rg_type(const RgOperand *x)
 	return psprintf("%s%s", x->single ? "real" : "double precision", x->ndim > 0 ? rg_shape(x->ndim, x->dims) : "");
 }
 
-// rg_wrong_type says that a kernel does not take operands of these ranks.
+// rg_wrong_type raises the error that a kernel does not take operands of these ranks.
 void
 rg_wrong_type(const char *kernel, const RgOperand *x, int n, const char *hint)
 {
@@ -72,10 +72,11 @@ rg_wrong_type(const char *kernel, const RgOperand *x, int n, const char *hint)
 	initStringInfo(&s);
 	for (int i = 0; i < n; i++)
 		appendStringInfo(&s, "%s%s", i > 0 ? ", " : "", rg_type(&x[i]));
-	ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FUNCTION), errmsg("%s(%s) does not exist", kernel, s.data), errhint("%s", hint)));
+	ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FUNCTION), errmsg("%s(%s) does not exist", kernel, s.data),
+					errhint("%s", hint)));
 }
 
-// rg_chunk reads an array: of rank 1 to 6, lower bounds 1, without NULL.
+// rg_chunk reads an array, which must be of rank 1 to 6, with lower bounds 1, without NULL.
 void
 rg_chunk(ArrayType *a, const char *kernel, RgOperand *x)
 {
@@ -91,12 +92,13 @@ rg_chunk(ArrayType *a, const char *kernel, RgOperand *x)
 	for (int i = 0; i < x->ndim; i++)
 		if (ARR_LBOUND(a)[i] != 1)
 			ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-							errmsg("the chunk of shape %s given to %s has lower bound %d in dimension %d, not 1", rg_shape(x->ndim, x->dims), kernel,
-								   ARR_LBOUND(a)[i], i + 1),
+							errmsg("the chunk of shape %s given to %s has lower bound %d in dimension %d, not 1",
+								   rg_shape(x->ndim, x->dims), kernel, ARR_LBOUND(a)[i], i + 1),
 							errhint("The slice v[:] of an array v has lower bounds 1.")));
 	if (ARR_HASNULL(a) && array_contains_nulls(a))
 		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-						errmsg("the chunk of shape %s given to %s has NULL elements", rg_shape(x->ndim, x->dims), kernel),
+						errmsg("the chunk of shape %s given to %s has NULL elements", rg_shape(x->ndim, x->dims),
+							   kernel),
 						errhint("A chunk is dense: use 0, or leave the row out.")));
 }
 
@@ -125,7 +127,7 @@ rg_operands(FunctionCallInfo fcinfo, const char *kernel, int n, RgOperand *x)
 		rg_operand(fcinfo, i, kernel, &x[i]);
 }
 
-// rg_new_chunk makes a result, whose elements the caller fills, all of them.
+// rg_new_chunk makes a result. The caller must fill all of its elements.
 RgChunk
 rg_new_chunk(const char *kernel, bool single, int ndim, const int *dims)
 {
@@ -139,8 +141,8 @@ rg_new_chunk(const char *kernel, bool single, int ndim, const int *dims)
 	for (int i = 0; i < ndim; i++) {
 		if (dims[i] > most / x.size)
 			ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-							errmsg("the result of %s has the shape %s, at most %lld elements are possible", kernel, rg_shape(ndim, dims),
-								   (long long) most)));
+							errmsg("the result of %s has the shape %s, at most %lld elements are possible", kernel,
+								   rg_shape(ndim, dims), (long long) most)));
 		x.size *= dims[i];
 	}
 	bytes = ARR_OVERHEAD_NONULLS(ndim) + x.size * rg_width(single);
@@ -157,7 +159,7 @@ rg_new_chunk(const char *kernel, bool single, int ndim, const int *dims)
 	return x;
 }
 
-// rg_bigints reads argument i, a bigint[] that kernel's manual calls what.
+// rg_bigints reads argument i, a bigint[] that messages about the kernel call what.
 int64 *
 rg_bigints(FunctionCallInfo fcinfo, int i, const char *kernel, const char *what, int *n)
 {
@@ -165,9 +167,11 @@ rg_bigints(FunctionCallInfo fcinfo, int i, const char *kernel, const char *what,
 
 	if (ARR_NDIM(a) > 1)
 		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-						errmsg("the %s of %s is an array of shape %s, not a list", what, kernel, rg_shape(ARR_NDIM(a), ARR_DIMS(a)))));
+						errmsg("the %s of %s is an array of shape %s, not a list", what, kernel,
+							   rg_shape(ARR_NDIM(a), ARR_DIMS(a)))));
 	if (ARR_HASNULL(a) && array_contains_nulls(a))
-		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("the %s of %s has NULL elements", what, kernel)));
+		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+						errmsg("the %s of %s has NULL elements", what, kernel)));
 	*n = ARR_NDIM(a) == 0 ? 0 : ARR_DIMS(a)[0];
 	return (int64 *) ARR_DATA_PTR(a);
 }
@@ -190,8 +194,8 @@ rg_shape_arg(FunctionCallInfo fcinfo, int i, const char *kernel, int *dims)
 			for (int k = 0; k < n; k++)
 				appendStringInfo(&s, "%s%lld", k > 0 ? "," : "", (long long) list[k]);
 			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-							errmsg("shape ARRAY[%s] of %s: every length must be at least 1, the size at most %lld", s.data, kernel,
-								   (long long) RG_MAX_ELEMENTS)));
+							errmsg("shape ARRAY[%s] of %s: every length must be at least 1, the size at most %lld",
+								   s.data, kernel, (long long) RG_MAX_ELEMENTS)));
 		}
 		dims[d] = (int) list[d];
 		size *= list[d];

@@ -12,12 +12,12 @@
 #include "varatt.h"
 #endif
 
-#define RG_NORETURN __attribute__((noreturn)) // the server's own name for it changed with version 18
+#define RG_NORETURN __attribute__((noreturn)) // version 18 changed the server's own name for it
 
 #define RG_MAX_ARGS 5
 
-// A cancel request is seen within 50 ms: RG_LOOK lets it in at every 16,384th element of a loop, and loops of kernels/cpu go over
-// RG_PIECE numbers at a time.
+// A cancel request must be noticed within 50 ms. RG_LOOK checks for one at every 16,384th element of a loop. Loops of
+// kernels/cpu are called for RG_PIECE numbers at a time.
 #define RG_LOOK(i)                        \
 	do {                                  \
 		if (((i) & 0x3FFF) == 0)          \
@@ -25,7 +25,7 @@
 	} while (0)
 #define RG_PIECE ((int64) 1 << 20)
 
-// RG_TELL counts n more numbers in done, and looks after RG_PIECE of them.
+// RG_TELL counts n more numbers in done, and checks after each RG_PIECE of them.
 #define RG_TELL(done, n)                  \
 	do {                                  \
 		if (((done) += (n)) > RG_PIECE) { \
@@ -34,7 +34,7 @@
 		}                                 \
 	} while (0)
 
-// rg_copy and rg_clear are memcpy and memset, a piece at a time.
+// rg_copy and rg_clear are memcpy and memset that check after each piece.
 void rg_copy(void *to, const void *from, size_t bytes);
 void rg_clear(void *at, size_t bytes);
 
@@ -79,7 +79,7 @@ char *rg_shape(int ndim, const int *dims);
 char *rg_type(const RgOperand *x);
 void rg_wrong_type(const char *kernel, const RgOperand *x, int n, const char *hint) RG_NORETURN;
 
-// rg_call gives the called overload's types.
+// rg_call returns the types of the called overload.
 static inline const RgCall *
 rg_call(FunctionCallInfo fcinfo)
 {

@@ -1,5 +1,5 @@
-// einsum. Of two operands that share labels it is a batch of matrix products, once their axes are in order; anything else
-// takes every index of all labels once, in row-major order of their first appearance.
+// einsum. Two operands that share labels are multiplied as a batch of matrix products, after their axes are put in
+// order. Anything else goes through all values of all labels, in row-major order of their first appearance.
 #include "chunk.h"
 
 #include "mb/pg_wchar.h"
@@ -24,7 +24,7 @@ bad_spec(const char *text, const char *what)
 					errhint("A spec looks like 'ij,jk->ik': one letter for each dimension of each operand.")));
 }
 
-// letter numbers the labels, sorted as in ASCII: A to Z, a to z.
+// letter numbers the labels in ASCII order: A to Z, a to z.
 static int
 letter(const Spec *s, const char *c)
 {
@@ -35,7 +35,7 @@ letter(const Spec *s, const char *c)
 	bad_spec(s->text, psprintf(" has '%.*s', which is no letter", pg_mblen(c), c));
 }
 
-// implicit gives the labels that occur once, sorted.
+// implicit returns the labels that occur once, sorted.
 static char *
 implicit(const int *count)
 {
@@ -99,8 +99,8 @@ lengths(const Spec *s, int n, const RgOperand *x, int *length)
 
 			if (length[l] != 0 && length[l] != x[i].dims[d])
 				ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-								errmsg("einsum \"%s\": label '%c' has the lengths %d and %d", s->text, s->in[i][d], length[l],
-									   x[i].dims[d])));
+								errmsg("einsum \"%s\": label '%c' has the lengths %d and %d", s->text, s->in[i][d],
+									   length[l], x[i].dims[d])));
 			length[l] = x[i].dims[d];
 		}
 	}
@@ -112,7 +112,7 @@ typedef struct Walk {
 	int64 stride[MAX_OPERANDS + 1][MAX_LABELS];
 } Walk;
 
-// stride_of adds up the strides of a repeated label: it walks the diagonal.
+// stride_of adds the strides of a repeated label, which goes along the diagonal.
 static void
 stride_of(const char *labels, int ndim, const int *dims, const char *all, int64 *stride)
 {
@@ -152,7 +152,7 @@ contract(const Walk *w, int n, const RgOperand *x, double *sum)
 	}
 }
 
-// An order of labels: axes of an operand brought together.
+// Some labels in an order, as one axis.
 typedef struct Order {
 	int n, label[MAX_LABELS];
 	int64 size; // the product of their lengths
@@ -166,7 +166,7 @@ append(Order *o, const Order *p)
 	o->size *= p->size;
 }
 
-// gather copies the elements at the strides stride into a dense array with its axes in an order (to_dense), or back.
+// gather copies the elements at the given strides to a dense array with its axes in an order (to_dense), or back.
 static void
 gather(const Walk *w, const Order *o, const int64 *stride, void *strided, void *dense, bool single, bool to_dense)
 {
@@ -195,7 +195,7 @@ gather(const Walk *w, const Order *o, const int64 *stride, void *strided, void *
 	}
 }
 
-// in_order reports whether an array with these strides is dense in that order already.
+// in_order reports whether an array with these strides is already dense in that order.
 static bool
 in_order(const Walk *w, const Order *o, const int64 *stride)
 {
@@ -209,7 +209,7 @@ in_order(const Walk *w, const Order *o, const int64 *stride)
 	return true;
 }
 
-// ordered gives an operand with its axes in an order.
+// ordered returns an operand with its axes in an order.
 static const void *
 ordered(const Walk *w, const Order *o, const int64 *stride, const RgOperand *x)
 {
@@ -222,13 +222,14 @@ ordered(const Walk *w, const Order *o, const int64 *stride, const RgOperand *x)
 	return dense;
 }
 
-// as_product computes large contractions of two operands as matrix products; false where a label repeats in one operand
-// or in the result, or only one operand has it and the result does not.
+// as_product computes a large contraction of two operands as matrix products. It returns false if a label repeats in
+// one operand or in the result, or if only one operand has it and the result does not.
 static bool
 as_product(const Walk *w, const Spec *s, const RgOperand *x, RgChunk *out)
 {
 	enum { BATCH, LEFT, RIGHT, INNER };
-	Order group[4] = {{.size = 1}, {.size = 1}, {.size = 1}, {.size = 1}}, a = {.size = 1}, b = {.size = 1}, c = {.size = 1};
+	Order group[4] = {{.size = 1}, {.size = 1}, {.size = 1}, {.size = 1}}, a = {.size = 1}, b = {.size = 1},
+		c = {.size = 1};
 	int seen[3] = {0};
 	void *dense = out->data;
 
@@ -249,8 +250,9 @@ as_product(const Walk *w, const Spec *s, const RgOperand *x, RgChunk *out)
 	for (int i = 0; i < 3; i++)
 		if (seen[i] != (int) strlen(i == 2 ? s->out : s->in[i]))
 			return false;
-	if (x[0].single != x[1].single || x[0].ndim == 0 || x[1].ndim == 0 || group[LEFT].size > PG_INT32_MAX || group[RIGHT].size > PG_INT32_MAX ||
-		group[INNER].size > PG_INT32_MAX || (double) group[BATCH].size * group[LEFT].size * group[RIGHT].size * group[INNER].size < RG_BLAS_FROM)
+	if (x[0].single != x[1].single || x[0].ndim == 0 || x[1].ndim == 0 || group[LEFT].size > PG_INT32_MAX ||
+		group[RIGHT].size > PG_INT32_MAX || group[INNER].size > PG_INT32_MAX ||
+		(double) group[BATCH].size * group[LEFT].size * group[RIGHT].size * group[INNER].size < RG_BLAS_FROM)
 		return false;
 	append(&a, &group[BATCH]);
 	append(&a, &group[LEFT]);
@@ -263,14 +265,15 @@ as_product(const Walk *w, const Spec *s, const RgOperand *x, RgChunk *out)
 	append(&c, &group[RIGHT]);
 	if (!in_order(w, &c, w->stride[2]))
 		dense = palloc_extended(c.size * rg_width(out->single), MCXT_ALLOC_HUGE);
-	rg_multiply(out->single, group[BATCH].size, (int) group[LEFT].size, (int) group[INNER].size, (int) group[RIGHT].size,
+	rg_multiply(out->single, group[BATCH].size, (int) group[LEFT].size, (int) group[INNER].size,
+				(int) group[RIGHT].size,
 				ordered(w, &a, w->stride[0], &x[0]), ordered(w, &b, w->stride[1], &x[1]), dense);
 	if (dense != out->data)
 		gather(w, &c, w->stride[2], out->data, dense, out->single, false);
 	return true;
 }
 
-// rg_einsum computes the spec over n operands into a chunk, real where single is set.
+// rg_einsum computes the spec over n operands into a chunk, of real if single is set.
 static ArrayType *
 rg_einsum(const char *text, int n, const RgOperand *x, bool single)
 {
@@ -283,11 +286,13 @@ rg_einsum(const char *text, int n, const RgOperand *x, bool single)
 
 	lengths(&s, n, x, length);
 	if (ndim == 0)
-		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("einsum \"%s\" of these arguments is a scalar, not an array", text),
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("einsum \"%s\" of these arguments is a scalar, not an array", text),
 						errhint("Use dot(a, b) or sum_elements(einsum(…)) for a sum over all labels.")));
 	if (ndim > MAXDIM)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("einsum \"%s\": the result has %d dimensions, at most %d are possible", text, ndim, MAXDIM)));
+						errmsg("einsum \"%s\": the result has %d dimensions, at most %d are possible", text, ndim,
+							   MAXDIM)));
 	for (int i = 0; i < n; i++)
 		for (char *c = s.in[i]; *c; c++)
 			if (strchr(all, *c) == NULL) {
@@ -313,7 +318,7 @@ rg_einsum(const char *text, int n, const RgOperand *x, bool single)
 	return out.array;
 }
 
-// of_numbers is einsum of numbers alone: their product.
+// of_numbers is einsum of numbers only: their product.
 static double
 of_numbers(const char *text, int n, const RgOperand *x)
 {
@@ -336,7 +341,8 @@ RG_FUNCTION(einsum)
 		rg_operand(fcinfo, i + 1, "einsum", &x[i]);
 	if (rg_call(fcinfo)->result == FLOAT8OID)
 		PG_RETURN_FLOAT8(of_numbers(text_to_cstring(PG_GETARG_TEXT_PP(0)), n, x));
-	PG_RETURN_ARRAYTYPE_P(rg_einsum(text_to_cstring(PG_GETARG_TEXT_PP(0)), n, x, rg_call(fcinfo)->result == FLOAT4ARRAYOID));
+	PG_RETURN_ARRAYTYPE_P(rg_einsum(text_to_cstring(PG_GETARG_TEXT_PP(0)), n, x,
+									rg_call(fcinfo)->result == FLOAT4ARRAYOID));
 }
 
 RG_FUNCTION(diag)

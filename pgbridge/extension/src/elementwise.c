@@ -13,13 +13,13 @@ enum { NEG, ABS, SQUARE, SQRT, RELU, EXP = 6, LN, TANH, SIGMOID, SILU = 11, SECH
 
 typedef struct Kernel {
 	const char *name;
-	const char *infix;               // how messages write it, if it is an operator
+	const char *infix;               // the operator's sign in messages; NULL if it is none
 	double (*of)(const double *x);   // one element
 	int unary, binary;               // the vector loop, or NONE
-	double absent;                   // the second argument where the call has one only
+	double absent;                   // the second argument of calls with one argument
 } Kernel;
 
-// layout says how the vector loops walk an operand: rows rows of size elements, as strides.
+// How the vector loops go through an operand, as rows of elements: the distances between rows and between elements.
 typedef struct Layout {
 	long row;
 	int elem;
@@ -27,7 +27,7 @@ typedef struct Layout {
 
 #define BLOCK 1024
 
-// layout_of returns false for an operand that is repeated inside a row. size is the length of a row.
+// layout_of returns false if an operand is repeated inside a row. size is the length of a row.
 static bool
 layout_of(const RgOperand *x, int64 total, int64 size, Layout *l)
 {
@@ -42,7 +42,7 @@ layout_of(const RgOperand *x, int64 total, int64 size, Layout *l)
 	return true;
 }
 
-// suffix reports whether x, leading axes of length 1 left out, has the last axes of the shape dims.
+// suffix reports whether x, without leading axes of length 1, has the last axes of the shape dims.
 static bool
 suffix(const RgOperand *x, int ndim, const int *dims)
 {
@@ -63,7 +63,7 @@ load(const RgOperand *x, int64 from, int64 n, double *out)
 		out[i] = rg_at(x, from + i);
 }
 
-// widened runs a binary loop in double precision, block by block, where operands and result differ in type.
+// widened runs a binary loop in double precision, block by block, for operands and results of different types.
 static void
 widened(int op, int64 rows, int64 size, const RgOperand *x, const Layout *l, RgChunk *out)
 {
@@ -83,7 +83,7 @@ widened(int op, int64 rows, int64 size, const RgOperand *x, const Layout *l, RgC
 		}
 }
 
-// in_pieces runs a binary loop, a piece of the rows or of a row at a time.
+// in_pieces runs a binary loop over a piece of the rows, or of a row, at a time.
 static void
 in_pieces(int op, bool single, int64 rows, int64 size, const void *a, Layout la, const void *b, Layout lb, void *out)
 {
@@ -93,7 +93,8 @@ in_pieces(int op, bool single, int64 rows, int64 size, const void *a, Layout la,
 	for (int64 r = 0; r < rows; r += high)
 		for (int64 lo = 0; lo < size; lo += width) {
 			int64 n = Min(width, size - lo), m = Min(high, rows - r);
-			const void *p = (const char *) a + (r * la.row + lo * la.elem) * w, *q = (const char *) b + (r * lb.row + lo * lb.elem) * w;
+			const void *p = (const char *) a + (r * la.row + lo * la.elem) * w,
+				*q = (const char *) b + (r * lb.row + lo * lb.elem) * w;
 			void *o = (char *) out + (r * size + lo) * w;
 
 			CHECK_FOR_INTERRUPTS();
@@ -129,7 +130,7 @@ binary_loop(int op, const RgOperand *x, int ndim, const int *dims, RgChunk *out)
 			in_pieces(op, false, rows, size, x[0].data, l[0], x[1].data, l[1], out->data);
 		return true;
 	}
-	for (int i = 0; i < 2; i++) { // a number that real holds exactly goes along as real
+	for (int i = 0; i < 2; i++) { // a number that real holds exactly is passed as real
 		p[i] = x[i].data;
 		if (x[i].single)
 			continue;
@@ -160,7 +161,7 @@ unary_loop(int op, const RgOperand *x, RgChunk *out)
 	return true;
 }
 
-// each computes every element by the reference code, for all forms of broadcasting.
+// each computes every element with the reference code, for all forms of broadcasting.
 static void
 each(const Kernel *k, const RgOperand *x, int n, int ndim, const int *dims, RgChunk *out)
 {
@@ -194,7 +195,7 @@ each(const Kernel *k, const RgOperand *x, int n, int ndim, const int *dims, RgCh
 	}
 }
 
-// broadcast adds x's shape to dims: aligned at the right, lengths are equal or 1.
+// broadcast extends dims by x's shape. Shapes are aligned at the right; lengths must be equal or 1.
 static int
 broadcast(const Kernel *k, const RgOperand *x, int ndim, int *dims)
 {
@@ -207,8 +208,10 @@ broadcast(const Kernel *k, const RgOperand *x, int ndim, int *dims)
 		if (a != b && a != 1 && b != 1)
 			ereport(ERROR,
 					(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-					 k->infix ? errmsg("different shapes %s %s %s", rg_shape(ndim, old), k->infix, rg_shape(x->ndim, x->dims))
-							  : errmsg("different shapes %s and %s in %s", rg_shape(ndim, old), rg_shape(x->ndim, x->dims), k->name),
+					 k->infix ? errmsg("different shapes %s %s %s", rg_shape(ndim, old), k->infix,
+									   rg_shape(x->ndim, x->dims))
+							  : errmsg("different shapes %s and %s in %s", rg_shape(ndim, old),
+									   rg_shape(x->ndim, x->dims), k->name),
 					 errhint("Shapes are aligned at the right; lengths must be equal or 1.")));
 		dims[i] = a == 1 ? b : a;
 	}
@@ -303,7 +306,7 @@ bce(double z, double y)
 	return z > 0 ? z * (1 - y) + log1p(exp(-z)) : log1p(exp(z)) - z * y;
 }
 
-// bce_slope is sigmoid(z) - y, in factors that are exact where y is 0 or 1.
+// bce_slope is sigmoid(z) - y, written with factors that are exact for y = 0 and y = 1.
 static inline double
 bce_slope(double z, double y)
 {
@@ -312,7 +315,7 @@ bce_slope(double z, double y)
 	return (z < 0 ? (1 - y) * e - y : 1 - y - y * e) / (1 + e);
 }
 
-// bell is e^(-c·x²), c = 1 or 0.5, with the square in two parts, of which that of the upper half of its bits is exact.
+// bell is e^(-c·x²), c = 1 or 0.5. x is split in two parts: the square of its upper half of bits is exact.
 static inline double
 bell(double x, double c)
 {
@@ -326,7 +329,7 @@ bell(double x, double c)
 	return exp(-c * hi * hi) * exp(-c * (x - hi) * (x + hi));
 }
 
-// normal_cdf is erfc(-x/√2) / 2 with the quotient in two parts.
+// normal_cdf is erfc(-x/√2) / 2. The quotient is computed in two parts.
 static inline double
 normal_cdf(double x)
 {

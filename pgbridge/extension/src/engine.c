@@ -1,8 +1,8 @@
 // The child process: how it is started, spoken to and ended.
 //
-// Started at the first use, never when the library is loaded. Whatever goes wrong between a request and its answer ends
-// the child, and the next call starts another: a stream that is out of step cannot be repaired. It is killed and reaped
-// too when the backend ends, so that neither zombies nor orphans stay.
+// It is started at the first use, never when the library is loaded. Any error between a request and its answer ends it,
+// because a broken exchange cannot be repaired; the next call starts another. It is also killed and reaped when the
+// backend ends, so that neither zombies nor orphans are left.
 #include "engine.h"
 
 #include <fcntl.h>
@@ -26,7 +26,7 @@
 
 #define PROGRAM "relgrad-engine"
 #define FIRST_MAPPING (UINT64CONST(8) << 20)
-#define KEPT_MEMORY (UINT64CONST(64) << 20) // pages of the shared memory that stay between requests, in bytes
+#define KEPT_MEMORY (UINT64CONST(64) << 20) // bytes of shared memory that are kept between requests
 #define HEADER 5
 
 static RgEngine engines[RG_MAX_NESTED];
@@ -48,8 +48,8 @@ forget(RgEngine *e)
 	e->rows = NULL;
 }
 
-// stop kills and reaps an engine; it raises no error. A process that is not the one that started it has copies of the
-// descriptors only.
+// stop kills and reaps an engine. It raises no error. In a process that has not started the engine (a fork of the
+// backend) it only closes its copies of the descriptors.
 static void
 stop(RgEngine *e)
 {
@@ -72,7 +72,7 @@ stop_all(int code, Datum arg)
 		stop(&engines[i]);
 }
 
-// close_from closes all descriptors from first on: until version 16 those of a backend are not closed by exec.
+// close_from closes all descriptors from first on. Before version 16 exec does not close those of a backend.
 static void
 close_from(int first)
 {
@@ -88,8 +88,8 @@ close_from(int first)
 		close(fd);
 }
 
-// become_engine is the child between fork and exec: system calls only. Its group of processes is its own, so that a
-// cancelled statement that does not concern it leaves it alone.
+// become_engine is the child between fork and exec: system calls only. It gets a process group of its own, so that
+// signals to the backend's group do not reach it.
 static void
 become_engine(const char *path, char *const *env, pid_t parent, int sock, int memory)
 {
@@ -100,10 +100,10 @@ become_engine(const char *path, char *const *env, pid_t parent, int sock, int me
 	for (int s = 1; s < NSIG; s++)
 		signal(s, SIG_DFL);
 	setsid();
-	// It ends with the backend, however that ends; the backend may be gone already.
+	// The engine ends with the backend, however that ends. The backend may have ended already.
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
 		_exit(126);
-	// Where memory runs out the engine shall go, not the server.
+	// If memory runs out the kernel shall kill the engine, not the server.
 	if ((score = open("/proc/self/oom_score_adj", O_WRONLY)) >= 0) {
 		if (write(score, "500", 3) < 0)
 			score = -1;
@@ -119,7 +119,8 @@ become_engine(const char *path, char *const *env, pid_t parent, int sock, int me
 	_exit(127);
 }
 
-// environment is what the engine sees: of the server's own variables only those that its libraries and temporary files need.
+// environment is the engine's environment: of the server's variables only those that its libraries and temporary files
+// need.
 static char **
 environment(void)
 {
@@ -155,8 +156,9 @@ start(RgEngine *e)
 	}
 	ReserveExternalFD();
 	ReserveExternalFD();
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0 || (memory = memfd_create("relgrad", MFD_CLOEXEC | MFD_ALLOW_SEALING)) < 0 ||
-		// so that no access to what is mapped can fail
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0 ||
+		(memory = memfd_create("relgrad", MFD_CLOEXEC | MFD_ALLOW_SEALING)) < 0 ||
+		// so that access to mapped memory cannot fail
 		fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK) != 0)
 		fault = errno;
 	if (fault == 0) {
@@ -184,14 +186,15 @@ start(RgEngine *e)
 	e->memory = memory;
 }
 
-// rg_engine_begin gives an engine that waits for a request, at the next level.
+// rg_engine_begin returns an engine that waits for a request, at the next level.
 RgEngine *
 rg_engine_begin(void)
 {
 	RgEngine *e;
 
 	if (running == RG_MAX_NESTED)
-		ereport(ERROR, (errcode(ERRCODE_STATEMENT_TOO_COMPLEX), errmsg("gradient() and its kin are called within one another more than %d deep", RG_MAX_NESTED),
+		ereport(ERROR, (errcode(ERRCODE_STATEMENT_TOO_COMPLEX),
+						errmsg("gradient() and its kin are called within one another more than %d deep", RG_MAX_NESTED),
 						errdetail("A statement that such a call runs calls the next one.")));
 	e = &engines[running];
 	if (e->pid != 0 && (e->owner != getpid() || e->busy))
@@ -212,7 +215,7 @@ rg_engine_begin(void)
 	return e;
 }
 
-// shrink gives the memory of a large frame back.
+// shrink frees the memory of a large frame.
 static void
 shrink(StringInfo s)
 {
@@ -232,7 +235,7 @@ leave(RgEngine *e)
 	shrink(&e->out);
 }
 
-// rg_engine_end ends a request that was answered: the engine waits for the next one. Of much shared memory the pages are
+// rg_engine_end ends a request that was answered. The engine waits for the next one. Pages of large shared memory are
 // given back; what is mapped stays readable.
 void
 rg_engine_end(RgEngine *e)
@@ -243,7 +246,7 @@ rg_engine_end(RgEngine *e)
 		(void) fallocate(e->memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, KEPT_MEMORY, e->mapped - KEPT_MEMORY);
 }
 
-// rg_engine_abandon ends a request by an error.
+// rg_engine_abandon ends a request that has failed.
 void
 rg_engine_abandon(RgEngine *e)
 {
@@ -254,14 +257,14 @@ rg_engine_abandon(RgEngine *e)
 		stop(e);
 }
 
-// rg_engine_running gives the engine of the innermost request, NULL where none is under way.
+// rg_engine_running returns the engine of the innermost request, NULL if there is none.
 RgEngine *
 rg_engine_running(void)
 {
 	return running == 0 ? NULL : &engines[running - 1];
 }
 
-// rg_fault is for what no correct engine sends.
+// rg_fault raises an error about something that no correct engine sends.
 void
 rg_fault(RgEngine *e, const char *format, ...)
 {
@@ -277,7 +280,7 @@ rg_fault(RgEngine *e, const char *format, ...)
 	abort(); // not reached
 }
 
-// gone reports why the other side of the socket is closed.
+// gone raises an error that says why the other side of the socket is closed.
 static void RG_NORETURN_ATTR
 gone(RgEngine *e)
 {
@@ -285,7 +288,7 @@ gone(RgEngine *e)
 	pid_t pid = 0;
 
 	e->lost = true;
-	for (int i = 0; i < 200 && pid == 0; i++) { // its descriptors are closed before it can be reaped
+	for (int i = 0; i < 200 && pid == 0; i++) { // a process's descriptors are closed before it can be reaped
 		while ((pid = waitpid(e->pid, &status, WNOHANG)) < 0 && errno == EINTR)
 			;
 		if (pid == 0)
@@ -295,14 +298,15 @@ gone(RgEngine *e)
 		forget(e);
 	ereport(ERROR, (errcode(ERRCODE_CONNECTION_FAILURE), errmsg("the engine ended amid a request"),
 					pid <= 0					? errdetail("It closed its connection.")
-					: WIFSIGNALED(status)		? errdetail("It was ended by signal %d: %s.", WTERMSIG(status), strsignal(WTERMSIG(status)))
+					: WIFSIGNALED(status)		? errdetail("It was ended by signal %d: %s.", WTERMSIG(status),
+															strsignal(WTERMSIG(status)))
 					: WEXITSTATUS(status) == 127 ? errdetail("The program could not be executed.")
 												: errdetail("It ended with exit status %d.", WEXITSTATUS(status)),
 					errhint("The server's log has what it said last. The next call starts another one.")));
 	abort(); // not reached
 }
 
-// wait_for waits for the socket, and lets a cancelled statement end here.
+// wait_for waits for the socket. A cancelled statement ends here.
 static void
 wait_for(RgEngine *e, int event)
 {
@@ -310,7 +314,7 @@ wait_for(RgEngine *e, int event)
 
 	if (what & WL_LATCH_SET) {
 		ResetLatch(MyLatch);
-		e->lost = true; // if an error comes out of it
+		e->lost = true; // in case the check raises an error
 		CHECK_FOR_INTERRUPTS();
 		e->lost = false;
 	}
@@ -330,7 +334,7 @@ rg_put_u8(RgEngine *e, uint8 x)
 	appendBinaryStringInfo(&e->out, (char *) &x, sizeof x);
 }
 
-// little puts the low bytes of x, the lowest first.
+// little writes the low bytes of x, the lowest first.
 static void
 little(char *to, uint64 x, int bytes)
 {
@@ -410,7 +414,8 @@ from_little(const char *from, int bytes)
 	return x;
 }
 
-// rg_receive_frame waits for a frame. Its payload stays until the next one. The buffer grows with what really comes.
+// rg_receive_frame waits for a frame. Its payload stays until the next one. The buffer grows with the bytes that
+// arrive, not with the length that is announced.
 RgReader
 rg_receive_frame(RgEngine *e)
 {
@@ -466,7 +471,7 @@ rg_get_u64(RgReader *r)
 	return from_little(take(r, 8), 8);
 }
 
-// rg_get_string gives a copy.
+// rg_get_string returns a copy.
 char *
 rg_get_string(RgReader *r)
 {
@@ -485,8 +490,8 @@ rg_get_end(RgReader *r)
 		rg_fault(r->engine, "a frame %c that is too long", r->kind);
 }
 
-// rg_own_context takes the line that SPI adds from an error's context: statements of the engine are nothing that the user
-// has written, and may be long.
+// rg_own_context removes SPI's line from an error's context: it shows a statement of the engine, which the user has not
+// written and which may be long.
 void
 rg_own_context(ErrorData *error, const char *sql)
 {
@@ -499,7 +504,7 @@ rg_own_context(ErrorData *error, const char *sql)
 	if (*end == '\n')
 		end++;
 	else if (at > error->context)
-		at--; // the line break before it
+		at--; // also the line break before it
 	memmove(at, end, strlen(end) + 1);
 	if (*error->context == 0)
 		error->context = NULL;
@@ -508,10 +513,12 @@ rg_own_context(ErrorData *error, const char *sql)
 static void
 map(RgEngine *e, uint64 size)
 {
-	void *at = e->map == NULL ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, e->memory, 0) : mremap(e->map, e->mapped, size, MREMAP_MAYMOVE);
+	void *at = e->map == NULL ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, e->memory, 0)
+							  : mremap(e->map, e->mapped, size, MREMAP_MAYMOVE);
 
 	if (at == MAP_FAILED)
-		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("could not map " UINT64_FORMAT " bytes shared with the engine: %m", size)));
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY),
+						errmsg("could not map " UINT64_FORMAT " bytes shared with the engine: %m", size)));
 	e->map = at;
 	e->mapped = size;
 }
@@ -522,11 +529,12 @@ size_of(RgEngine *e)
 	struct stat st;
 
 	if (fstat(e->memory, &st) != 0)
-		ereport(ERROR, (errcode(ERRCODE_SYSTEM_ERROR), errmsg("could not find the size of the memory shared with the engine: %m")));
+		ereport(ERROR, (errcode(ERRCODE_SYSTEM_ERROR),
+						errmsg("could not find the size of the memory shared with the engine: %m")));
 	return st.st_size;
 }
 
-// rg_grow makes the shared memory at least so large, in bytes.
+// rg_grow makes the shared memory at least this large, in bytes.
 void
 rg_grow(RgEngine *e, uint64 size)
 {
@@ -538,11 +546,12 @@ rg_grow(RgEngine *e, uint64 size)
 		wanted *= 2;
 	has = size_of(e);
 	if (has < wanted && ftruncate(e->memory, wanted) != 0)
-		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("could not share " UINT64_FORMAT " bytes with the engine: %m", wanted)));
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY),
+						errmsg("could not share " UINT64_FORMAT " bytes with the engine: %m", wanted)));
 	map(e, Max(has, wanted));
 }
 
-// rg_remap maps what the engine has added.
+// rg_remap maps what the engine has added to the shared memory.
 void
 rg_remap(RgEngine *e)
 {

@@ -1,4 +1,5 @@
-// The engine (the program relgrad-engine) as a child process of a backend: frames over a socket, bulk data in shared memory.
+// The engine (the program relgrad-engine) as a child process of a backend. Frames go over a socket, bulk data through
+// shared memory.
 #ifndef RELGRAD_ENGINE_H
 #define RELGRAD_ENGINE_H
 #include "postgres.h"
@@ -15,10 +16,10 @@
 
 #define RG_NORETURN_ATTR __attribute__((noreturn))
 
-// Requests may be nested: a statement run for the engine may itself call gradient(). Each level has its own engine.
+// Requests may be nested: a statement that the engine runs may itself call gradient(). Each level has its own engine.
 #define RG_MAX_NESTED 4
 
-// Rows from the engine, as relgrad.gen_rows() and results show them: positions in the shared memory, checked.
+// Rows from the engine, in results and for relgrad.gen_rows(): checked positions in the shared memory.
 typedef struct RgColumn {
 	char *name;
 	Oid type;
@@ -26,13 +27,13 @@ typedef struct RgColumn {
 	bool nulls;
 	int ndim;
 	int dims[MAXDIM];
-	uint64 cell; // bytes of a row, 0 for text
+	uint64 cell; // bytes of a row; 0 for text
 	uint64 data_at, nulls_at, extra_at;
 } RgColumn;
 
 typedef struct RgBlock {
 	uint64 rows;
-	uint64 end; // behind all of it
+	uint64 end; // the end of the block in the shared memory
 	int ncols;
 	RgColumn *cols;
 } RgBlock;
@@ -43,13 +44,13 @@ typedef struct RgEngine {
 	int sock, memory;
 	char *map; // the shared memory
 	uint64 mapped;
-	bool busy;	 // amid a request: it cannot be used again unless it answers in order
-	bool lost;	 // the exchange of frames is broken, or an interrupt came amid it
+	bool busy;	 // in a request: it can be used again only after a proper answer
+	bool lost;	 // the exchange of frames is broken, or was interrupted
 	StringInfoData in, out;
-	RgBlock *rows;	   // of relgrad.gen_rows(), NULL: none
+	RgBlock *rows;	   // of relgrad.gen_rows(); NULL: none
 } RgEngine;
 
-// A frame's payload that is being read.
+// A reader of a frame's payload.
 typedef struct RgReader {
 	RgEngine *engine;
 	char kind;
@@ -90,10 +91,10 @@ typedef struct RgRequest {
 	const char *function;
 	bool atomic;   // no transaction control
 	bool stable;   // runs nothing that writes
-	bool fresh;	   // reads see what the request itself has done, and behind a commit what others have
+	bool fresh;	   // reads see what the request itself has changed and, after a commit, what others have
 	char *param_table; // of gradient, else NULL
 	char *args;		   // a JSON object
-	TupleDesc desc;	   // of the result's rows, NULL: none
+	TupleDesc desc;	   // of the result's rows; NULL: it has none
 	Tuplestorestate *store;
 } RgRequest;
 

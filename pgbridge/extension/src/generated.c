@@ -1,5 +1,5 @@
-// Functions that only generated SQL calls, as the dialect Postgres of package sqlgen writes them: gen_<kernel> is the
-// kernel of that name, its attributes as arguments. Those that draw are in random.c, element-wise ones in elementwise.c.
+// Functions that only generated SQL calls, as package sqlgen writes it for Postgres. gen_<kernel> is the kernel of that
+// name, with its attributes as arguments. Those that draw are in random.c, element-wise ones in elementwise.c.
 #include "chunk.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "storage/itemptr.h"
 #include "utils/builtins.h"
 
-// A Walk goes through the elements of a shape in row-major order; off is the offset in another chunk.
+// A Walk goes through the elements of a shape in row-major order. off is the offset in another chunk.
 typedef struct Walk {
 	int ndim;
 	const int *dims;
@@ -30,7 +30,8 @@ next(Walk *w)
 	}
 }
 
-// repeated walks through the shape dims beside a chunk of shape small that is broadcast to it; false where it is not.
+// repeated walks through the shape dims beside a chunk of shape small, which is broadcast to it. It returns false if
+// that is not possible.
 static bool
 repeated(int ndim, const int *dims, int n, const int *small, Walk *w)
 {
@@ -50,7 +51,7 @@ repeated(int ndim, const int *dims, int n, const int *small, Walk *w)
 	return true;
 }
 
-// gen_sum_to(x, shape) sums over the axes in which the shape has length 1 or no axis, in double precision.
+// gen_sum_to(x, shape) sums in double precision over the axes that have length 1 in the shape or are not in it.
 RG_FUNCTION(gen_sum_to)
 {
 	RgOperand x;
@@ -78,7 +79,7 @@ RG_FUNCTION(gen_sum_to)
 	PG_RETURN_ARRAYTYPE_P(out.array);
 }
 
-// gen_expand_to(x, shape) repeats a chunk or a number to the shape.
+// gen_expand_to(x, shape) repeats a chunk or a number so that it has the shape.
 RG_FUNCTION(gen_expand_to)
 {
 	RgOperand x;
@@ -90,7 +91,8 @@ RG_FUNCTION(gen_expand_to)
 	ndim = rg_shape_arg(fcinfo, 1, "expand_to", dims);
 	if (!repeated(ndim, dims, x.ndim, x.dims, &w))
 		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-						errmsg("shape %s does not expand to shape %s", rg_shape(x.ndim, x.dims), rg_shape(ndim, dims))));
+						errmsg("shape %s does not expand to shape %s", rg_shape(x.ndim, x.dims),
+							   rg_shape(ndim, dims))));
 	out = rg_new_chunk("expand_to", x.single, ndim, dims);
 	for (int64 i = 0; i < out.size; i++, next(&w)) {
 		RG_LOOK(i);
@@ -99,7 +101,7 @@ RG_FUNCTION(gen_expand_to)
 	PG_RETURN_ARRAYTYPE_P(out.array);
 }
 
-// gen_pad(x, shape, start) is zeros of the shape with x placed at start, which counts from 1.
+// gen_pad(x, shape, start) is zeros of the shape with x at start, which counts from 1.
 RG_FUNCTION(gen_pad)
 {
 	RgOperand x;
@@ -122,7 +124,8 @@ RG_FUNCTION(gen_pad)
 	}
 	if (!inside)
 		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-						errmsg("a box of shape %s is not inside shape %s", rg_shape(x.ndim, x.dims), rg_shape(ndim, dims))));
+						errmsg("a box of shape %s is not inside shape %s", rg_shape(x.ndim, x.dims),
+							   rg_shape(ndim, dims))));
 	out = rg_new_chunk("pad", x.single, ndim, dims);
 	rg_clear(out.data, out.size * rg_width(out.single));
 	for (int64 i = 0; i < x.size; i++, next(&w)) {
@@ -132,7 +135,7 @@ RG_FUNCTION(gen_pad)
 	PG_RETURN_ARRAYTYPE_P(out.array);
 }
 
-// gen_put(g, shape, index) is zeros of the shape with g at the index, which counts from 1; all zeros where it is outside.
+// gen_put(g, shape, index) is zeros of the shape with g at the index, which counts from 1; all zeros if it is outside.
 RG_FUNCTION(gen_put)
 {
 	int dims[MAXDIM], ndim = rg_shape_arg(fcinfo, 1, "put", dims), n;
@@ -141,7 +144,8 @@ RG_FUNCTION(gen_put)
 	bool inside = true;
 
 	if (n != ndim)
-		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR), errmsg("%d subscripts of shape %s", n, rg_shape(ndim, dims))));
+		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+						errmsg("%d subscripts of shape %s", n, rg_shape(ndim, dims))));
 	for (int d = 0; d < ndim; d++) {
 		inside = inside && index[d] >= 1 && index[d] <= dims[d];
 		off = inside ? off * dims[d] + index[d] - 1 : 0;
@@ -152,7 +156,8 @@ RG_FUNCTION(gen_put)
 	PG_RETURN_ARRAYTYPE_P(out.array);
 }
 
-// gen_to_real(x) rounds to real by IEEE 754: what is too large becomes infinite, where Postgres's cast raises an error.
+// gen_to_real(x) rounds to real by IEEE 754: a number that is too large becomes infinite. Postgres's cast raises an
+// error.
 RG_FUNCTION(gen_to_real)
 {
 	RgOperand x;
@@ -191,12 +196,14 @@ RG_FUNCTION(gen_stack_row)
 						errhint("Give it a value, such as coalesce(x, 0).")));
 	if (rows != expected)
 		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-						errmsg("array_agg: a group has %lld rows, others have %lld", (long long) rows, (long long) expected),
+						errmsg("array_agg: a group has %lld rows, others have %lld", (long long) rows,
+							   (long long) expected),
 						errhint("Chunks of a column have one shape: choose groups of one size.")));
 	PG_RETURN_INT64(PG_GETARG_INT64(0));
 }
 
-// gen_changed(what) raises what another session has changed of that for which a text was planned; of NULL, which is nothing, it is NULL.
+// gen_changed(what) raises an error with the text what, which says what another session has changed since a text was
+// planned. It is NULL for NULL: nothing has changed.
 RG_FUNCTION(gen_changed)
 {
 	ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE), errmsg("%s", text_to_cstring(PG_GETARG_TEXT_PP(0))),
@@ -204,7 +211,7 @@ RG_FUNCTION(gen_changed)
 					errhint("Run the statement again: it is planned for what is there now.")));
 }
 
-// gen_shaped(x, shape) tells whether a chunk has a shape, of which only the array's header is read.
+// gen_shaped(x, shape) tells whether a chunk has the shape. It reads only the array's header.
 RG_FUNCTION(gen_shaped)
 {
 	ArrayType *head = (ArrayType *) PG_DETOAST_DATUM_SLICE(PG_GETARG_DATUM(0), 0, ARR_OVERHEAD_NONULLS(MAXDIM));
@@ -217,7 +224,7 @@ RG_FUNCTION(gen_shaped)
 	PG_RETURN_BOOL(same);
 }
 
-// gen_row_id(ctid) makes a number of a row's place, in the order of the table's file.
+// gen_row_id(ctid) turns a row's place into a number, in the order of the table's file.
 RG_FUNCTION(gen_row_id)
 {
 	ItemPointer p = (ItemPointer) PG_GETARG_POINTER(0);
@@ -225,13 +232,13 @@ RG_FUNCTION(gen_row_id)
 	PG_RETURN_INT64((int64) ItemPointerGetBlockNumberNoCheck(p) << 16 | ItemPointerGetOffsetNumberNoCheck(p));
 }
 
-// gen_place(tableoid, ctid, xmin, cmin) is a hash of where a row lies and who wrote it: from those of all rows the engine sees whether a
-// table's content has changed.
+// gen_place(tableoid, ctid, xmin, cmin) is a hash of a row's place and of who wrote it. By the hashes of all rows the
+// engine sees whether a table's content has changed.
 RG_FUNCTION(gen_place)
 {
 	ItemPointer p = (ItemPointer) PG_GETARG_POINTER(1);
-	uint32 key[] = {PG_GETARG_OID(0), ItemPointerGetBlockNumberNoCheck(p), ItemPointerGetOffsetNumberNoCheck(p), PG_GETARG_TRANSACTIONID(2),
-					DatumGetCommandId(PG_GETARG_DATUM(3))};
+	uint32 key[] = {PG_GETARG_OID(0), ItemPointerGetBlockNumberNoCheck(p), ItemPointerGetOffsetNumberNoCheck(p),
+					PG_GETARG_TRANSACTIONID(2), DatumGetCommandId(PG_GETARG_DATUM(3))};
 
 	PG_RETURN_INT64((int64) hash_bytes_extended((const unsigned char *) key, sizeof key, 0));
 }

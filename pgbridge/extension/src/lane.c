@@ -1,5 +1,5 @@
-// Maps of lanes, the elements of a chunk's last axis, and what they share with reductions. As in kernels/lane.go sums leave the largest
-// element out, and squares are those of scaled numbers, so that no digits are lost.
+// Maps of lanes, which are the elements along a chunk's last axis, and functions that reductions use too. As in
+// kernels/lane.go, sums leave the largest element out, and squares are of scaled numbers, so that no digits are lost.
 #include "chunk.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "cpu.h"
 #include "lane.h"
 
-#define LAYER_NORM_EPS 1e-5 // as kernels/lane.go
+#define LAYER_NORM_EPS 1e-5 // as in kernels/lane.go
 
 void
 rg_pair(FunctionCallInfo fcinfo, const char *kernel, RgOperand *x)
@@ -15,7 +15,8 @@ rg_pair(FunctionCallInfo fcinfo, const char *kernel, RgOperand *x)
 	rg_operands(fcinfo, kernel, 2, x);
 	if (!rg_same_shape(&x[0], &x[1]))
 		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-						errmsg("different shapes %s and %s in %s", rg_shape(x[0].ndim, x[0].dims), rg_shape(x[1].ndim, x[1].dims), kernel)));
+						errmsg("different shapes %s and %s in %s", rg_shape(x[0].ndim, x[0].dims),
+							   rg_shape(x[1].ndim, x[1].dims), kernel)));
 }
 
 double
@@ -30,7 +31,8 @@ rg_largest(int64 n, const double *x)
 	return m;
 }
 
-// in_double gives x's elements from from on, stride apart, in double precision; buf has room for them.
+// rg_in_double returns x's elements in double precision: n elements, the first at from, stride apart. buf has room for
+// them.
 const double *
 rg_in_double(const RgOperand *x, int64 from, int64 stride, int64 n, double *buf)
 {
@@ -43,7 +45,7 @@ rg_in_double(const RgOperand *x, int64 from, int64 stride, int64 n, double *buf)
 	return buf;
 }
 
-// scale_of is a power of two, 1 for usual numbers, with which squares stay in range.
+// scale_of is a power of two that keeps squares of the scaled numbers in range; 1 for usual numbers.
 static double
 scale_of(int64 n, const double *x)
 {
@@ -56,7 +58,7 @@ scale_of(int64 n, const double *x)
 	return m > 1e150 ? 0x1p-540 : m < 1e-140 ? 0x1p540 : 1;
 }
 
-// scaled_length is the Euclidean norm of any numbers.
+// rg_scaled_length is the Euclidean norm, also of numbers whose squares are out of range.
 double
 rg_scaled_length(int64 n, const double *x)
 {
@@ -71,7 +73,7 @@ rg_scaled_length(int64 n, const double *x)
 	return sqrt(s) / scale;
 }
 
-// largest_at is where the largest element is; the first NaN counts as that.
+// largest_at is the index of the largest element, or of the first NaN.
 static int64
 largest_at(int64 n, const double *x)
 {
@@ -87,7 +89,7 @@ largest_at(int64 n, const double *x)
 	return m;
 }
 
-// log_sum_exp_parts gives ln Σ eˣ as the largest element and what the others add to it.
+// rg_log_sum_exp_parts returns ln Σ eˣ in two parts: the largest element, and in more what the others add to it.
 double
 rg_log_sum_exp_parts(int64 n, const double *x, double *more)
 {
@@ -106,10 +108,11 @@ rg_log_sum_exp_parts(int64 n, const double *x, double *more)
 	return m;
 }
 
-// A map of one lane of n elements, or two, to another of size elements.
+// A map from one lane of n elements, or two, to another lane.
 typedef void (*Row)(int64 n, const double *x, const double *g, double *out);
 
-// rows applies a map to every lane of the last axis of the arguments; with one the results have length 1 there.
+// rows applies a map to every lane of the last axis of the arguments. If one is set, the result's last axis has length
+// 1.
 static Datum
 rows(FunctionCallInfo fcinfo, const char *kernel, Row row, bool one)
 {
@@ -174,7 +177,8 @@ log_softmax_row(int64 n, const double *x, const double *g pg_attribute_unused(),
 	}
 }
 
-// softmax_center_row is g - Σ softmax(x)·g: without the largest element m, whose g the others' are taken from.
+// softmax_center_row is g - Σ softmax(x)·g. To lose no digits, g[m] is first subtracted from all g, where x[m] is the
+// largest.
 static void
 softmax_center_row(int64 n, const double *x, const double *g, double *out)
 {
@@ -213,7 +217,7 @@ log_softmax_slope_row(int64 n, const double *x, const double *g, double *out)
 	}
 }
 
-// unit is x divided by its length, and the length: 0 where that is.
+// unit writes x divided by its length to out and returns the length. If the length is 0, out is 0.
 static double
 unit(int64 n, const double *x, double *out)
 {
@@ -244,7 +248,8 @@ l2_length_row(int64 n, const double *x, const double *g pg_attribute_unused(), d
 	out[0] = rg_scaled_length(n, x);
 }
 
-// l2_normalize_slope_row is (g - y·Σ y·g) / |x|, of g less the multiple of y that is 0 where y is largest.
+// l2_normalize_slope_row is (g - y·Σ y·g) / |x|. To lose no digits, the multiple of y that equals g at the largest |y|
+// is first subtracted from g.
 static void
 l2_normalize_slope_row(int64 n, const double *x, const double *g, double *out)
 {
@@ -272,7 +277,8 @@ l2_normalize_slope_row(int64 n, const double *x, const double *g, double *out)
 	}
 }
 
-// centered is x less its mean, scaled, with its scale and the standard deviation of layer_norm, scaled too.
+// centered writes x minus its mean, times a scale, to out. It returns the standard deviation of layer_norm times that
+// scale.
 static double
 centered(int64 n, const double *x, double *out, double *scale)
 {
@@ -322,7 +328,8 @@ layer_norm_deviation_row(int64 n, const double *x, const double *g pg_attribute_
 static void
 layer_norm_slope_row(int64 n, const double *x, const double *g, double *out)
 {
-	double *y = palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE), scale, sd = centered(n, x, y, &scale), c = 0, mean = 0, along = 0, left = 0, slope;
+	double *y = palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE), scale, sd = centered(n, x, y, &scale);
+	double c = 0, mean = 0, along = 0, left = 0, slope;
 	int64 m = 0, k = 0;
 
 	for (int64 i = 0; i < n; i++) {
@@ -399,7 +406,8 @@ RG_FUNCTION(gen_cross_entropy_slope)
 		rg_wrong_type("cross_entropy", &z, 1, "The arguments must be a vector of logits and a bigint label.");
 	if (label < 0 || label >= z.size)
 		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-						errmsg("label %lld of cross_entropy is not in 0 to %lld", (long long) label, (long long) z.size - 1)));
+						errmsg("label %lld of cross_entropy is not in 0 to %lld", (long long) label,
+							   (long long) z.size - 1)));
 	out = rg_new_chunk("cross_entropy", z.single, 1, z.dims);
 	in = palloc_extended(z.size * sizeof(double), MCXT_ALLOC_HUGE);
 	res = palloc_extended(z.size * sizeof(double), MCXT_ALLOC_HUGE);

@@ -5,8 +5,8 @@
 #include "cpu.h"
 #include "product.h"
 
-// Between two looks for a cancel request lie so many multiplications, about 20 ms with a library and as long without, and so many
-// numbers that are read or written.
+// A check for a cancel request comes after this many multiplications (about 20 ms, with a library and without), and
+// after this many numbers that are read or written.
 #define PLAIN_PANEL ((int64) 1 << 25)
 #define PANEL (rg_has_gemm() ? (int64) 1 << 28 : PLAIN_PANEL)
 #define TRAFFIC ((int64) 1 << 22)
@@ -24,7 +24,8 @@ static void
 mismatch(const RgOperand *x)
 {
 	ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-					errmsg("different shapes %s and %s in matmul", rg_shape(x[0].ndim, x[0].dims), rg_shape(x[1].ndim, x[1].dims)),
+					errmsg("different shapes %s and %s in matmul", rg_shape(x[0].ndim, x[0].dims),
+						   rg_shape(x[1].ndim, x[1].dims)),
 					errhint("The last axis of a and the last but one of b (the only one of a vector) must be equal, leading axes too.")));
 }
 
@@ -58,7 +59,7 @@ sizes(const RgOperand *x)
 	return s;
 }
 
-// plain multiplies without a library; sums of real run in double precision.
+// plain multiplies without a library. Sums of real run in double precision.
 static void
 plain(bool single, int64 batch, int m, int k, int n, const void *a, const void *b, void *c)
 {
@@ -91,7 +92,7 @@ plain(bool single, int64 batch, int m, int k, int n, const void *a, const void *
 	pfree(acc);
 }
 
-// one_row multiplies a row with a matrix that takes long to be read. A library would not be faster.
+// one_row multiplies a row with a matrix that takes long to be read, where a library would not be faster.
 static void
 one_row(bool single, int k, int n, const void *a, const void *b, void *c)
 {
@@ -122,7 +123,7 @@ one_row(bool single, int k, int n, const void *a, const void *b, void *c)
 			}
 }
 
-// rg_multiply goes in panels of rows, so that a cancel request is seen.
+// rg_multiply multiplies a panel of rows at a time, so that a cancel request is noticed.
 void
 rg_multiply(bool single, int64 batch, int m, int k, int n, const void *a, const void *b, void *c)
 {
@@ -131,7 +132,8 @@ rg_multiply(bool single, int64 batch, int m, int k, int n, const void *a, const 
 	char *pc = c;
 	double each = (double) m * k * n;
 	double touched = (double) m * k + (double) k * n + (double) m * n;
-	int64 step = each < RG_BLAS_FROM ? (int64) Max(1, Min(PLAIN_PANEL / each, TRAFFIC / touched)) : 1; // small ones: many at a time
+	// many small products at a time
+	int64 step = each < RG_BLAS_FROM ? (int64) Max(1, Min(PLAIN_PANEL / each, TRAFFIC / touched)) : 1;
 	int panel = (int) Min(m, Max(1, Min(PANEL / ((double) k * n), TRAFFIC / ((double) k + n))));
 	bool wide = panel == 1 && (double) k * n > TRAFFIC;
 
@@ -164,8 +166,10 @@ RG_FUNCTION(matmul)
 	rg_operands(fcinfo, "matmul", 2, x);
 	s = sizes(x);
 	if (s.ndim == 0)
-		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("matmul of arguments of this rank is a scalar, not an array"),
-						errdetail("The arguments have the shapes %s and %s.", rg_shape(x[0].ndim, x[0].dims), rg_shape(x[1].ndim, x[1].dims)),
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("matmul of arguments of this rank is a scalar, not an array"),
+						errdetail("The arguments have the shapes %s and %s.", rg_shape(x[0].ndim, x[0].dims),
+								  rg_shape(x[1].ndim, x[1].dims)),
 						errhint("Use dot(a, b) for two vectors.")));
 	out = rg_new_chunk("matmul", x[0].single, s.ndim, s.dims);
 	rg_multiply(out.single, s.batch, s.m, s.k, s.n, x[0].data, x[1].data, out.data);

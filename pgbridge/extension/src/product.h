@@ -3,7 +3,7 @@
 #define RELGRAD_PRODUCT_H
 #include "postgres.h"
 
-// From this number of multiplications on a library is worth its call.
+// The number of multiplications from which calling a library is worth while.
 #define RG_BLAS_FROM 4096
 
 // rg_multiply computes c = a·b for batch pairs of dense row-major a [m,k] and b [k,n].

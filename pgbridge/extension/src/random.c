@@ -1,4 +1,4 @@
-// Draws by Philox, equal on every engine: element i of the stream (seed, hash of the key). See tensor/philox.go.
+// Draws by Philox, the same on every engine: element i of the stream (seed, hash of the key). See tensor/philox.go.
 #include "chunk.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ hash_key(const int64 *parts, int n)
 	return h;
 }
 
-// key_arg hashes argument i; a call without it has the empty key.
+// key_arg hashes argument i. A call without it has the empty key.
 static uint64
 key_arg(FunctionCallInfo fcinfo, int i, const char *kernel)
 {
@@ -30,7 +30,7 @@ key_arg(FunctionCallInfo fcinfo, int i, const char *kernel)
 	return hash_key(parts, n);
 }
 
-// philox is Philox4x32-10 (Salmon et al., SC 2011): all four words, of which rg_uniform_f64 gives two.
+// philox is Philox4x32-10 (Salmon et al., SC 2011) with all four words; rg_uniform_f64 gives two of them.
 static void
 philox(uint64 seed, uint32 c[4])
 {
@@ -85,7 +85,8 @@ RG_FUNCTION(glorot_uniform)
 	RgChunk x;
 
 	if (!(in + out > 0))
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("glorot_uniform with fan_in %g and fan_out %g", in, out),
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("glorot_uniform with fan_in %g and fan_out %g", in, out),
 						errhint("Their sum must be positive: they count inputs and outputs.")));
 	x = uniform(fcinfo, "glorot_uniform");
 	for (int64 i = 0; i < x.size; i++) {
@@ -95,7 +96,7 @@ RG_FUNCTION(glorot_uniform)
 	PG_RETURN_ARRAYTYPE_P(x.array);
 }
 
-// normal is a draw by Box and Muller.
+// normal is a normal draw by the method of Box and Muller.
 static double
 normal(uint64 seed, uint64 key, uint64 i)
 {
@@ -134,7 +135,7 @@ RG_FUNCTION(random_int)
 	PG_RETURN_INT64(u >= (double) n ? n - 1 : Min((int64) u, n - 1));
 }
 
-// threshold is how many of the 2^32 words drop an element: see tensor.Threshold.
+// threshold is how many of the 2^32 values of a word drop an element: see tensor.Threshold.
 static uint32_t
 threshold(double p)
 {
@@ -142,7 +143,7 @@ threshold(double p)
 }
 
 // gen_drop_mask(key, p, site, seed, step[, shape]) is the mask of dropout: 0 with probability p, else 1/(1 - p), by the
-// words of the stream (seed, hash(site, step, key)); without a shape a number.
+// words of the stream (seed, hash(site, step, key)). Without a shape it is a number.
 RG_FUNCTION(gen_drop_mask)
 {
 	int64 parts[3] = {PG_GETARG_INT64(2), PG_GETARG_INT64(4), PG_GETARG_INT64(0)};
@@ -173,7 +174,7 @@ RG_FUNCTION(gen_drop_mask)
 	PG_RETURN_ARRAYTYPE_P(out.array);
 }
 
-// gen_row_key(parts) hashes a key; gen_text_key and gen_float_key make a part of a text and of a number.
+// gen_row_key(parts) hashes a key. gen_text_key and gen_float_key make a part of a key from a text and from a number.
 RG_FUNCTION(gen_row_key)
 {
 	int n;

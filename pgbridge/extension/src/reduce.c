@@ -1,4 +1,4 @@
-// Kernels that reduce: sums, norms, softmax and what is made of them. Sums run in double precision.
+// Kernels that reduce: sums, norms, softmax and others made of these. Sums run in double precision.
 #include "chunk.h"
 
 #include <math.h>
@@ -6,7 +6,8 @@
 #include "cpu.h"
 #include "lane.h"
 
-// PAIRS sums E over the elements a of x and b of y, in eight chains, so that the loop becomes vectors.
+// PAIRS sums E over the elements a of x and b of y. It has eight partial sums, so that the compiler can vectorise the
+// loop.
 #define PAIRS(T, E)                                     \
 	do {                                                \
 		const T *p = x, *q = y;                         \
@@ -47,7 +48,7 @@ distance_piece(bool single, int64 n, const void *x, const void *y)
 	return CHAINS_SUM;
 }
 
-// pieces sums a sum over two chunks piece by piece, so that a cancel request is seen.
+// pieces computes a sum over two chunks piece by piece, so that a cancel request is noticed.
 static double
 pieces(double (*piece)(bool, int64, const void *, const void *), bool single, int64 n, const void *x, const void *y)
 {
@@ -124,12 +125,12 @@ RG_FUNCTION(norm)
 
 	rg_operand(fcinfo, 0, "norm", &x);
 	s = dot(x.single, x.size, x.data, x.data);
-	if (!x.single && !(s > 1e-270 && s < 1e300)) // squares of real stay in range
+	if (!x.single && !(s > 1e-270 && s < 1e300)) // squares of reals stay in range
 		PG_RETURN_FLOAT8(rg_scaled_length(x.size, x.data));
 	PG_RETURN_FLOAT8(sqrt(s));
 }
 
-// A reduction of one lane of n elements to a number.
+// A reduction of a lane of n elements to a number.
 typedef double (*Lane)(int64 n, const double *x);
 
 static double
@@ -155,7 +156,7 @@ mean(int64 n, const double *x)
 	return sum(n, x) / n;
 }
 
-// reduce applies a reduction to all elements, or along the axis that a second argument names.
+// reduce applies a reduction to all elements, or along an axis that a second argument gives.
 static Datum
 reduce(FunctionCallInfo fcinfo, const char *kernel, Lane lane)
 {
@@ -283,7 +284,8 @@ RG_FUNCTION(cross_entropy)
 		rg_wrong_type("cross_entropy", &z, 1, "The arguments must be a vector of logits and a bigint label.");
 	if (label < 0 || label >= z.size)
 		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-						errmsg("label %lld of cross_entropy is not in 0 to %lld", (long long) label, (long long) z.size - 1)));
+						errmsg("label %lld of cross_entropy is not in 0 to %lld", (long long) label,
+							   (long long) z.size - 1)));
 	buf = z.single ? palloc_extended(z.size * sizeof(double), MCXT_ALLOC_HUGE) : NULL;
 	m = rg_log_sum_exp_parts(z.size, rg_in_double(&z, 0, 1, z.size, buf), &more);
 	PG_RETURN_FLOAT8(m - rg_at(&z, label) + more);

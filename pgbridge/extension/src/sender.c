@@ -1,5 +1,5 @@
-// Rows of a query on their way to the engine: the executor hands each to a receiver, which copies it into the shared
-// memory, column by column, and sends a block when that has some 4 MB. No row is copied twice.
+// Rows of a query on their way to the engine. The executor passes each row to a receiver, which copies it to the shared
+// memory, column by column, and sends a block when that has about 4 MB. No row is copied twice.
 #include "engine.h"
 
 #include "catalog/pg_type_d.h"
@@ -15,20 +15,20 @@
 #define HAS_NULLS 1
 #define IRREGULAR 2
 
-// A column of the query. A chunk's shape is that of the first row that has one.
+// A column of the query. Its chunks have the shape of the first row that has one.
 typedef struct Out {
 	const char *name;
 	Oid type;
 	char kind;
 	FmgrInfo output; // of text
-	bool known;		 // the shape
+	bool known;		 // the shape is known
 	int ndim;
 	int dims[MAXDIM];
 	uint64 cell; // bytes of a row
-	// in the block
+	// places in the block
 	uint64 data_at, nulls_at;
 	bool nulls;
-	char why; // irregular: else 0
+	char why; // why a chunk is irregular; 0: none is
 	uint64 odd_row;
 	int odd_ndim;
 	int odd_dims[MAXDIM];
@@ -41,10 +41,10 @@ typedef struct Sender {
 	MemoryContext whole, each;
 	int ncols; // -1: not started
 	Out *cols;
-	Datum *values;	// of a row with chunks, which are detoasted
-	bool chunks; // there are some
+	Datum *values;	// a row's values with detoasted chunks
+	bool chunks; // the query has chunks
 	bool laid_out, sent;
-	uint64 end; // of the block
+	uint64 end; // end of the present block in the shared memory
 	uint64 rows, room, text;
 } Sender;
 
@@ -131,7 +131,7 @@ aligned(uint64 at)
 	return TYPEALIGN64(8, at);
 }
 
-// lay_out chooses places for the columns of the next block, behind rows that relgrad.gen_rows() still shows.
+// lay_out chooses places for the columns of the next block, after rows that relgrad.gen_rows() still returns.
 static void
 lay_out(Sender *s)
 {
@@ -192,7 +192,7 @@ describe(Sender *s)
 	}
 }
 
-// flush sends what there is and waits until the engine has read it.
+// flush sends the rows of the present block and waits until the engine has read them.
 static void
 flush(Sender *s)
 {
@@ -223,7 +223,7 @@ flush(Sender *s)
 	s->laid_out = false;
 }
 
-// irregular notes why a chunk is not like the others of its column, unless another one in the block was noted.
+// irregular notes why a chunk differs from the others of its column, unless an earlier one in the block was noted.
 static void
 irregular(Sender *s, Out *c, char why, const ArrayType *a)
 {
@@ -235,7 +235,7 @@ irregular(Sender *s, Out *c, char why, const ArrayType *a)
 	memcpy(c->odd_dims, ARR_DIMS(a), sizeof(int) * ARR_NDIM(a));
 }
 
-// fault tells why a chunk cannot be a cell of a dense column; 0: it can.
+// fault returns why no column of chunks of one shape can hold a chunk; 0: it can.
 static char
 fault(ArrayType *a)
 {
@@ -247,7 +247,7 @@ fault(ArrayType *a)
 	return ARR_HASNULL(a) && array_contains_nulls(a) ? 'n' : 0;
 }
 
-// adopt gives a column the shape of its first chunk; a block that began without a shape is sent before.
+// adopt gives a column the shape of its first chunk. A block that began without a shape is sent first.
 static void
 adopt(Sender *s, Out *c, ArrayType *a)
 {
@@ -262,7 +262,7 @@ adopt(Sender *s, Out *c, ArrayType *a)
 	c->cell = width_of(c->kind) * ArrayGetNItems(c->ndim, c->dims);
 }
 
-// regular reports whether a chunk is like the others of its column.
+// regular reports whether a chunk has the same shape as the others of its column.
 static bool
 regular(Sender *s, Out *c, ArrayType *a)
 {
@@ -305,7 +305,10 @@ put(Sender *s, Out *c, Datum d)
 
 	switch (c->kind) {
 	case 'i':
-		*(int64 *) to = c->type == INT2OID ? DatumGetInt16(d) : c->type == INT4OID ? DatumGetInt32(d) : c->type == OIDOID ? (int64) DatumGetObjectId(d) : DatumGetInt64(d);
+		*(int64 *) to = c->type == INT2OID	 ? DatumGetInt16(d)
+						: c->type == INT4OID ? DatumGetInt32(d)
+						: c->type == OIDOID	 ? (int64) DatumGetObjectId(d)
+											 : DatumGetInt64(d);
 		break;
 	case 'f':
 		*(float4 *) to = DatumGetFloat4(d);
@@ -324,7 +327,7 @@ put(Sender *s, Out *c, Datum d)
 	}
 }
 
-// take copies a row.
+// take copies a row to the block.
 static bool
 take(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -375,7 +378,7 @@ nothing(DestReceiver *self)
 	(void) self;
 }
 
-// rg_new_sender makes a receiver of rows, in the current memory context.
+// rg_new_sender makes a receiver of rows in the current memory context.
 DestReceiver *
 rg_new_sender(RgEngine *e)
 {
@@ -393,7 +396,7 @@ rg_new_sender(RgEngine *e)
 	return &s->pub;
 }
 
-// rg_finish_sender sends the rest; of a query without rows one empty block, for its columns.
+// rg_finish_sender sends the last block. For a query without rows it sends an empty block, which describes the columns.
 void
 rg_finish_sender(DestReceiver *dest)
 {

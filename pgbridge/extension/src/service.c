@@ -1,5 +1,5 @@
-// One request: what the engine asks for while it works is run by SPI, with the caller's rights and in the caller's
-// transaction, until it has a result or an error.
+// One request. What the engine asks for while it works is run by SPI, with the caller's rights and in the caller's
+// transaction, until the engine has a result or an error.
 #include "engine.h"
 
 #include "access/xact.h"
@@ -23,18 +23,18 @@
 #define READ_ONLY 1 // flags of a query
 #define PLAIN 2		// no subtransaction
 
-// A request under way.
+// The state of a request.
 typedef struct Service {
 	const RgRequest *q;
 	RgEngine *e;
-	MemoryContext whole, each, rows; // of the request, of a frame, of relgrad.gen_rows()
+	MemoryContext whole, each, rows; // live as long as the request, a frame, the rows of relgrad.gen_rows()
 	List *locks; // session-level advisory locks that must not outlive the request, each a LOCKTAG
-	int level;	 // of settings
+	int level;	 // of settings, see settings.c
 	bool done;
-	uint64 run, step, steps; // the run that is trained, 0: none; the step of its last commit, and how many it is to have
+	uint64 run, step, steps; // the run that is trained (0: none), the step of its last commit, and its number of steps
 } Service;
 
-// What an error of the engine or for it has.
+// The fields of an error from the engine or to it.
 typedef struct Fields {
 	char *code, *message, *detail, *hint, *context, *query, *position;
 } Fields;
@@ -86,14 +86,14 @@ put_field(RgEngine *e, char code, const char *value)
 	rg_put_string(e, value);
 }
 
-// send_error tells the engine that a statement has failed. What the server's messages hold may be in its own language
-// and encoding; that of the database is UTF8.
+// send_error tells the engine that a statement has failed. The server's messages may be in its own language and
+// encoding; the database's encoding is UTF8.
 static void
 send_error(RgEngine *e, const ErrorData *error, const char *sql)
 {
 	bool direct = error->internalquery != NULL && sql != NULL && strcmp(error->internalquery, sql) == 0;
-	uint32 n = 2 + (error->detail != NULL) + (error->hint != NULL) + (error->context != NULL) + (error->internalpos > 0) +
-		(error->internalpos > 0 && !direct && error->internalquery != NULL);
+	uint32 n = 2 + (error->detail != NULL) + (error->hint != NULL) + (error->context != NULL) +
+		(error->internalpos > 0) + (error->internalpos > 0 && !direct && error->internalquery != NULL);
 
 	rg_begin_frame(e, 'E');
 	rg_put_u32(e, n);
@@ -135,17 +135,18 @@ get_fields(RgReader *r)
 		}
 	}
 	rg_get_end(r);
-	if (f.message == NULL || f.code == NULL || strlen(f.code) != 5 || strspn(f.code, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 5 || strncmp(f.code, "00", 2) == 0)
+	if (f.message == NULL || f.code == NULL || strlen(f.code) != 5 ||
+		strspn(f.code, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 5 || strncmp(f.code, "00", 2) == 0)
 		rg_fault(r->engine, "an error without a message or SQLSTATE");
 	return f;
 }
 
-// readable gives a message of the engine's the form that a client of another encoding than UTF8 can be sent: for a character
-// that it cannot be sent the server puts an error about that in the place of the message.
+// readable replaces characters of an engine's message that the client's encoding may lack: the server would send an
+// error about such a character in place of the message.
 static char *
 readable(char *text)
 {
-	static const char dots[] = "\xe2\x80\xa6"; // the only one in our own texts
+	static const char dots[] = "\xe2\x80\xa6"; // the only such character in our own texts
 	char *at;
 
 	if (pg_get_client_encoding() != PG_UTF8 && pg_get_client_encoding() != PG_SQL_ASCII)
@@ -154,14 +155,17 @@ readable(char *text)
 	return text;
 }
 
-// fail raises the engine's error as the function's own.
+// fail raises the engine's error as the error of the called function.
 static void
 fail(const Fields *f)
 {
 	const char *c = f->code;
 
-	ereport(ERROR, (errcode(MAKE_SQLSTATE(c[0], c[1], c[2], c[3], c[4])), errmsg_internal("%s", readable(f->message)), f->detail ? errdetail_internal("%s", readable(f->detail)) : 0,
-					f->hint ? errhint("%s", readable(f->hint)) : 0, f->context ? errcontext_msg("%s", readable(f->context)) : 0, f->query ? internalerrquery(f->query) : 0,
+	ereport(ERROR, (errcode(MAKE_SQLSTATE(c[0], c[1], c[2], c[3], c[4])), errmsg_internal("%s", readable(f->message)),
+					f->detail ? errdetail_internal("%s", readable(f->detail)) : 0,
+					f->hint ? errhint("%s", readable(f->hint)) : 0,
+					f->context ? errcontext_msg("%s", readable(f->context)) : 0,
+					f->query ? internalerrquery(f->query) : 0,
 					f->query && f->position ? internalerrposition(atoi(f->position)) : 0));
 }
 
@@ -178,7 +182,9 @@ rg_notice(RgReader *r)
 	rg_get_end(r);
 	for (size_t i = 0; i < lengthof(levels); i++)
 		if (strcmp(level, levels[i].name) == 0) {
-			ereport(levels[i].level, (errmsg_internal("%s", readable(message)), *detail ? errdetail_internal("%s", readable(detail)) : 0, *hint ? errhint("%s", readable(hint)) : 0));
+			ereport(levels[i].level, (errmsg_internal("%s", readable(message)),
+									  *detail ? errdetail_internal("%s", readable(detail)) : 0,
+									  *hint ? errhint("%s", readable(hint)) : 0));
 			return;
 		}
 	rg_fault(r->engine, "a message of level %.20s", level);
@@ -193,10 +199,13 @@ prepare(const char *sql, bool parallel)
 	int n;
 
 	if (plan == NULL)
-		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("the engine cannot run this statement: %s", SPI_result_code_string(SPI_result)), internalerrquery(sql)));
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						errmsg("the engine cannot run this statement: %s", SPI_result_code_string(SPI_result)),
+						internalerrquery(sql)));
 	n = list_length(SPI_plan_get_plan_sources(plan));
 	if (n != 1)
-		ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR), errmsg("expected one statement, not %d", n), internalerrquery(sql)));
+		ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR), errmsg("expected one statement, not %d", n),
+						internalerrquery(sql)));
 	return plan;
 }
 
@@ -206,19 +215,20 @@ source(SPIPlanPtr plan)
 	return (CachedPlanSource *) linitial(SPI_plan_get_plan_sources(plan));
 }
 
-// run runs a prepared statement; its rows go to dest. What only reads sees the database as the call does, with what the request has done
-// (fresh); where the request ends transactions, as it is now. Anything else always as it is now.
+// run runs a prepared statement, whose rows go to dest. A statement that only reads sees the database as the call does,
+// and what the request has changed (fresh); if the request ends transactions, it sees the present state. Any other
+// statement sees the present state.
 static void
 run(Service *s, SPIPlanPtr plan, bool read_only, DestReceiver *dest)
 {
-	// SET TRANSACTION comes before the first snapshot, which SPI does without only where it may.
+	// SET TRANSACTION must come before the first snapshot. SPI takes none only if transactions may be ended.
 	bool bare = !s->q->atomic && source(plan)->commandTag == CMDTAG_SET;
 	SPIExecuteOptions o = {.read_only = read_only, .dest = dest, .allow_nonatomic = bare};
 	bool fresh = read_only && s->q->fresh;
 	int code, context;
 	Oid user;
 
-	if (fresh && s->q->atomic) { // one state, with what the request itself has done: what was planned for it holds
+	if (fresh && s->q->atomic) { // one state, for which facts were planned, with the request's changes
 		CommandCounterIncrement();
 		PushCopiedSnapshot(GetActiveSnapshot());
 		UpdateActiveSnapshotCommandId();
@@ -227,8 +237,8 @@ run(Service *s, SPIPlanPtr plan, bool read_only, DestReceiver *dest)
 		PushActiveSnapshot(GetTransactionSnapshot());
 	} else if (read_only && !bare)
 		EnsurePortalSnapshotExists();
-	// No text that is run here, be it stored by another or typed by him who calls, can change whose rights it has: behind a SET ROLE
-	// stand those of the session. An error puts the old state back with the transaction.
+	// No text that is run here, stored by another user or given by the caller, may change the role: after a SET ROLE it
+	// could take back the session's rights. An error restores the old state together with the transaction.
 	GetUserIdAndSecContext(&user, &context);
 	SetUserIdAndSecContext(user, context | SECURITY_LOCAL_USERID_CHANGE);
 	code = SPI_execute_plan_extended(plan, &o);
@@ -236,10 +246,12 @@ run(Service *s, SPIPlanPtr plan, bool read_only, DestReceiver *dest)
 	if (fresh)
 		PopActiveSnapshot();
 	if (code < 0)
-		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("%s is not allowed in a statement that %s() runs", GetCommandTagName(source(plan)->commandTag), s->q->function)));
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						errmsg("%s is not allowed in a statement that %s() runs",
+							   GetCommandTagName(source(plan)->commandTag), s->q->function)));
 }
 
-// A statement that the engine wants run, and what it is told then.
+// A statement that the engine wants to run, and what the engine is told then.
 typedef struct Statement {
 	char *sql;
 	bool read_only;
@@ -247,7 +259,7 @@ typedef struct Statement {
 	uint64 rows;
 } Statement;
 
-// query runs a statement and sends its rows.
+// query runs a statement and sends its rows to the engine.
 static void
 query(Service *s, Statement *st)
 {
@@ -277,7 +289,8 @@ analyse(Service *s, Statement *st)
 	SPI_freeplan(prepare(st->sql, false));
 }
 
-// rethrow raises an error again that the engine must not go on after: a cancelled statement, or a broken exchange.
+// rethrow raises an error again if the engine must not go on after it: the statement was cancelled, or the exchange is
+// broken.
 static void
 rethrow(Service *s, ErrorData *error)
 {
@@ -285,7 +298,7 @@ rethrow(Service *s, ErrorData *error)
 		ReThrowError(error);
 }
 
-// attempt does something in a subtransaction, and tells the engine how it ended.
+// attempt does something in a subtransaction, and tells the engine whether it has failed.
 static void
 attempt(Service *s, void (*what)(Service *, Statement *), Statement *st)
 {
@@ -340,7 +353,7 @@ end_transaction(Service *s, char how)
 	PG_CATCH();
 	{
 #if PG_VERSION_NUM < 150000
-		PG_RE_THROW(); // there is no transaction to go on in
+		PG_RE_THROW(); // there is no transaction left to go on in
 #endif
 		MemoryContextSwitchTo(context);
 		error = CopyErrorData();
@@ -358,7 +371,7 @@ end_transaction(Service *s, char how)
 	send_error(s->e, error, NULL);
 }
 
-// show lets relgrad.gen_rows() return other rows, which are checked there against what the statement expects.
+// show changes the rows that relgrad.gen_rows() returns. gen_rows checks them against what the statement expects.
 static void
 show(Service *s, RgReader *r)
 {
@@ -372,8 +385,8 @@ show(Service *s, RgReader *r)
 	send_complete(s->e, "", 0);
 }
 
-// keep_lock notes a lock of the session, (class, object), that the engine is about to take. It releases it
-// itself; where it is ended amid the request, release_locks does.
+// keep_lock notes a lock of the session, (class, object), that the engine is about to take. The engine releases it
+// itself; if the engine ends before that, release_locks does.
 static void
 keep_lock(Service *s, RgReader *r)
 {
@@ -418,7 +431,7 @@ output(Service *s, RgReader *r)
 	rg_send_frame(s->e);
 }
 
-// join runs the query whose rows are the result; the engine has done its part.
+// join runs the query whose rows are the result. The engine's part of the request is over.
 static void
 join(Service *s, const char *sql)
 {
@@ -440,7 +453,8 @@ join(Service *s, const char *sql)
 	}
 	rg_check_columns(&columns, s->q->desc, s->q->function);
 	dest = CreateDestReceiver(DestTuplestore);
-	SetTuplestoreDestReceiverParams(dest, s->q->store, CurrentMemoryContext, false, s->q->desc, "the columns of the engine's query are not those of its result");
+	SetTuplestoreDestReceiverParams(dest, s->q->store, CurrentMemoryContext, false, s->q->desc,
+									"the columns of the engine's query are not those of its result");
 	run(s, plan, true, dest);
 	SPI_freeplan(plan);
 }
@@ -455,7 +469,7 @@ train_frame(Service *s, RgReader *r)
 	rg_get_end(r);
 }
 
-// cancelled says of the error of a cancelled statement which run it was, and how it goes on.
+// cancelled adds to the error of a cancelled statement which run was trained, and how to go on with it.
 static void
 cancelled(Service *s, MemoryContext context)
 {
@@ -467,9 +481,12 @@ cancelled(Service *s, MemoryContext context)
 	error = CopyErrorData();
 	FlushErrorState();
 	if (s->step == 0)
-		error->detail = psprintf("Run " UINT64_FORMAT " is interrupted. None of its steps is committed: the parameters are as they were before it.", s->run);
+		error->detail = psprintf("Run " UINT64_FORMAT
+								 " is interrupted. None of its steps is committed: the parameters are as they were before it.",
+								 s->run);
 	else
-		error->detail = psprintf("Run " UINT64_FORMAT " is interrupted. The parameters as of step " UINT64_FORMAT " of " UINT64_FORMAT " are committed.", s->run, s->step, s->steps);
+		error->detail = psprintf("Run " UINT64_FORMAT " is interrupted. The parameters as of step " UINT64_FORMAT
+								 " of " UINT64_FORMAT " are committed.", s->run, s->step, s->steps);
 	error->hint = psprintf("CALL train(resume => " UINT64_FORMAT "); goes on with it.", s->run);
 	ReThrowError(error);
 }
@@ -500,7 +517,7 @@ prepare_frame(Service *s, RgReader *r)
 	attempt(s, analyse, &st);
 }
 
-// serve_frame does what one frame of the engine asks for.
+// serve_frame does what a frame of the engine asks for.
 static void
 serve_frame(Service *s)
 {
@@ -555,7 +572,7 @@ serve_frame(Service *s)
 	}
 }
 
-// rg_request makes a request and serves the engine until it is answered.
+// rg_request sends a request and serves the engine until it has answered.
 void
 rg_request(RgRequest *q)
 {
@@ -563,7 +580,9 @@ rg_request(RgRequest *q)
 	MemoryContext caller = CurrentMemoryContext;
 
 	if (GetDatabaseEncoding() != PG_UTF8 && GetDatabaseEncoding() != PG_SQL_ASCII)
-		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("%s() needs a database whose encoding is UTF8, not %s", q->function, GetDatabaseEncodingName())));
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						errmsg("%s() needs a database whose encoding is UTF8, not %s", q->function,
+							   GetDatabaseEncodingName())));
 	check_stack_depth();
 	s.whole = AllocSetContextCreate(CurrentMemoryContext, "relgrad request", ALLOCSET_DEFAULT_SIZES);
 	s.each = AllocSetContextCreate(s.whole, "relgrad statement", ALLOCSET_DEFAULT_SIZES);

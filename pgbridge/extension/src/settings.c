@@ -1,6 +1,6 @@
-// Settings: relgrad's own, and those that an engine makes while it works on a request. None of these outlives the request,
-// however it ends: they are made at a level of their own, as those of a function's SET clause. A level cannot span a
-// commit, so a procedure that commits closes it before and makes the settings again behind it.
+// Settings: relgrad's own, and those that an engine makes during a request. The latter end with the request, however
+// that ends: they have a nesting level of their own, like those of a function's SET clause. A level cannot span a
+// commit, so a procedure that commits closes the level before and makes the settings again after it.
 #include "chunk.h"
 #include "engine.h"
 
@@ -22,11 +22,12 @@ static int rg_max_memory = 0;
 static int rg_max_spill = -1;
 static int engine = 0;
 
-// The step and the seed of the gradient or training run that is under way, as the engine sets them; "" outside.
+// The step and the seed of the running gradient or training, set by the engine; "" outside of that.
 static char *step = NULL;
 static char *seed = NULL;
 
-static const struct config_enum_entry engine_names[] = {{"auto", 0, false}, {"sql", 1, false}, {"chunk", 2, false}, {NULL, 0, false}};
+static const struct config_enum_entry engine_names[] = {{"auto", 0, false}, {"sql", 1, false}, {"chunk", 2, false},
+														{NULL, 0, false}};
 
 const char *
 rg_engine_name(void)
@@ -57,21 +58,26 @@ check_number(char **text, void **extra, GucSource source)
 void
 rg_define_settings(void)
 {
-	DefineCustomEnumVariable("relgrad.engine", "How gradients are computed.", "auto chooses; sql: by the server, as a query; chunk: by the engine, on chunks.", &engine, 0,
-							 engine_names, PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("relgrad.threads", "Threads of the engine.", "0: as many as there are processors.", &rg_threads, 0, 0, 1024, PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("relgrad.memory", "Memory that the engine may use.", "0: no limit is given.", &rg_memory, 0, 0, MAX_KILOBYTES, PGC_USERSET, GUC_UNIT_KB, NULL, NULL,
-							NULL);
-	DefineCustomIntVariable("relgrad.max_threads", "Threads of the engine that a session may take.", "0: no limit. Superusers set it.", &rg_max_threads, 0, 0, 1024, PGC_SUSET, 0, NULL,
+	DefineCustomEnumVariable("relgrad.engine", "How gradients are computed.",
+							 "auto chooses; sql: by the server, as a query; chunk: by the engine, on chunks.", &engine,
+							 0, engine_names, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("relgrad.threads", "Threads of the engine.", "0: as many as there are processors.",
+							&rg_threads, 0, 0, 1024, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("relgrad.memory", "Memory that the engine may use.", "0: no limit is given.", &rg_memory, 0,
+							0, MAX_KILOBYTES, PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomIntVariable("relgrad.max_threads", "Threads of the engine that a session may take.",
+							"0: no limit. Superusers set it.", &rg_max_threads, 0, 0, 1024, PGC_SUSET, 0, NULL,
 							NULL, NULL);
-	DefineCustomIntVariable("relgrad.max_memory", "Memory of the engine that a session may take.", "0: no limit. Superusers set it.", &rg_max_memory, 0, 0, MAX_KILOBYTES, PGC_SUSET,
+	DefineCustomIntVariable("relgrad.max_memory", "Memory of the engine that a session may take.",
+							"0: no limit. Superusers set it.", &rg_max_memory, 0, 0, MAX_KILOBYTES, PGC_SUSET,
 							GUC_UNIT_KB, NULL, NULL, NULL);
-	DefineCustomIntVariable("relgrad.max_spill", "Temporary files of the engine that a session may take.", "-1: no limit but temp_file_limit. Superusers set it.", &rg_max_spill, -1,
+	DefineCustomIntVariable("relgrad.max_spill", "Temporary files of the engine that a session may take.",
+							"-1: no limit but temp_file_limit. Superusers set it.", &rg_max_spill, -1,
 							-1, MAX_KILOBYTES, PGC_SUSET, GUC_UNIT_KB, NULL, NULL, NULL);
-	DefineCustomStringVariable("relgrad.step", "The step of the call under way.", "Set by the engine.", &step, "", PGC_USERSET, GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE,
-							   check_number, NULL, NULL);
-	DefineCustomStringVariable("relgrad.seed", "The seed of the call under way.", "Set by the engine.", &seed, "", PGC_USERSET, GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE,
-							   check_number, NULL, NULL);
+	DefineCustomStringVariable("relgrad.step", "The step of the call under way.", "Set by the engine.", &step, "",
+							   PGC_USERSET, GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE, check_number, NULL, NULL);
+	DefineCustomStringVariable("relgrad.seed", "The seed of the call under way.", "Set by the engine.", &seed, "",
+							   PGC_USERSET, GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE, check_number, NULL, NULL);
 #if PG_VERSION_NUM >= 150000
 	MarkGUCPrefixReserved("relgrad");
 #else
@@ -79,7 +85,7 @@ rg_define_settings(void)
 #endif
 }
 
-// least is the smaller of what a session asks for and what it may take, where 0 says nothing.
+// least is the smaller of what a session asks for and what it may have. 0 means no limit.
 static int
 least(int asked, int most)
 {
@@ -99,7 +105,8 @@ rg_memory_allowed(void)
 	return (int64) least(rg_memory, rg_max_memory) * 1024;
 }
 
-// rg_spill_limit is how many bytes the engine's temporary files may have, as those of the session itself; -1: as many as it likes.
+// rg_spill_limit is the most bytes that the engine's temporary files may have, which is the limit of the session's own;
+// -1: no limit.
 int64
 rg_spill_limit(void)
 {
@@ -110,7 +117,7 @@ rg_spill_limit(void)
 	return kb < 0 ? -1 : (int64) kb * 1024;
 }
 
-// rg_spill_dir is the folder of temporary files: that of the session's next temporary tablespace.
+// rg_spill_dir is the folder for temporary files: that of the session's next temporary tablespace.
 char *
 rg_spill_dir(void)
 {
@@ -123,7 +130,8 @@ rg_spill_dir(void)
 	space = GetNextTempTableSpace();
 	TempTablespacePath(dir, OidIsValid(space) ? space : MyDatabaseTableSpace);
 	if (MakePGDirectory(dir) != 0 && errno != EEXIST)
-		ereport(ERROR, (errcode_for_file_access(), errmsg("could not create the folder of temporary files \"%s\": %m", dir)));
+		ereport(ERROR, (errcode_for_file_access(),
+						errmsg("could not create the folder of temporary files \"%s\": %m", dir)));
 	return psprintf("%s/%s", DataDir, dir);
 }
 
@@ -166,8 +174,8 @@ rg_open_settings(void)
 	return NewGUCNestLevel();
 }
 
-// rg_close_settings takes back what was set since the level was opened. It returns names and values, in turn, of what
-// rg_make_settings can make again: what belongs to a transaction ends with it.
+// rg_close_settings undoes the settings of a level. It returns, as names and values in turn, those that
+// rg_make_settings can make again: settings of the transaction itself (transaction_…) end with it.
 List *
 rg_close_settings(int level)
 {
@@ -178,7 +186,8 @@ rg_close_settings(int level)
 	for (int i = 0; i < n; i++) {
 		const GucStack *s = all[i]->stack;
 
-		if (s != NULL && s->nest_level >= level && s->state == GUC_SET && strncmp(all[i]->name, "transaction_", 12) != 0)
+		if (s != NULL && s->nest_level >= level && s->state == GUC_SET &&
+			strncmp(all[i]->name, "transaction_", 12) != 0)
 			made = lappend(lappend(made, pstrdup(all[i]->name)), pstrdup(GetConfigOption(all[i]->name, false, false)));
 	}
 	AtEOXact_GUC(false, level);
@@ -189,5 +198,6 @@ void
 rg_make_settings(List *made)
 {
 	for (int i = 0; i + 1 < list_length(made); i += 2)
-		(void) set_config_option(list_nth(made, i), list_nth(made, i + 1), superuser() ? PGC_SUSET : PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SET, true, 0, false);
+		(void) set_config_option(list_nth(made, i), list_nth(made, i + 1), superuser() ? PGC_SUSET : PGC_USERSET,
+								 PGC_S_SESSION, GUC_ACTION_SET, true, 0, false);
 }

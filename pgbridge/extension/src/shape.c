@@ -35,8 +35,8 @@ RG_FUNCTION(reshape)
 	ndim = rg_shape_arg(fcinfo, 1, "reshape", dims);
 	if (rg_product(ndim, dims) != x.size)
 		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-						errmsg("shape %s has %lld elements, shape %s has %lld", rg_shape(x.ndim, x.dims), (long long) x.size,
-							   rg_shape(ndim, dims), (long long) rg_product(ndim, dims))));
+						errmsg("shape %s has %lld elements, shape %s has %lld", rg_shape(x.ndim, x.dims),
+							   (long long) x.size, rg_shape(ndim, dims), (long long) rg_product(ndim, dims))));
 	out = rg_new_chunk("reshape", x.single, ndim, dims);
 	rg_copy(out.data, x.data, x.size * rg_width(x.single));
 	PG_RETURN_ARRAYTYPE_P(out.array);
@@ -59,8 +59,8 @@ RG_FUNCTION(concat_axis)
 		fits = i == axis || x[0].dims[i] == x[1].dims[i];
 	if (!fits)
 		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-						errmsg("different shapes %s and %s in concat_axis along axis %d", rg_shape(x[0].ndim, x[0].dims),
-							   rg_shape(x[1].ndim, x[1].dims), axis + 1)));
+						errmsg("different shapes %s and %s in concat_axis along axis %d",
+							   rg_shape(x[0].ndim, x[0].dims), rg_shape(x[1].ndim, x[1].dims), axis + 1)));
 	a = x[0].dims[axis];
 	b = x[1].dims[axis];
 	memcpy(dims, x[0].dims, x[0].ndim * sizeof(int));
@@ -112,7 +112,8 @@ RG_FUNCTION(one_hot)
 
 	if (n < 1 || n > RG_MAX_ELEMENTS)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("the size of one_hot is %lld, not in 1 to %lld", (long long) n, (long long) RG_MAX_ELEMENTS)));
+						errmsg("the size of one_hot is %lld, not in 1 to %lld", (long long) n,
+							   (long long) RG_MAX_ELEMENTS)));
 	if (label < 0 || label >= n)
 		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 						errmsg("label %lld of one_hot is not in 0 to %lld", (long long) label, (long long) n - 1)));
@@ -140,7 +141,7 @@ RG_FUNCTION(stop_gradient)
 	return itself(fcinfo, "stop_gradient");
 }
 
-// Outside a loss dropout draws nothing.
+// Outside of a loss, dropout drops nothing.
 RG_FUNCTION(dropout)
 {
 	double p = PG_GETARG_FLOAT8(1);
