@@ -490,26 +490,6 @@ rg_get_end(RgReader *r)
 		rg_fault(r->engine, "a frame %c that is too long", r->kind);
 }
 
-// rg_own_context removes SPI's line from an error's context: it shows a statement of the engine, which the user has not
-// written and which may be long.
-void
-rg_own_context(ErrorData *error, const char *sql)
-{
-	char *line = psprintf("SQL statement \"%s\"", sql);
-	char *at = error->context == NULL ? NULL : strstr(error->context, line);
-	char *end = at == NULL ? NULL : at + strlen(line);
-
-	if (at == NULL)
-		return;
-	if (*end == '\n')
-		end++;
-	else if (at > error->context)
-		at--; // also the line break before it
-	memmove(at, end, strlen(end) + 1);
-	if (*error->context == 0)
-		error->context = NULL;
-}
-
 static void
 map(RgEngine *e, uint64 size)
 {

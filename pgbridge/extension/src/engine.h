@@ -99,6 +99,8 @@ typedef struct RgRequest {
 } RgRequest;
 
 void rg_request(RgRequest *q);
+void rg_send_error(RgEngine *e, const ErrorData *error, const char *sql);
+void rg_raise(RgReader *r);
 void rg_notice(RgReader *r);
 void rg_own_context(ErrorData *error, const char *sql);
 
