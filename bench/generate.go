@@ -55,8 +55,8 @@ func ratingsData(d *dataset) {
 		return
 	}
 	r := stream("ratings")
-	// Each user rates about the same number of items, at random distances: so they are distinct without a table of all
-	// pairs.
+	// Each user rates about the same number of items, one at a random place in each of as many ranges of items. So they
+	// are distinct, and no table of all pairs is needed.
 	usr, item, rating := make([]int32, 0, n), make([]int32, 0, n), make([]float32, 0, n)
 	for u := range users {
 		of := (u+1)*n/users - u*n/users

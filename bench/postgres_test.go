@@ -30,7 +30,7 @@ var models = []struct{ name, what, param, key string }{
 	{"nnmf", "NNMF, 50,000 ratings, 15 factors", "taste", "userid"},
 }
 
-// settings keep the just-in-time compiler and parallel workers out of the measurements, which they would make vary.
+// settings turn off just-in-time compilation and parallel workers, which would make the measurements vary.
 const settings = "SET search_path = public, relgrad; SET jit = off; SET max_parallel_workers_per_gather = 0"
 
 func start(t testing.TB) (*pgcluster.Cluster, *server) {
@@ -82,7 +82,7 @@ func read(t testing.TB, name string) string {
 	return string(text)
 }
 
-// peers compiles the C functions and declares them to the server.
+// peers compiles the hand-written C functions with which relgrad's are compared, and declares them to the server.
 func (s *server) peers() {
 	s.t.Helper()
 	config := "pg_config"
@@ -120,7 +120,7 @@ func (s *server) generated(name, param string) string {
 	return strings.TrimRight(strings.TrimSpace(text[at:]), ";") + "\n"
 }
 
-// takes runs a statement and returns the time that the server took for all its rows. They are counted, not printed.
+// takes runs a statement and returns the time until all of its rows have arrived. They are dropped, not decoded.
 func (s *server) takes(sql string) (time.Duration, error) {
 	begin := time.Now()
 	_, err := s.Exec(context.Background(), sql, pgx.QueryExecModeSimpleProtocol)

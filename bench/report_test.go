@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 	need.Command(m, func(file string) { built = file })
 }
 
-// built is the command that is tested.
+// built is the file of the command that is tested.
 var built string
 
 func readTable(ctx context.Context, c *conn.Child, r *conn.Request) (*conn.Answer, error) {

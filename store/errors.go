@@ -41,7 +41,7 @@ func (d *catalogue) translate(err error) error {
 	if msg == "integer overflow" {
 		return sqlerr.New(sqlerr.NumericOutOfRange, "bigint out of range").Wrap(err)
 	}
-	if strings.HasPrefix(msg, "foreign key mismatch") { // a table being rebuilt gets its indexes after its rows
+	if strings.HasPrefix(msg, "foreign key mismatch") { // rebuild copies rows before it makes indexes
 		return sqlerr.New(sqlerr.FeatureNotSupported,
 			"a foreign key to a unique index of its own table is not supported by the embedded store").
 			WithHint("Declare the columns UNIQUE in CREATE TABLE instead of CREATE UNIQUE INDEX.").Wrap(err)
@@ -163,7 +163,7 @@ var (
 )
 
 // locate gives an error about shapes its position, and names the columns, where only one operator or call of the
-// statement can have raised it. It leaves statements over views alone, whose operators may have raised it.
+// statement can have raised it. In a statement over a view it might be an operator of the view: then nothing is added.
 func locate(db *DB, err error, st ast.Statement) error {
 	var e *sqlerr.Error
 	if !errors.As(err, &e) || e.Code != sqlerr.ArraySubscript || e.Pos >= 0 || e.Text != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/relgrad/relgrad/internal/pgcluster"
 )
 
-// TestPGByName: relgrad pg takes the name of a database as its other commands do.
+// TestPGByName: relgrad pg accepts the name of a database in place of an address, as other commands of relgrad do.
 func TestPGByName(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")

@@ -187,7 +187,7 @@ func attachTo(s *scope, keys []*kernels.Expr, parts []aggPart) (*attached, error
 	return a, nil
 }
 
-// rename applies swap to what the scope holds over its inputs, except the conditions.
+// rename applies swap to all expressions that the scope has bound over its inputs, except its conditions.
 func (s *scope) rename(swap renaming) {
 	for i := range s.cols {
 		s.cols[i].x = swap(s.cols[i].x)

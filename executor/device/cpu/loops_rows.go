@@ -130,7 +130,7 @@ func gatherValid(out, v []byte, at []int32) {
 	}
 }
 
-// convertCell changes the representation of numbers.
+// convertCell converts numbers to the kind of the result's cell.
 func convertCell(b *block, o *device.Op) error {
 	n := b.rows(o)
 	in, out := b.arg(o, 0), b.out(o)
@@ -217,7 +217,7 @@ func runToInt(b *block, o *device.Op) error {
 			out[r] = 0
 			continue
 		}
-		if out[r] = int64(math.RoundToEven(x[r*step])); !(x[r*step] >= -(1<<62) && x[r*step] < 1<<62) { // rarely
+		if out[r] = int64(math.RoundToEven(x[r*step])); !(x[r*step] >= -(1<<62) && x[r*step] < 1<<62) { // out of range
 			y, err := o.V.Expr.Def.Eval(b.env, []kernels.Value{kernels.FloatValue(x[r*step])}, o.V.Expr.Attr, o.V.Type)
 			if err != nil {
 				return err
@@ -296,7 +296,7 @@ func runExtreme(b *block, o *device.Op) error {
 	return nil
 }
 
-// extreme copies for each row the first of the arguments than which no other is better.
+// extreme copies, for each row, the best argument that is not NULL: of equally good ones the first.
 func extreme[T any](b *block, o *device.Op, of func(*column.Column) []T, better func(x, y T) bool) {
 	out, n := b.out(o), b.rows(o)
 	y := of(out)
