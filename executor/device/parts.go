@@ -18,7 +18,7 @@ type Distributed struct {
 	Rows    bool   // it has a row for each row of A; else for each pair of rows of A and B, a tile
 	K       int
 	Sides   [2]*Tiled // A and B
-	Tiles   []int32   // the row of X for each pair of rows of A and B; nil: all rows are one tile
+	Tiles   []int32   // the row of X for each pair of tiles of A and B; nil: all rows are one tile
 	Targets []*Target
 	Inner   map[*values.Val]bool // vals between A·B and the targets, which are not computed
 	Norm    *values.Val          // |X|²
@@ -56,7 +56,7 @@ func (d *Distributed) Size(side int) float64 { return float64(d.Sides[side].Coun
 type Distribution struct {
 	Panels  [2][]Panel
 	Each    [2]int // most rows of a panel
-	Runs    [2]int // how many products are added in single precision; 0: none
+	Runs    [2]int // how many products a run adds in single precision
 	Gram    [2]int // factorᵀ·factor
 	Part    [2]int // the lanes' parts of Gram
 	Pack    [2]int // a factor stored as k × n, transposed to n × k
