@@ -177,7 +177,7 @@ func (p *Point) Fraction() float64 {
 // larger.
 func (p *Point) PerRow() float64 { return p.Setup / p.Work }
 
-// A size is set up in so many rounds; none begins behind roundSeconds. A run has leastSteps at least.
+// A size is set up rounds times, but none begins after roundSeconds seconds. A run has at least leastSteps steps.
 const (
 	rounds       = 3
 	roundSeconds = 20.0

@@ -207,7 +207,7 @@ func (p *printer) onlyRows(n *ra.Node, j int) bool {
 	return a.Fn == ra.Sum && !p.value[n.Cols[len(n.Group)+j].ID] && !n.Inputs[0].Col(a.Arg).Type.Nullable
 }
 
-// livePositions marks what an operator needs whose columns correspond to those of its inputs by position.
+// livePositions marks the columns that n needs of its inputs, if its columns correspond to theirs by position.
 func (p *printer) livePositions(n *ra.Node) {
 	inputs := n.Inputs
 	switch n.Op {

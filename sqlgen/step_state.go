@@ -12,7 +12,7 @@ import (
 // temp names a target's state.
 func (t *target) temp() string { return "pg_temp." + Postgres{}.Ident(t.state) }
 
-// flags adds to the state of a table with several trained columns a flag for each column that some rows do not train.
+// flags adds flags to the state of a table with several trained columns: one for each column not trained in all rows.
 func (t *target) flags() {
 	if len(t.slots) < 2 {
 		return
