@@ -36,7 +36,7 @@ var _ = register(Rule{
 	},
 })
 
-// eliminateOne drops the first input, of those from from to to-1, whose rows another input was made from.
+// eliminateOne drops one of the inputs from, …, to-1: the first from whose rows another input was made.
 func eliminateOne(c *Context, n *ra.Node, from, to int) bool {
 	if len(n.Inputs) < 2 {
 		return false

@@ -11,7 +11,7 @@ import (
 )
 
 // The loops of updates and projections by name (device.Loop.Name). An update without a loop is computed by its
-// expressions.
+// expressions. Below, η is the rate, λ the weight decay, and d the scaled gradient g plus λ times the value p.
 var updates32, updates64 = updateLoops[float32](), updateLoops[float64]()
 
 func updateLoops[T column.Float]() map[string]updateLoop[T] {

@@ -224,8 +224,8 @@ func (r *parts[T]) square(side int) error {
 	return nil
 }
 
-// transpose writes scale times the transpose of x to out. x has this many columns and rows. Its rows are from numbers
-// apart, those of out to.
+// transpose writes scale times the transpose of x, of cols columns and rows rows, to out. from and to are the distances
+// between rows in x and in out.
 func transpose[A, B column.Float](x []A, from int, out []B, to, cols, rows int, scale A) {
 	const block = 16 // columns whose places in out stay in the cache
 	for lo := 0; lo < cols; lo += block {
