@@ -8,8 +8,8 @@ import (
 	"github.com/relgrad/relgrad/ra/einsum"
 )
 
-// A sum over a grid of products of two columns is a product of matrices, however the columns are cut into chunks. It is
-// an einsum: its labels are the keys of the grid and the axes within chunks. (TRA's Tile and Concat, Yuan et al. 2021.
+// A sum over a grid of products of two columns is a product of matrices, however the columns are cut into chunks: an
+// einsum whose labels are the keys of the grid and the axes within chunks. (TRA's Tile and Concat, Yuan et al. 2021.
 // EinDecomp chooses chunkings for a whole query; here each product gets the cheapest by itself.)
 
 // From so many multiplications of one pair of chunks on, multiplying pair by pair is as fast: for a grid whose rows are

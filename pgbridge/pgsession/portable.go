@@ -15,10 +15,9 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/parse"
 )
 
-// Portable is a Session on a server with the portable tier, where no engine stands behind gradient() and train(). This
-// process is the engine: it runs CALL train(…) itself, on the session's connection. Before a statement that calls
-// gradient() or backward(), it compiles the texts of the loss if they are missing or stale. All else is left to the
-// server.
+// Portable is a Session on a server with the portable tier, which has no engine. This process is the engine: it runs
+// CALL train(…) itself, on the session's connection. Before a statement that calls gradient() or backward(), it
+// compiles the texts of the loss if they are missing or stale. All else is left to the server.
 type Portable struct {
 	*Session
 	engine *relgrad.Server

@@ -13,11 +13,10 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// Between its commits a run holds no transaction: its parameters and its progress are in memory, and other processes
-// can read and write the store. A commit waits for the store's write lock, at most as long as lock_timeout says. It
-// fails if another process has changed the parameters or the run's rows since the last commit. A before_step, or a
-// database that computes the steps, writes during steps: the transaction is then open from the beginning of the next
-// step to the next commit.
+// Between its commits a run holds no transaction: its parameters and progress are in memory, and other processes can
+// use the store. A commit waits for the write lock (SET lock_timeout), and fails if another process has changed the
+// parameters or the run's rows since the last commit. A before_step, or a database that computes the steps, writes
+// during steps: the transaction is then open from the next step to the next commit.
 
 // commits are the transactions of a run.
 type commits struct {
@@ -27,8 +26,7 @@ type commits struct {
 	foreign   uint64 // ExternalVersion when the run last saw that its data is unchanged
 }
 
-// begin opens the transaction of the next commit, unless one is open. It fails if another process has changed the run's
-// data.
+// begin opens the transaction of the next commit, unless one is open. It fails if others have changed the run's data.
 func (r *commits) begin(ctx context.Context) error {
 	if r.db.InTransaction() { // the user's, or one that the run has opened
 		return nil
@@ -45,9 +43,8 @@ func (r *commits) begin(ctx context.Context) error {
 	return nil
 }
 
-// turn is the pause after a commit of a run with a before_step, in a store that other processes share. Such a run holds
-// the write lock nearly always. Processes that wait for the lock try again more often than this, so they get it in the
-// pause.
+// turn is the pause after a commit of a run with a before_step, in a shared store. Such a run holds the write lock
+// nearly always. Processes that wait for the lock try again more often than this, so they get it in the pause.
 const turn = 10 * time.Millisecond
 
 // commit commits the transaction that begin has opened. It does nothing in a transaction of the user.
@@ -161,8 +158,8 @@ func (db *Trainer) holds(ctx context.Context, l *engine.Live) (bool, error) {
 	return v.Len() == 0 || engine.Hash(v) == l.Sum, nil
 }
 
-// validateStored has the store compute the validation. To see the present parameters the store needs them in its
-// tables: they are written there, and rolled back if the run has opened a transaction for this.
+// validateStored has the store compute the validation. For this the present parameters are written to its tables, and
+// rolled back if the run has opened the transaction.
 func (r *run) validateStored(ctx context.Context) (float64, error) {
 	own := !r.db.InTransaction()
 	if err := r.begin(ctx); err != nil {
@@ -181,8 +178,8 @@ func (r *run) validateStored(ctx context.Context) (float64, error) {
 	return x, err
 }
 
-// redefined returns a table of the loss whose definition has changed since the step was planned (it may have lost its
-// key), or nil. Each table is locked first, by a SELECT, so that no session redefines it during this transaction.
+// redefined returns a table of the loss whose definition has changed since planning (it may have lost its key), or nil.
+// A SELECT locks each table first, so that no session redefines it during this transaction.
 func (r *commits) redefined(ctx context.Context) (*ra.Table, error) {
 	for _, t := range r.c.Read {
 		if r.c.PerStep[engine.Object{Schema: t.Schema, Table: t.Name}] { // before_step may do that; see hookAndSetUp

@@ -18,11 +18,11 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/parse"
 )
 
-// hook is a run's before_step. Its text does not show which tables its statements use: they may call procedures and
-// build statements. So the store reports every table that is looked up (catalog.Rows.Watch) and counts changes
-// (catalog.Version). A parameter's values are written to its table before a statement first uses it, and read again if
-// the table was changed. If another table of the loss was changed, its rows count as different in each step from then
-// on (perStep), and the loss is compiled again, once.
+// hook is a run's before_step. Its text does not show which tables its statements use: they may call procedures. So the
+// store reports every table that is looked up (catalog.Rows.Watch) and counts changes (catalog.Version). A parameter's
+// values are written to its table before a statement first uses it, and read again if the table was changed. Any other
+// table of the loss that was changed counts as different in each step from then on (perStep), and the loss is compiled
+// again, once.
 type hook struct {
 	text    *ast.Text
 	stmts   []parse.Parsed
