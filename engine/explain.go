@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/optimizer/chunking"
 	"github.com/relgrad/relgrad/optimizer/rules"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlgen"
@@ -22,7 +25,8 @@ var Stages = []string{"ra", "grad", "opt", "physical", "sql"}
 // Explain shows a stage of a loss and its gradients: the query as bound (ra), loss and gradients before
 // optimization (grad) and after it with the rules that fired (opt), the executor's program with what is
 // computed once per run (physical), or SQL text that runs by itself on the database (sql),
-// with what chose the engine and, of a server, its estimate of the costs.
+// with what chose the engine and, of a server, its estimate of the costs. Stage chunks, or chunks:16, shows how the
+// sums over full grids would be cut for so many kernel calls side by side.
 func (db *Engine) Explain(ctx context.Context, loss string, params []string, stage string) (string, error) {
 	stages := []string{stage}
 	if stage == "all" {
@@ -57,17 +61,87 @@ func (db *Engine) Explain(ctx context.Context, loss string, params []string, sta
 			}
 			b.WriteString(text)
 		default:
-			e := sqlerr.New(sqlerr.InvalidParameter, "stage %q does not exist", s).
-				WithDetail("Stages: %s, all.", strings.Join(Stages, ", "))
-			if s == "analyze" {
-				e = e.WithHint("relgrad explain --analyze shows how long the instructions of stage physical take.")
-			} else if n := sqlerr.Nearest(s, append([]string{"all"}, Stages...)); n != "" {
-				e = e.WithHint("Perhaps you meant %q.", n)
+			calls, ok, err := kernelCalls(s)
+			if !ok {
+				err = noStage(s)
 			}
-			return "", About(e, "stage", 0)
+			if err != nil {
+				return "", About(err, "stage", 0)
+			}
+			text, err := db.chunks(ctx, c, calls)
+			if err != nil {
+				return "", err
+			}
+			b.WriteString(text)
 		}
 	}
 	return b.String(), nil
+}
+
+// noStage is the error of a stage that does not exist.
+func noStage(s string) error {
+	e := sqlerr.New(sqlerr.InvalidParameter, "stage %q does not exist", s).
+		WithDetail("Stages: %s, %s, all.", strings.Join(Stages, ", "), chunksStage)
+	if s == "analyze" {
+		return e.WithHint("relgrad explain --analyze shows how long the instructions of stage physical take.")
+	}
+	if n := sqlerr.Nearest(s, append([]string{"all", chunksStage}, Stages...)); n != "" {
+		return e.WithHint("Perhaps you meant %q.", n)
+	}
+	return e
+}
+
+// chunksStage is a stage about machines that need not be there: "all" does not show it.
+const chunksStage = "chunks"
+
+// kernelCalls reads "chunks" or "chunks:16", for how many kernel calls side by side; ok is false for another stage.
+func kernelCalls(stage string) (calls int64, ok bool, err error) {
+	rest, ok := strings.CutPrefix(stage, chunksStage)
+	if !ok || rest == "" {
+		return 8, ok, nil
+	}
+	if rest, ok = strings.CutPrefix(rest, ":"); !ok {
+		return 0, false, nil
+	}
+	if calls, err = strconv.ParseInt(rest, 10, 64); err != nil {
+		return 0, true, sqlerr.New(sqlerr.InvalidParameter, "stage %q needs a number of kernel calls behind the colon", stage)
+	}
+	return calls, true, nil
+}
+
+// chunks decomposes the sums of a loss and its gradients for so many kernel calls of each.
+func (db *Engine) chunks(ctx context.Context, c *Compiled, calls int64) (string, error) {
+	found, err := chunking.Find(ctx, c.Res.Plan, db.countKeys)
+	if err != nil {
+		return "", err
+	}
+	text, err := found.Explain(ctx, calls)
+	if err != nil {
+		return "", About(err, "stage", 0)
+	}
+	return text, nil
+}
+
+// countKeys counts the different values of a table's column.
+func (db *Engine) countKeys(ctx context.Context, t *ra.Table, col int) (int64, error) {
+	cols, err := db.Catalogue.Read(ctx, t, []int{col})
+	if err != nil {
+		return 0, err
+	}
+	seen := map[any]struct{}{}
+	v := cols[0]
+	for i := range v.Len() {
+		switch {
+		case v.IsNull(i):
+		case v.Kind() == column.I64:
+			seen[v.I64()[i]] = struct{}{}
+		case v.Kind() == column.Str:
+			seen[v.Texts()[i]] = struct{}{}
+		default:
+			seen[v.Value(i).String()] = struct{}{}
+		}
+	}
+	return int64(len(seen)), nil
 }
 
 // analyzeSteps is how many steps are timed.

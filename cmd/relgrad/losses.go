@@ -150,7 +150,8 @@ func explain(ctx context.Context, c *command, args []string) error {
 	fs := c.flags()
 	var s source
 	s.flags(fs)
-	stage := fs.String("stage", "all", "the `STAGE`: ra, grad, opt, physical, sql or all")
+	stage := fs.String("stage", "all",
+		"the `STAGE`: ra, grad, opt, physical, sql or all; or chunks:N, how sums would be cut into N kernel calls")
 	analyze := fs.Bool("analyze", false,
 		"compute a few steps, training nothing, and show the time of each instruction of the physical stage")
 	batch := fs.String("batch", "", "with --analyze: the loss over batches of rows of `TABLE`, as train takes them")

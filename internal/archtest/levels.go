@@ -70,13 +70,14 @@ var levels = map[string]int{
 	"executor/forms":        6,
 	"executor":              7,
 
-	"optimizer":   6,
-	"train":       7,
-	"engine":      8,
-	"train/run":   9,
-	".":           10,
-	"script":      11,
-	"script/psql": 12,
+	"optimizer":          6,
+	"optimizer/chunking": 6,
+	"train":              7,
+	"engine":             8,
+	"train/run":          9,
+	".":                  10,
+	"script":             11,
+	"script/psql":        12,
 
 	"pgbridge/pgsession": 13,
 

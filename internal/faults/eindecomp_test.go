@@ -37,5 +37,15 @@ func init() {
 			"		plan.Why = why[:0]\n", cuts + "TestFallback"},
 		{"of a field named twice the last one counts", "optimizer/eindecomp/case.go", "			if top.names[name] {\n",
 			"			if false {\n", cuts + "TestRefusals"},
+		{"a label that is to stay whole is cut", "optimizer/eindecomp/viable.go", "	if l.Whole {", "	if false {",
+			"./optimizer/chunking"},
+		{"sparse rows pass for a grid", "optimizer/chunking/bounds.go", "all != read.Node.Table.Rows {", "all < 0 {",
+			"./optimizer/chunking"},
+		{"joined keys of two numbers pass for a grid", "optimizer/chunking/bounds.go",
+			"v.bound[l] != count && !r.Part(i) {", "v.bound[l] != count && false {", "./optimizer/chunking"},
+		{"an axis of a whole chunk is cut", "optimizer/chunking/graph.go", "			v.whole[l] = true\n		}\n	}\n",
+			"			_ = l\n		}\n	}\n", "./optimizer/chunking"},
+		{"a sum is read by its keys in another order", "optimizer/chunking/graph.go", "				keys = made\n",
+			"				_ = made\n", "./optimizer/chunking"},
 	}...)
 }

@@ -239,7 +239,7 @@ func (d *Description) vertex(op *Op, number map[string]int, out *Vertex) error {
 					return noSize(l, "op "+op.Name)
 				}
 				labels[l] = len(out.Labels)
-				out.Labels = append(out.Labels, Label{l, size})
+				out.Labels = append(out.Labels, Label{Name: l, Bound: size})
 			}
 			o.Labels = append(o.Labels, labels[l])
 		}

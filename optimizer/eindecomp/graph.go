@@ -21,6 +21,7 @@ const Input = -1
 type Label struct {
 	Name  string
 	Bound int64
+	Whole bool // it is not cut
 }
 
 // Operand is what a vertex reads: the output of another vertex or an input of the graph.

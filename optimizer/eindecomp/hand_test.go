@@ -93,7 +93,7 @@ func TestViable(t *testing.T) {
 	} {
 		v := &Vertex{Name: "V"}
 		for i, b := range tc.bounds {
-			v.Labels = append(v.Labels, Label{fmt.Sprint(i), b})
+			v.Labels = append(v.Labels, Label{Name: fmt.Sprint(i), Bound: b})
 		}
 		got, err := v.viable(tc.p)
 		if err != nil || len(got) != tc.want || v.countViable(v.goal(tc.p)) != tc.want {

@@ -196,7 +196,7 @@ func TestRepartitionCounts(t *testing.T) {
 		var wanted, produced Vector
 		for range r.IntN(4) {
 			b := []int64{1, 2, 3, 4, 8, 12, 16}[r.IntN(7)]
-			draw := func() int64 { return 1 << r.IntN(halvings(b)+1) }
+			draw := func() int64 { return 1 << r.IntN(Label{Bound: b}.halvings()+1) }
 			bound, wanted, produced = append(bound, b), append(wanted, draw()), append(produced, draw())
 		}
 		got, err := Repartition(wanted, produced, bound)

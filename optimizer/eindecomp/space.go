@@ -70,7 +70,7 @@ func newSpace(g *Graph, p int64) (*space, error) {
 func (v *Vertex) kind() string {
 	var b strings.Builder
 	for _, l := range v.Labels {
-		fmt.Fprint(&b, l.Bound, " ")
+		fmt.Fprint(&b, l.Bound, l.Whole, " ")
 	}
 	for _, o := range v.Operands {
 		fmt.Fprint(&b, o.Labels)

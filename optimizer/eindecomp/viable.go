@@ -9,8 +9,13 @@ import (
 // mostVectors is how many viable vectors a vertex may have.
 const mostVectors = 1 << 15
 
-// halvings is how often a bound can be cut into two equal parts.
-func halvings(bound int64) int { return bits.TrailingZeros64(uint64(bound)) }
+// halvings is how often a label can be cut into two equal parts.
+func (l Label) halvings() int {
+	if l.Whole {
+		return 0
+	}
+	return bits.TrailingZeros64(uint64(l.Bound))
+}
 
 // checkSites refuses a p that is no power of two.
 func checkSites(p int64) error {
@@ -30,7 +35,7 @@ func checkSites(p int64) error {
 func (v *Vertex) goal(p int64) int {
 	sum := 0
 	for _, l := range v.Labels {
-		sum += halvings(l.Bound)
+		sum += l.halvings()
 	}
 	return min(sum, bits.TrailingZeros64(uint64(p)))
 }
@@ -40,7 +45,7 @@ func (v *Vertex) goal(p int64) int {
 func (v *Vertex) viable(p int64) ([]vector, error) {
 	room := make([]int, len(v.Labels)+1) // of the labels from each one on
 	for l := len(v.Labels) - 1; l >= 0; l-- {
-		room[l] = room[l+1] + halvings(v.Labels[l].Bound)
+		room[l] = room[l+1] + v.Labels[l].halvings()
 	}
 	goal := v.goal(p)
 	if n := v.countViable(goal); n > mostVectors {
@@ -55,7 +60,7 @@ func (v *Vertex) viable(p int64) ([]vector, error) {
 			out = append(out, append(vector(nil), d...))
 			return
 		}
-		for e := max(0, left-room[l+1]); e <= min(left, halvings(v.Labels[l].Bound)); e++ {
+		for e := max(0, left-room[l+1]); e <= min(left, v.Labels[l].halvings()); e++ {
 			d[l] = uint8(e)
 			extend(l+1, left-e)
 		}
@@ -70,7 +75,7 @@ func (v *Vertex) countViable(goal int) int {
 	ways[0] = 1
 	for _, l := range v.Labels {
 		for sum := goal; sum >= 0; sum-- {
-			for e := 1; e <= min(sum, halvings(l.Bound)); e++ {
+			for e := 1; e <= min(sum, l.halvings()); e++ {
 				ways[sum] = min(ways[sum]+ways[sum-e], mostVectors+1)
 			}
 		}

@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
 
-	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
@@ -35,7 +33,9 @@ func TestGolden(t *testing.T) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "table":
-				table(t, db, draw, d.Input)
+				if err := gradtest.Grid(db, draw, d.Input); err != nil {
+					d.Fatalf(t, "%v", err)
+				}
 				return ""
 			case "view":
 				var name string
@@ -63,45 +63,6 @@ func TestGolden(t *testing.T) {
 			return b.String()
 		})
 	})
-}
-
-var tableText = regexp.MustCompile(`^(\w+) \((.*); (.*)\)$`)
-
-func table(t *testing.T, db *memdb.DB, draw *rand.Rand, text string) {
-	m := tableText.FindStringSubmatch(strings.TrimSpace(text))
-	if m == nil {
-		t.Fatalf("not a table: %s", text)
-	}
-	var cols []memdb.Column
-	var lengths []int
-	rows := 1
-	for _, k := range strings.Split(m[2], ", ") {
-		var name string
-		var n int
-		fmt.Sscan(k, &name, &n)
-		cols, lengths, rows = append(cols, memdb.Column{Name: name}), append(lengths, n), rows*n
-	}
-	for k, step := len(cols)-1, 1; k >= 0; k-- {
-		v := column.New(kernels.Type{Kind: kernels.Int}, rows)
-		for i := range v.I64() {
-			v.I64()[i] = int64(i / step % lengths[k])
-		}
-		cols[k].Data, step = v, step*lengths[k]
-	}
-	for _, c := range regexp.MustCompile(`(\w+)(\[[^\]]*\])?`).FindAllStringSubmatch(m[3], -1) {
-		ty := kernels.Type{Kind: kernels.Float64}
-		for _, n := range regexp.MustCompile(`\d+`).FindAllString(c[2], -1) {
-			var k int
-			fmt.Sscan(n, &k)
-			ty.Shape = append(ty.Shape, k)
-		}
-		v := column.New(ty, rows)
-		for i := range v.F64() {
-			v.F64()[i] = draw.NormFloat64()
-		}
-		cols = append(cols, memdb.Column{Name: c[1], Data: v})
-	}
-	db.Create(m[1], len(lengths), cols...)
 }
 
 // TestByDefinition computes the labelled forms of many losses and gradients by their definition, beside the oracle.

@@ -12,10 +12,9 @@ import (
 
 // String writes the sum as a formula, and what its rows are combinations of. A label has its length, where it is known.
 func (e *Einsum) String() string {
-	w := writer{e, e.names(), e.Rows.names()}
+	w := e.writer()
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s%s = %s\n", e.Node.Cols[e.Col].Name, w.labels(e.By, e.Inner), w.product())
-	b.WriteString("  rows")
+	b.WriteString(e.Formula() + "\n  rows")
 	for i, read := range e.Rows.Reads {
 		switch {
 		case e.Rows.Whole(i):
@@ -33,14 +32,25 @@ func (e *Einsum) String() string {
 	return b.String()
 }
 
+// Formula writes the sum alone.
+func (e *Einsum) Formula() string {
+	w := e.writer()
+	return e.Node.Cols[e.Col].Name + w.labels(e.By, e.Inner) + " = " + w.product()
+}
+
+// Term writes a term of the sum.
+func (e *Einsum) Term(t Term) string { return e.writer().term(t) }
+
+func (e *Einsum) writer() writer { return writer{e, e.Names(), e.Rows.names()} }
+
 type writer struct {
 	*Einsum
 	label []string
 	reads []string
 }
 
-// names of the labels: those of keys as their columns, those within chunks single letters.
-func (e *Einsum) names() (out []string) {
+// Names are those of the labels: of keys as their columns, of axes of chunks single letters.
+func (e *Einsum) Names() (out []string) {
 	letter := 'a'
 	for l := range e.Lens {
 		switch {
