@@ -2,8 +2,8 @@
 //
 // # What
 //
-// Eval computes a node's rows by the definition of each operator, with no cleverness at all. Central
-// differences check it; it checks every engine, rule and pushed-down text.
+// Eval computes a node's rows by the definition of each operator, with no cleverness at all; Apply those of one
+// operator. Central differences check it; it checks every engine, rule and pushed-down text.
 //
 // # Invariants
 //
@@ -16,7 +16,7 @@
 //
 // # Where to add
 //
-// An operator: a case in eval.
+// An operator: a case in Apply.
 package interp
 
 import (
@@ -63,7 +63,7 @@ func (in *Interp) Eval(ctx context.Context, n *ra.Node) ([]Row, error) {
 		}
 		inputs[i] = rows
 	}
-	rows, err := in.eval(ctx, n, inputs)
+	rows, err := in.Apply(ctx, n, inputs)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,8 @@ func (in *Interp) Eval(ctx context.Context, n *ra.Node) ([]Row, error) {
 	return rows, nil
 }
 
-func (in *Interp) eval(ctx context.Context, n *ra.Node, inputs [][]Row) ([]Row, error) {
+// Apply returns the rows of n over the given rows of its inputs, which may be a part of these: those of one site.
+func (in *Interp) Apply(ctx context.Context, n *ra.Node, inputs [][]Row) ([]Row, error) {
 	switch n.Op {
 	case ra.Scan:
 		cols, err := in.src.Read(ctx, n.Table, n.TableCols)
