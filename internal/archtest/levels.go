@@ -60,6 +60,7 @@ var levels = map[string]int{
 
 	"optimizer/rules":     5,
 	"optimizer/eindecomp": 5,
+	"optimizer/physical":  5,
 
 	"executor/tuning":       1,
 	"executor/structure":    3,

@@ -1,0 +1,146 @@
+package physical
+
+import (
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// Sites are what a plan is made for.
+type Sites struct {
+	N int
+	// Stored says where the rows of a Scan or an Opaque lie; nil, or false: by the hash of the identity, and at site 0
+	// where that has no column.
+	Stored func(n *ra.Node) (Placement, bool)
+	// Spread is that of Plan; nil: by hash.
+	Spread func(relation *ra.Node, by []ra.ColumnID) Function
+}
+
+// Compile makes the plan of TRA's Table 1 (TRA 2021, §5.1): before Σ rows are shuffled by the group, before ⋈ all
+// inputs but the last are broadcast, σ and λ run where the rows lie. What SQL adds: partners of semi-joins are
+// broadcast, sums of gradients are shuffled by key, a union takes rows where they lie. The results are gathered at
+// site 0.
+func Compile(p *ra.Plan, on Sites) (*Plan, error) {
+	c := &compiler{Sites: on, done: map[*ra.Node]*Node{}}
+	out := &Plan{Sites: on.N, Spread: on.Spread}
+	if out.Spread == nil {
+		out.Spread = func(*ra.Node, []ra.ColumnID) Function { return Function{} }
+	}
+	c.plan = out
+	logical := ra.Clone(p)
+	var err error
+	ra.Walk(func(n *ra.Node) {
+		if err == nil {
+			c.done[n], err = c.node(n)
+		}
+	}, logical.Nodes()...)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range logical.Roots {
+		n := c.done[r.Node]
+		if n.Place.Kind != Single {
+			n = c.gather(n)
+		}
+		out.Roots = append(out.Roots, Root{r.Name, n, r.Cols})
+	}
+	return out, Validate(out)
+}
+
+type compiler struct {
+	Sites
+	plan *Plan
+	done map[*ra.Node]*Node
+}
+
+func (c *compiler) node(n *ra.Node) (*Node, error) {
+	out := &Node{RA: n}
+	for _, in := range n.Inputs {
+		out.Inputs = append(out.Inputs, c.done[in])
+	}
+	switch n.Op {
+	case ra.Scan, ra.Opaque:
+		out.Place = c.stored(n)
+	case ra.Join, ra.SemiJoin, ra.AntiJoin:
+		c.broadcast(out)
+	case ra.Aggregate:
+		out.Inputs[0] = c.shuffle(out.Inputs[0], n.Group)
+	case ra.Add:
+		for i, in := range out.Inputs {
+			out.Inputs[i] = c.shuffle(in, byPosition(n, i, n.Key))
+		}
+	case ra.Union:
+		c.unite(out)
+	case ra.Select:
+	default:
+		return nil, sqlerr.Broken(room, "a %v cannot be run at several sites", n.Op)
+	}
+	return out, c.place(out)
+}
+
+// place derives where the rows of n lie.
+func (c *compiler) place(n *Node) (err error) {
+	n.Place, err = derive(n, c.N)
+	return err
+}
+
+func (c *compiler) stored(n *ra.Node) Placement {
+	if c.Stored != nil {
+		if p, ok := c.Stored(n); ok {
+			return p
+		}
+	}
+	if n.Op == ra.Opaque || len(n.Key) == 0 {
+		return At(0)
+	}
+	return Spread(c.plan.Spread(n, n.Key), n.Key...)
+}
+
+// broadcast makes all inputs but the last of a join replicated; of a semi-join the partners.
+func (c *compiler) broadcast(n *Node) {
+	kept := len(n.Inputs) - 1
+	if n.RA.Op != ra.Join {
+		kept = 0
+	}
+	for i, in := range n.Inputs {
+		if i != kept && in.Place.once() {
+			n.Inputs[i] = c.exchange(&Node{Op: Bcast, Inputs: []*Node{in}})
+		}
+	}
+}
+
+// unite takes one replica of inputs of a union that are replicated, where another is not.
+func (c *compiler) unite(n *Node) {
+	mixed := false
+	for _, in := range n.Inputs {
+		mixed = mixed || in.Place.once()
+	}
+	for i, in := range n.Inputs {
+		if mixed && !in.Place.once() {
+			n.Inputs[i] = c.shuffle(in, byPosition(n.RA, i, n.RA.Key))
+		}
+	}
+}
+
+// byPosition are the columns of input slot of n that correspond to columns of n.
+func byPosition(n *ra.Node, slot int, ids []ra.ColumnID) (out []ra.ColumnID) {
+	for _, id := range ids {
+		out = append(out, n.Inputs[slot].Cols[n.Index(id)].ID)
+	}
+	return out
+}
+
+// shuffle spreads rows by columns. By none all lie at one site.
+func (c *compiler) shuffle(in *Node, by []ra.ColumnID) *Node {
+	if len(by) == 0 {
+		return c.gather(in)
+	}
+	return c.exchange(&Node{Op: Shuf, By: by, Fn: c.plan.Spread(in.Relation(), by), Inputs: []*Node{in}})
+}
+
+func (c *compiler) gather(in *Node) *Node { return c.exchange(&Node{Op: Gather, Inputs: []*Node{in}}) }
+
+// exchange places an exchange. It always can be: the rows of any relation may be moved.
+func (c *compiler) exchange(n *Node) *Node {
+	n.Place, _ = derive(n, c.N)
+	return n
+}

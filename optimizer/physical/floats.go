@@ -1,0 +1,83 @@
+package physical
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// Stats knows how many rows lie where, exactly or by estimate.
+type Stats interface {
+	// Rows returns how many rows n holds at each site. Each site of a partial has rows of its own.
+	Rows(n *Node) []int64
+	// Stays returns how many rows of the input of n, a Shuf, lie at a site and are sent to the same one.
+	Stays(n *Node) int64
+}
+
+// Move is how many floats an exchange moves.
+type Move struct {
+	Node *Node
+	// Model counts as TRA does: s copies of all rows for a BCAST, all rows once for a SHUF, wherever they lie before.
+	Model int64
+	// Exact counts what leaves a site for another: a row that lies where it is wanted does not move.
+	Exact int64
+}
+
+// Width is the floats of a row: the numbers that are none of its identity.
+func Width(n *ra.Node) (out int64) {
+	for _, c := range n.Cols {
+		if !n.IsKey(c.ID) {
+			out += int64(c.Type.Size())
+		}
+	}
+	return out
+}
+
+// Moves predicts what each exchange of the plan moves, inputs first.
+func (p *Plan) Moves(stats Stats) (out []Move, err error) {
+	for _, n := range p.Nodes() {
+		if n.Op == Local {
+			continue
+		}
+		m, err := predict(n, stats)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// predict tells what an exchange moves. Of a replicated relation it reads one replica, and sites need none of its rows.
+func predict(n *Node, stats Stats) (Move, error) {
+	at := stats.Rows(n.Inputs[0])
+	all := int64(0)
+	for _, rows := range at {
+		all += rows
+	}
+	there := n.Inputs[0].Place.Kind == Replicated
+	if there {
+		all = slices.Max(at)
+	}
+	copies, exact := int64(1), int64(0)
+	switch {
+	case n.Op == Bcast:
+		copies = int64(len(at))
+		exact = (copies - 1) * all // each site lacks the rows of all others
+	case n.Op == Shuf && !there:
+		exact = all - stats.Stays(n)
+	case n.Op == Gather:
+		exact = all - at[n.Site]
+	}
+	if there {
+		exact = 0
+	}
+	width := Width(n.Relation())
+	if high, low := bits.Mul64(uint64(all), uint64(copies*width)); high > 0 || low>>63 > 0 {
+		return Move{}, sqlerr.New(sqlerr.ProgramLimit, "%v moves %d rows of %d floats to %d sites: more than can be counted",
+			n.Op, all, width, copies)
+	}
+	return Move{Node: n, Model: all * copies * width, Exact: exact * width}, nil
+}

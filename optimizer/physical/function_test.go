@@ -1,0 +1,88 @@
+package physical
+
+import (
+	"math"
+	"math/rand"
+	"testing"
+
+	"github.com/relgrad/relgrad/kernels"
+)
+
+// TestFunctions: equal values have one site, whatever they look like in memory, and the sites are those that the
+// function promises.
+func TestFunctions(t *testing.T) {
+	null := kernels.NullOf(kernels.Type{Kind: kernels.Int})
+	other := null
+	other.I = 5 // what a NULL holds means nothing
+	for _, c := range []struct {
+		what   string
+		fn     Function
+		values []kernels.Value
+		site   int // of 3
+	}{
+		{"before all bounds", Function{Kind: Ranges, From: []int64{10, 20}}, ints(-4), 0},
+		{"at a bound", Function{Kind: Ranges, From: []int64{10, 20}}, ints(10), 1},
+		{"the last range", Function{Kind: Ranges, From: []int64{10, 20}}, ints(math.MaxInt64), 2},
+		{"an empty range", Function{Kind: Ranges, From: []int64{10, 10}}, ints(10), 2},
+		{"row-major", Function{Kind: Grid, Lens: []int64{4, 5}}, ints(2, 3), 13 % 3},
+		{"row-major, turned", Function{Kind: Grid, Lens: []int64{5, 4}}, ints(3, 2), 14 % 3},
+		{"below the grid", Function{Kind: Grid, Lens: []int64{4}}, ints(-1), 2},
+		{"NULL", Function{Kind: Grid, Lens: []int64{4}}, []kernels.Value{other}, 0},
+		{"NULL in ranges", Function{Kind: Ranges, From: []int64{3, 6}}, []kernels.Value{other}, 0},
+	} {
+		if got := c.fn.Site(c.values, 3); got != c.site {
+			t.Errorf("%s: site %d, not %d", c.what, got, c.site)
+		}
+	}
+	floats := func(xs ...float64) (out []kernels.Value) {
+		for _, x := range xs {
+			out = append(out, kernels.FloatValue(x))
+		}
+		return out
+	}
+	nan := math.Float64frombits(math.Float64bits(math.NaN()) ^ 1)
+	zero := math.Copysign(0, -1)
+	for sites := 1; sites < 40; sites++ {
+		for _, pair := range [][2][]kernels.Value{{floats(0), floats(zero)}, {floats(math.NaN()), floats(nan)},
+			{{null}, {other}}} {
+			if a, b := (Function{}).Site(pair[0], sites), (Function{}).Site(pair[1], sites); a != b {
+				t.Errorf("%v lies at %d, %v at %d", pair[0], a, pair[1], b)
+			}
+		}
+	}
+}
+
+func ints(xs ...int64) (out []kernels.Value) {
+	for _, x := range xs {
+		out = append(out, kernels.IntValue(x))
+	}
+	return out
+}
+
+// TestHashIsEven: keys in sequence, every other one, and pairs come to each site about equally often, in 6 of the
+// widths by which independent draws would miss.
+func TestHashIsEven(t *testing.T) {
+	draw := rand.New(rand.NewSource(1))
+	for _, sites := range counts {
+		for name, key := range map[string]func(i int64) []kernels.Value{
+			"in sequence": func(i int64) []kernels.Value { return ints(i) },
+			"even":        func(i int64) []kernels.Value { return ints(2 * i) },
+			"16th":        func(i int64) []kernels.Value { return ints(16 * i) },
+			"pairs":       func(i int64) []kernels.Value { return ints(i%100, i/100) },
+			"numbers":     func(int64) []kernels.Value { return []kernels.Value{kernels.FloatValue(draw.Float64())} },
+			"text":        func(i int64) []kernels.Value { return []kernels.Value{kernels.TextValue("node" + string(rune(i)))} },
+		} {
+			const n = 10000
+			at := make([]float64, sites)
+			for i := range int64(n) {
+				at[(Function{}).Site(key(i), sites)]++
+			}
+			mean := float64(n) / float64(sites)
+			for s, got := range at {
+				if math.Abs(got-mean) > 6*math.Sqrt(mean) {
+					t.Errorf("%s: %v of %d rows lie at site %d of %d", name, got, n, s, sites)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package physical
+
+import (
+	"math/rand"
+	"slices"
+	"testing"
+
+	"github.com/relgrad/relgrad/internal/gradtest"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/optimizer"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// counts are the numbers of sites that the tests plan for.
+var counts = []int{1, 2, 3, 4, 7, 8, 16}
+
+// drawn draws a placement of a table.
+func drawn(draw *rand.Rand, n *ra.Node, sites int) Placement {
+	var by []ra.ColumnID
+	var types []kernels.Type
+	for _, c := range n.Cols {
+		if !c.Dep && draw.Intn(2) == 0 {
+			by, types = append(by, c.ID), append(types, c.Type)
+		}
+	}
+	switch lies := draw.Intn(5); {
+	case lies == 0 || n.Op == ra.Opaque:
+		return At(draw.Intn(sites))
+	case lies == 1:
+		return Everywhere()
+	case lies == 2:
+		return Placement{Kind: Anywhere}
+	}
+	fn := Function{Kind: FunctionKind(draw.Intn(3)), Lens: make([]int64, len(by)), From: make([]int64, sites-1)}
+	for i := range fn.Lens {
+		fn.Lens[i] = int64(1 + draw.Intn(4))
+	}
+	for i := range fn.From {
+		fn.From[i] = int64(draw.Intn(5))
+	}
+	slices.Sort(fn.From)
+	switch fn.Kind {
+	case Hash:
+		fn.Lens, fn.From = nil, nil
+	case Grid:
+		fn.From = nil
+	case Ranges:
+		fn.Lens = nil
+	}
+	if fn.check(types, sites) != nil {
+		return At(draw.Intn(sites))
+	}
+	return Spread(fn, by...)
+}
+
+// TestLosses: losses with their gradients give the same over any sites, as compiled and after rules at random.
+func TestLosses(t *testing.T) {
+	db, env := gradtest.Graph(), &kernels.Env{Seed: 1, Step: 2}
+	fired := map[string]int{}
+	for k, c := range gradtest.Losses {
+		res, err := gradtest.Optimize(t.Context(), db, c.SQL, c.Params, optimizer.Options{})
+		must(t, err)
+		for _, sites := range counts {
+			draw := rand.New(rand.NewSource(int64(100*k + sites)))
+			p, err := Compile(res.Plan, Sites{N: sites, Stored: func(n *ra.Node) (Placement, bool) {
+				return drawn(draw, n, sites), draw.Intn(4) > 0
+			}})
+			if err != nil {
+				t.Fatalf("%s over %d sites: %v", c.SQL, sites, err)
+			}
+			if err := same(t.Context(), p, res.Plan, db, env, 1e-12); err != nil {
+				t.Errorf("%s over %d sites: %v\n%s", c.SQL, sites, err, p.Format())
+				continue
+			}
+			q := rewritten(draw, p, fired)
+			if err := same(t.Context(), q, res.Plan, db, env, 1e-12); err != nil {
+				t.Errorf("%s over %d sites: %v\n%s\nrewritten\n%s", c.SQL, sites, err, p.Format(), q.Format())
+			}
+		}
+	}
+	t.Log(fired)
+	for _, r := range Rules() {
+		if fired[r.Name] < 10 {
+			t.Errorf("%s fired %d times", r.Name, fired[r.Name])
+		}
+	}
+}
+
+// detour is no rule: it moves the rows of an input somewhere before they are read. Rules have to put that right again.
+func detour(seed int64, sites int) Rule {
+	return Rule{Name: "detour", find: func(c *ruleContext, n *Node) func() {
+		draw := rand.New(rand.NewSource(seed)) // a rule is asked twice
+		if len(n.Inputs) == 0 {
+			return nil
+		}
+		i := draw.Intn(len(n.Inputs))
+		x := &Node{Op: Bcast + Op(draw.Intn(3)), Site: draw.Intn(sites), Inputs: []*Node{n.Inputs[i]}}
+		for _, col := range x.Relation().Cols {
+			if x.Op == Shuf && !col.Dep && draw.Intn(3) == 0 {
+				x.By = append(x.By, col.ID)
+			}
+		}
+		if x.Op == Shuf && len(x.By) == 0 {
+			return nil
+		}
+		return func() { n.Inputs[i] = x }
+	}}
+}
+
+// rewritten applies rules at random.
+func rewritten(draw *rand.Rand, p *Plan, fired map[string]int) *Plan {
+	rules := Rules()
+	for range 12 {
+		r := rules[draw.Intn(len(rules))]
+		if draw.Intn(3) == 0 {
+			r = detour(draw.Int63(), p.Sites)
+		}
+		nodes := p.Nodes()
+		for _, i := range draw.Perm(len(nodes)) {
+			if out, ok := r.Apply(p, nodes[i]); ok {
+				fired[r.Name]++
+				p = out
+				break
+			}
+		}
+	}
+	return p
+}

@@ -1,0 +1,112 @@
+package physical
+
+import (
+	"slices"
+
+	"github.com/relgrad/relgrad/internal/lists"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// Validate checks the invariants of a plan and returns an internal error that names the first broken one. Each
+// placement must be the one that follows from the inputs': so what is replicated or partial is read as such, or not at
+// all.
+func Validate(p *Plan) error {
+	if p.Sites < 1 {
+		return sqlerr.Broken(room, "a plan for %d sites", p.Sites)
+	}
+	for _, n := range p.Nodes() {
+		if err := n.check(p.Sites); err != nil {
+			return err
+		}
+		place, err := derive(n, p.Sites)
+		if err != nil {
+			return err
+		}
+		if !place.Equal(n.Place) {
+			return sqlerr.Broken(room, "the rows of %v are %v, not %v", n, place, n.Place)
+		}
+	}
+	for _, r := range p.Roots {
+		if err := r.check(); err != nil {
+			return err
+		}
+	}
+	return ra.Validate(p.Logical().Nodes()...)
+}
+
+// check: a result is whole, and its reader finds each row once.
+func (r Root) check() error {
+	switch p := r.Node.Place; {
+	case p.Partial:
+		return sqlerr.Broken(room, "the result %s is read before its parts are added up", r.Name)
+	case p.Kind != Single:
+		return sqlerr.Broken(room, "the result %s is read at one site, but its rows are %v", r.Name, p)
+	}
+	for _, id := range r.Cols {
+		if r.Node.Relation().Col(id) == nil {
+			return sqlerr.Broken(room, "the result %s has no column %d", r.Name, id)
+		}
+	}
+	return nil
+}
+
+func (n *Node) check(sites int) error {
+	if n.Op == Local {
+		return n.checkLocal(sites)
+	}
+	if len(n.Inputs) != 1 {
+		return sqlerr.Broken(room, "a %v has %d inputs", n.Op, len(n.Inputs))
+	}
+	switch n.Op {
+	case Gather:
+		return checkSite(n.Site, sites)
+	case Shuf:
+		return checkSpread(n.Relation(), n.By, n.Fn, sites)
+	}
+	return nil
+}
+
+func (n *Node) checkLocal(sites int) error {
+	if len(n.Inputs) != len(n.RA.Inputs) {
+		return sqlerr.Broken(room, "a %v of %d relations reads %d", n.RA.Op, len(n.RA.Inputs), len(n.Inputs))
+	}
+	for i, in := range n.Inputs {
+		if in.Relation() != n.RA.Inputs[i] {
+			return sqlerr.Broken(room, "input %d of a %v holds another relation than the operator reads", i, n.RA.Op)
+		}
+	}
+	if len(n.Inputs) > 0 {
+		return nil
+	}
+	switch p := n.Place; {
+	case n.RA.Op != ra.Scan && n.RA.Op != ra.Opaque:
+		return sqlerr.Broken(room, "a %v reads nothing", n.RA.Op)
+	case p.Partial:
+		return sqlerr.Broken(room, "what a %v reads is stored in parts that are not added up", n.RA.Op)
+	case n.RA.Op == ra.Opaque && p.Kind != Single:
+		return sqlerr.Broken(room, "an Opaque runs at one site, but its rows are %v", p)
+	case p.Kind == Single:
+		return checkSite(p.Site, sites)
+	case p.Kind == By:
+		by := lists.Map(p.By, func(s Same) ra.ColumnID { return append(s, -1)[0] })
+		return checkSpread(n.RA, by, p.Fn, sites)
+	}
+	return nil
+}
+
+func checkSite(site, sites int) error {
+	if site < 0 || site >= sites {
+		return sqlerr.Broken(room, "there is no site %d of %d", site, sites)
+	}
+	return nil
+}
+
+// checkSpread: rows are spread by columns that they have and that do not change from step to step.
+func checkSpread(of *ra.Node, by []ra.ColumnID, fn Function, sites int) error {
+	if i := slices.IndexFunc(by, func(id ra.ColumnID) bool { return of.Col(id) == nil || of.Col(id).Dep }); i >= 0 {
+		return sqlerr.Broken(room, "the rows of a %v cannot be spread by column %d", of.Op, by[i])
+	}
+	return fn.check(lists.Map(by, func(id ra.ColumnID) kernels.Type { return of.Col(id).Type }), sites)
+}
