@@ -21,5 +21,6 @@
 //
 // # Where to add
 //
-// A kernel's definition: a row of numbers or vectors in truth.go. Points where it changes its behaviour: cases.go.
+// A kernel's definition: a row of numbers or vectors in truth_test.go. Points where it changes its behaviour:
+// cases_test.go.
 package digits
