@@ -82,8 +82,12 @@ var onDevice = flag.String("device", "", "on which the tests of the executor run
 
 // CompileOn is Compile for the device of these tests.
 func CompileOn(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (*Program, error) {
-	if *onDevice == "plain" {
+	switch *onDevice {
+	case "":
+	case "plain":
 		opt.Device = &plain.Plain{}
+	default:
+		panic("no device of these tests is called " + *onDevice)
 	}
 	return Compile(ctx, plan, src, opt)
 }

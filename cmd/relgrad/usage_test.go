@@ -89,6 +89,7 @@ func TestWrongUsage(t *testing.T) {
 		{"runs shw 1", 2, `relgrad runs: unknown action "shw"; perhaps you meant show`},
 		{"runs show --store " + store, 2, "relgrad runs: show takes one run, not 0"},
 		{"plot", 2, "relgrad plot: --store FILE or --db DSN is needed: the store or server whose runs are meant"},
+		{"devices 1", 2, "relgrad devices: no argument is needed, not 1"},
 		{"decompose", 2, "relgrad decompose: one FILE is needed, not 0"},
 		{"decompose a b", 2, "relgrad decompose: one FILE is needed, not 2"},
 		{"decompose --cells 0 a", 2,
@@ -200,33 +201,16 @@ func TestCommandsPage(t *testing.T) {
 			overview() + "```\n\n" +
 			"Exit status: 0 all is well, 1 the command could not do its work, 2 wrong usage or no connection to a server, 3 a " +
 			"script stopped at an error, 130 interrupted.\n")
+	pages := map[*command]string{&sqlCommand: shellPage, &runCommand: serverPage, &pgCommand: pgPage,
+		&benchCommand: benchPage(), &gradientCommand: enginePage, &explainCommand: explainPage,
+		&decomposeCommand: answerPage(t), &devicesCommand: devicesPage}
 	for _, c := range commands {
 		if c == &helpCommand || c == &versionCommand {
 			continue
 		}
 		text, _ := captured(t, "help", c.name)
 		page.WriteString("\n## relgrad " + c.name + "\n\n```\n" + text + "```\n")
-		if c == &sqlCommand {
-			page.WriteString(shellPage)
-		}
-		if c == &runCommand {
-			page.WriteString(serverPage)
-		}
-		if c == &pgCommand {
-			page.WriteString(pgPage)
-		}
-		if c == &benchCommand {
-			page.WriteString(benchPage())
-		}
-		if c == &gradientCommand {
-			page.WriteString(enginePage)
-		}
-		if c == &explainCommand {
-			page.WriteString(explainPage)
-		}
-		if c == &decomposeCommand {
-			page.WriteString(answerPage(t))
-		}
+		page.WriteString(pages[c])
 	}
 	page.WriteString("\n# Backslash commands\n\nThey work in scripts and in the shell, and print what psql 15 prints. " +
 		"`\\?` shows this list.\n\n```\n" + psql.CommandHelp() + "```\n" + backslashPage)
@@ -240,6 +224,9 @@ func TestCommandsPage(t *testing.T) {
 		t.Errorf("docs/commands.md is not what the program says (%v); run make golden", err)
 	}
 }
+
+//go:embed testdata/pages/devices.md
+var devicesPage string
 
 //go:embed testdata/pages/pg.md
 var pgPage string

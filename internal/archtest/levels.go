@@ -32,6 +32,7 @@ var levels = map[string]int{
 	"ra":           2,
 	"ra/einsum":    2,
 	"kernels/blas": 2,
+	"kernels/cuda": 2,
 	"kernels/cpu":  2,
 
 	"rjp":              3,
@@ -102,7 +103,7 @@ var only = map[string][]string{
 }
 
 // cgo lists the folders whose Go files may import "C".
-var cgo = []string{"kernels/blas", "kernels/cpu", "store/lite"}
+var cgo = []string{"kernels/blas", "kernels/cpu", "kernels/cuda", "store/lite"}
 
 // maxLines bounds hand-written source files.
 const maxLines = 600

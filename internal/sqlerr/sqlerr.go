@@ -74,6 +74,7 @@ const (
 	RaiseException        = "P0001"
 	NoDataFound           = "P0002"
 	TooManyRows           = "P0003"
+	System                = "58000"
 	IO                    = "58030"
 	UndefinedFile         = "58P01"
 	Internal              = "XX000"

@@ -1,0 +1,156 @@
+package cuda
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/relgrad/relgrad/internal/need"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+)
+
+// gpu opens the first device, or skips the test where there is none.
+func gpu(t *testing.T) *Device {
+	all, err := Devices()
+	if err != nil {
+		need.Absent(t, "cuda", err.Error())
+	}
+	if len(all) == 0 {
+		need.Absent(t, "cuda", "the driver has no device")
+	}
+	d, err := Open(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%+v", d.Info)
+	return d
+}
+
+// TestDevice: kernels are compiled, launched, recorded and launched again; what they compute is right.
+func TestDevice(t *testing.T) {
+	d := gpu(t)
+	defer d.Close()
+	for range 10 {
+		if err := d.Try(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestNewMemory: memory is zero, also where it has been used before.
+func TestNewMemory(t *testing.T) {
+	d := gpu(t)
+	defer d.Close()
+	for range 5 {
+		at, err := d.Allocate(1 << 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := make([]byte, 1<<20)
+		if err := d.Download(x, at); err != nil {
+			t.Fatal(err)
+		}
+		for i := range x {
+			if x[i] != 0 {
+				t.Fatalf("byte %d is %d", i, x[i])
+			}
+			x[i] = 0xff
+		}
+		if err := d.Upload(at, x); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Free(at); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestTooMuchMemory: memory that does not suffice is an error of its own, and the device works on.
+func TestTooMuchMemory(t *testing.T) {
+	d := gpu(t)
+	defer d.Close()
+	if _, err := d.Allocate(1 << 50); sqlerr.Code(err) != sqlerr.OutOfMemory {
+		t.Errorf("2^50 bytes: %v", err)
+	}
+	if err := d.Try(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestWrongAddress: a kernel that writes where nothing is ends the device's use, and the error says so. It runs in a
+// process of its own.
+func TestWrongAddress(t *testing.T) {
+	if os.Getenv("RELGRAD_CUDA_WRONG") == "" {
+		gpu(t).Close()
+		c := exec.Command(os.Args[0], "-test.run=^TestWrongAddress$", "-test.v")
+		c.Env = append(os.Environ(), "RELGRAD_CUDA_WRONG=1")
+		if out, err := c.CombinedOutput(); err != nil || !strings.Contains(string(out), "works again in a new process") {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	d := gpu(t)
+	m, err := d.Load(trial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := m.Kernel("twice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Launch(1, 32, 8, 32); err != nil {
+		t.Fatal(err)
+	}
+	err = d.Wait()
+	if sqlerr.Code(err) != sqlerr.System {
+		t.Fatalf("a kernel wrote to address 8: %v", err)
+	}
+	if e := (*sqlerr.Error)(nil); errors.As(err, &e) {
+		t.Log(e.Message, e.Detail, e.Hint)
+	}
+	if _, err := d.Allocate(8); sqlerr.Code(err) != sqlerr.System {
+		t.Errorf("an allocation behind it: %v", err)
+	}
+}
+
+// TestKernelsThatDoNotCompile: the compiler's messages are in the error.
+func TestKernelsThatDoNotCompile(t *testing.T) {
+	if err := compiler(); err != nil {
+		need.Absent(t, "nvrtc", err.Error())
+	}
+	if _, err := Compile("extern \"C\" __global__ void f() { x = 1; }", 9, 0); err == nil ||
+		!strings.Contains(err.Error(), "undefined") {
+		t.Error(err)
+	}
+	for _, minor := range []int{0, 6, 9} {
+		if out, err := Compile(trial, 8, minor); err != nil || len(out) == 0 {
+			t.Errorf("8.%d: %d bytes, %v", minor, len(out), err)
+		}
+	}
+}
+
+// TestLibraries: what stands in the variable is tried first, and the error names all that was tried, with the reason.
+func TestLibraries(t *testing.T) {
+	if v := os.Getenv("RELGRAD_CUDA_TEST"); v != "" {
+		_, err := Devices()
+		t.Log(err)
+		return
+	}
+	for _, tc := range []struct{ variable, want string }{
+		{"off", "RELGRAD_CUDA_DRIVER is off"},
+		{"libabsent.so.7:libcuda-absent.so", "libabsent.so.7: cannot open shared object file"},
+		{"libm.so.6", "libm.so.6: undefined symbol: cuInit"},
+	} {
+		c := exec.Command(os.Args[0], "-test.run=^TestLibraries$", "-test.v")
+		c.Env = append(os.Environ(), "RELGRAD_CUDA_TEST=1", "RELGRAD_CUDA_DRIVER="+tc.variable)
+		out, err := c.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), tc.want) && !onGPU(out) {
+			t.Errorf("%s: %v\n%s", tc.variable, err, out)
+		}
+	}
+}
+
+// onGPU reports whether the driver was found behind those of the variable.
+func onGPU(out []byte) bool { return strings.Contains(string(out), "<nil>") }

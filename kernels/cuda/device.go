@@ -1,0 +1,170 @@
+package cuda
+
+/*
+#include <stdlib.h>
+#include "driver.h"
+*/
+import "C"
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+)
+
+// Device is a graphics processor that has been opened. It is for one goroutine at a time.
+type Device struct {
+	Info
+	c C.rg_device
+}
+
+// Open opens device number n.
+func Open(n int) (*Device, error) {
+	all, err := Devices()
+	if err != nil {
+		return nil, err
+	}
+	if n < 0 || n >= len(all) {
+		return nil, sqlerr.New(sqlerr.InvalidParameter, "there is no device cuda:%d", n).WithDetail("Devices: %d.", len(all))
+	}
+	d := &Device{Info: all[n]}
+	if err := failed("it is opened", C.rg_open_device(C.int(n), &d.c)); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Close gives the device back. What was allocated there is gone.
+func (d *Device) Close() { C.rg_close_device(C.int(d.Number), &d.c) }
+
+// Address is a place in a device's memory.
+type Address uint64
+
+// Allocate makes zeroed memory.
+func (d *Device) Allocate(bytes int) (Address, error) {
+	var at C.uint64_t
+	bytes = max(bytes, 1)
+	if err := failed(fmt.Sprintf("%d bytes are allocated", bytes), C.rg_allocate(&d.c, C.size_t(bytes), &at)); err != nil {
+		return 0, err
+	}
+	return Address(at), failed("memory is cleared", C.rg_clear(&d.c, at, C.size_t(bytes)))
+}
+
+// Free gives memory back.
+func (d *Device) Free(at Address) error {
+	return failed("memory is freed", C.rg_free(&d.c, C.uint64_t(at)))
+}
+
+// Upload copies bytes to the device, Download from it; both wait until that is done.
+func (d *Device) Upload(to Address, from []byte) error {
+	if len(from) == 0 {
+		return nil
+	}
+	return failed("data are copied to it",
+		C.rg_upload(&d.c, C.uint64_t(to), unsafe.Pointer(unsafe.SliceData(from)), C.size_t(len(from))))
+}
+
+func (d *Device) Download(to []byte, from Address) error {
+	if len(to) == 0 {
+		return nil
+	}
+	return failed("data are copied from it",
+		C.rg_download(&d.c, unsafe.Pointer(unsafe.SliceData(to)), C.uint64_t(from), C.size_t(len(to))))
+}
+
+// Wait waits until all that has been launched has run. An error of a kernel shows here, or at a copy.
+func (d *Device) Wait() error { return failed("kernels run", C.rg_wait(&d.c)) }
+
+// Compile compiles kernels for a compute capability to machine code.
+func Compile(text string, major, minor int) ([]byte, error) {
+	if err := compiler(); err != nil {
+		return nil, err
+	}
+	source, target := C.CString(text), C.CString(fmt.Sprintf("--gpu-architecture=sm_%d%d", major, minor))
+	defer C.free(unsafe.Pointer(source))
+	defer C.free(unsafe.Pointer(target))
+	var out *C.char
+	var bytes C.size_t
+	code := C.rg_compile(source, target, &out, &bytes)
+	defer C.free(unsafe.Pointer(out))
+	if code != 0 {
+		return nil, sqlerr.Broken("kernels/cuda", "kernels do not compile: %s\n%s",
+			C.GoString(C.rg_nvrtc_message(code)), C.GoString(out))
+	}
+	return C.GoBytes(unsafe.Pointer(out), C.int(bytes)), nil
+}
+
+// Module is a set of kernels on a device.
+type Module struct {
+	d *Device
+	c unsafe.Pointer
+}
+
+// Load compiles kernels for the device.
+func (d *Device) Load(text string) (*Module, error) {
+	code, err := Compile(text, d.Major, d.Minor)
+	if err != nil {
+		return nil, err
+	}
+	m := &Module{d: d}
+	at := C.CBytes(code)
+	defer C.free(at)
+	return m, failed("kernels are loaded", C.rg_load(&d.c, at, &m.c))
+}
+
+// Unload gives the kernels back.
+func (m *Module) Unload() error { return failed("kernels are unloaded", C.rg_unload(&m.d.c, m.c)) }
+
+// Kernel is a function of a module.
+type Kernel struct {
+	d *Device
+	c unsafe.Pointer
+}
+
+// Kernel finds a function by its name.
+func (m *Module) Kernel(name string) (*Kernel, error) {
+	text := C.CString(name)
+	defer C.free(unsafe.Pointer(text))
+	k := &Kernel{d: m.d}
+	return k, failed("kernel "+name+" is found", C.rg_function(&m.d.c, m.c, text, &k.c))
+}
+
+// Launch runs so many blocks of threads, behind what has been launched before. Each argument is 8 bytes: an address, a
+// whole number, or a float64's bits.
+func (k *Kernel) Launch(blocks, threads int, args ...uint64) error {
+	var at *C.uint64_t
+	if len(args) > 0 {
+		at = (*C.uint64_t)(unsafe.Pointer(&args[0]))
+	}
+	return failed("a kernel is launched",
+		C.rg_launch(&k.d.c, k.c, C.unsigned(blocks), C.unsigned(threads), at, C.int(len(args))))
+}
+
+// Graph is what has been launched in a piece of a program, to be launched again at once.
+type Graph struct {
+	d *Device
+	c unsafe.Pointer
+}
+
+// Record makes a graph of what f launches. f must allocate nothing and wait for nothing.
+func (d *Device) Record(f func() error) (*Graph, error) {
+	if err := failed("recording begins", C.rg_record(&d.c)); err != nil {
+		return nil, err
+	}
+	g := &Graph{d: d}
+	err := f()
+	if code := C.rg_recorded(&d.c, &g.c); err == nil {
+		err = failed("recording ends", code)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// Launch launches all of it.
+func (g *Graph) Launch() error { return failed("a graph is launched", C.rg_replay(&g.d.c, g.c)) }
+
+// Forget gives the graph back.
+func (g *Graph) Forget() error { return failed("a graph is forgotten", C.rg_forget(&g.d.c, g.c)) }

@@ -1,0 +1,264 @@
+#include "driver.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RG_DEFINE(result, name, args) result(*rg_##name) args;
+RG_DRIVER(RG_DEFINE)
+RG_NVRTC(RG_DEFINE)
+
+#define ENTER(d) \
+	do { \
+		int error = rg_cuCtxSetCurrent((d)->context); \
+		if (error) \
+			return error; \
+	} while (0)
+
+#define NEEDS(result, name, args) \
+	if (!(rg_##name = (result(*) args) dlsym(lib, #name))) \
+		return strdup(dlerror());
+
+char *
+rg_open_driver(const char *name)
+{
+	void *lib = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	int error;
+
+	if (!lib)
+		return strdup(dlerror());
+	RG_DRIVER(NEEDS)
+	error = rg_cuInit(0);
+	return error ? strdup(rg_message(error)) : NULL;
+}
+
+char *
+rg_open_nvrtc(const char *name)
+{
+	void *lib = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+
+	if (!lib)
+		return strdup(dlerror());
+	RG_NVRTC(NEEDS)
+	return NULL;
+}
+
+const char *
+rg_message(int error)
+{
+	const char *text = NULL;
+
+	if (rg_cuGetErrorString(error, &text) || !text)
+		return "unknown error";
+	return text;
+}
+
+const char *
+rg_nvrtc_message(int error)
+{
+	return rg_nvrtcGetErrorString(error);
+}
+
+int
+rg_call_version(int *version)
+{
+	return rg_cuDriverGetVersion(version);
+}
+
+int
+rg_call_count(int *n)
+{
+	return rg_cuDeviceGetCount(n);
+}
+
+int
+rg_describe(int number, char name[256], size_t *bytes, int at[3])
+{
+	const int attributes[] = {75, 76, 16}; // major, minor, multiprocessors
+	int device, error = rg_cuDeviceGet(&device, number);
+
+	if (!error)
+		error = rg_cuDeviceGetName(name, 256, device);
+	if (!error)
+		error = rg_cuDeviceTotalMem_v2(bytes, device);
+	for (int i = 0; !error && i < 3; i++)
+		error = rg_cuDeviceGetAttribute(&at[i], attributes[i], device);
+	return error;
+}
+
+int
+rg_nvrtc_version(int *major, int *minor)
+{
+	return rg_nvrtcVersion(major, minor);
+}
+
+int
+rg_open_device(int number, rg_device *d)
+{
+	int device, error = rg_cuDeviceGet(&device, number);
+
+	if (!error)
+		error = rg_cuDevicePrimaryCtxRetain(&d->context, device);
+	if (error)
+		return error;
+	error = rg_cuCtxSetCurrent(d->context);
+	if (!error)
+		error = rg_cuStreamCreate(&d->stream, 1); // it does not wait for others
+	if (error)
+		rg_cuDevicePrimaryCtxRelease_v2(device);
+	return error;
+}
+
+int
+rg_close_device(int number, rg_device *d)
+{
+	int device, error = rg_cuDeviceGet(&device, number);
+
+	if (error)
+		return error;
+	ENTER(d);
+	rg_cuStreamDestroy_v2(d->stream);
+	return rg_cuDevicePrimaryCtxRelease_v2(device);
+}
+
+int
+rg_allocate(rg_device *d, size_t bytes, uint64_t *at)
+{
+	ENTER(d);
+	return rg_cuMemAlloc_v2(at, bytes);
+}
+
+int
+rg_free(rg_device *d, uint64_t at)
+{
+	ENTER(d);
+	return rg_cuMemFree_v2(at);
+}
+
+int
+rg_clear(rg_device *d, uint64_t at, size_t bytes)
+{
+	ENTER(d);
+	return rg_cuMemsetD8Async(at, 0, bytes, d->stream);
+}
+
+int
+rg_upload(rg_device *d, uint64_t to, const void *from, size_t bytes)
+{
+	int error;
+
+	ENTER(d);
+	error = rg_cuMemcpyHtoDAsync_v2(to, from, bytes, d->stream);
+	return error ? error : rg_cuStreamSynchronize(d->stream); // the memory is Go's
+}
+
+int
+rg_download(rg_device *d, void *to, uint64_t from, size_t bytes)
+{
+	int error;
+
+	ENTER(d);
+	error = rg_cuMemcpyDtoHAsync_v2(to, from, bytes, d->stream);
+	return error ? error : rg_cuStreamSynchronize(d->stream);
+}
+
+int
+rg_wait(rg_device *d)
+{
+	ENTER(d);
+	return rg_cuStreamSynchronize(d->stream);
+}
+
+int
+rg_load(rg_device *d, const void *cubin, void **module)
+{
+	ENTER(d);
+	return rg_cuModuleLoadData(module, cubin);
+}
+
+int
+rg_unload(rg_device *d, void *module)
+{
+	ENTER(d);
+	return rg_cuModuleUnload(module);
+}
+
+int
+rg_function(rg_device *d, void *module, const char *name, void **function)
+{
+	ENTER(d);
+	return rg_cuModuleGetFunction(function, module, name);
+}
+
+#define MOST_ARGS 32
+
+int
+rg_launch(rg_device *d, void *function, unsigned blocks, unsigned threads, uint64_t *args, int n)
+{
+	void *at[MOST_ARGS];
+
+	if (n > MOST_ARGS)
+		return 1; // an invalid value
+	ENTER(d);
+	for (int i = 0; i < n; i++)
+		at[i] = &args[i];
+	return rg_cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0, d->stream, at, NULL);
+}
+
+int
+rg_record(rg_device *d)
+{
+	ENTER(d);
+	return rg_cuStreamBeginCapture_v2(d->stream, 1); // of this thread alone
+}
+
+int
+rg_recorded(rg_device *d, void **graph)
+{
+	void *captured;
+	int error;
+
+	ENTER(d);
+	error = rg_cuStreamEndCapture(d->stream, &captured);
+	if (error)
+		return error;
+	error = rg_cuGraphInstantiateWithFlags(graph, captured, 0);
+	rg_cuGraphDestroy(captured);
+	return error;
+}
+
+int
+rg_replay(rg_device *d, void *graph)
+{
+	ENTER(d);
+	return rg_cuGraphLaunch(graph, d->stream);
+}
+
+int
+rg_forget(rg_device *d, void *graph)
+{
+	ENTER(d);
+	return rg_cuGraphExecDestroy(graph);
+}
+
+int
+rg_compile(const char *text, const char *target, char **out, size_t *bytes)
+{
+	const char *options[] = {target, "-std=c++17", "--fmad=true"};
+	void *program;
+	int error = rg_nvrtcCreateProgram(&program, text, "relgrad.cu", 0, NULL, NULL), failed;
+
+	*out = NULL;
+	*bytes = 0;
+	if (error)
+		return error;
+	failed = rg_nvrtcCompileProgram(program, 3, options);
+	error = failed ? rg_nvrtcGetProgramLogSize(program, bytes) : rg_nvrtcGetCUBINSize(program, bytes);
+	if (!error && (*out = malloc(*bytes + 1))) {
+		error = failed ? rg_nvrtcGetProgramLog(program, *out) : rg_nvrtcGetCUBIN(program, *out);
+		(*out)[*bytes] = 0;
+	}
+	rg_nvrtcDestroyProgram(&program);
+	return failed ? failed : error;
+}
