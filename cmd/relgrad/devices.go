@@ -32,8 +32,9 @@ func devices(_ context.Context, c *command, args []string) error {
 		fmt.Fprintln(os.Stdout, "cuda: none: the driver has no device")
 	}
 	for _, x := range all {
-		fmt.Fprintf(os.Stdout, "cuda:%d: %s, %d MiB, %d multiprocessors, compute capability %d.%d, driver for CUDA %d.%d, %s\n",
-			x.Number, x.Name, x.Memory>>20, x.Multiprocessors, x.Major, x.Minor, x.Driver[0], x.Driver[1], usable(x))
+		fmt.Fprintf(os.Stdout, "cuda:%d: %s, %d MiB, %d multiprocessors, compute capability %d.%d, ", x.Number, x.Name,
+			x.Memory>>20, x.Multiprocessors, x.Major, x.Minor)
+		fmt.Fprintf(os.Stdout, "driver for CUDA %d.%d, %s\n", x.Driver[0], x.Driver[1], usable(x))
 	}
 	return nil
 }
