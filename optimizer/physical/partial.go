@@ -33,6 +33,16 @@ func partial(n *Node) (Placement, error) {
 	return Placement{}, sqlerr.Broken(room, "a %v reads parts as if they were sums: %s", n.RA.Op, why)
 }
 
+// unspreadable: parts are spread by columns of their identity, or those of one row would never come together.
+func (n *Node) unspreadable() error {
+	for _, id := range n.By {
+		if n.Inputs[0].Place.Partial && !n.Relation().IsKey(id) {
+			return sqlerr.Broken(room, "parts are spread by column %d, which is none of their identity", id)
+		}
+	}
+	return nil
+}
+
 // addsAnother says why a Σ does not add the parts that it reads: it must take ⊕ of each column by columns of the
 // identity.
 func (n *Node) addsAnother() string {

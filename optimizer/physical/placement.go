@@ -103,7 +103,7 @@ func derive(n *Node, sites int) (Placement, error) {
 	case Gather:
 		return n.exchanged(At(n.Site)), nil
 	case Shuf:
-		return n.exchanged(Spread(n.Fn, n.By...).mapped(n.aliases())), nil
+		return n.exchanged(Spread(n.Fn, n.By...).mapped(n.aliases())), n.unspreadable()
 	}
 	if len(n.Inputs) == 0 {
 		return n.Place, nil
@@ -264,11 +264,28 @@ func united(n *Node) (Placement, error) {
 		case in.Place.once() != out.once():
 			return Placement{}, sqlerr.Broken(room, "a %v reads input %d (%v) as if it lay as input 0 (%v)", n.RA.Op, i+1,
 				in.Place, n.Inputs[0].Place)
-		case !p.Equal(out):
-			out = Placement{Kind: Anywhere}
+		default:
+			out = common(out, p)
 		}
 	}
 	return out, nil
+}
+
+// common is the placement of rows of which some lie by p and others by o.
+func common(p, o Placement) Placement {
+	out := p
+	out.By = nil
+	for k := range p.By {
+		if len(o.By) == len(p.By) {
+			same := slices.DeleteFunc(slices.Clone(p.By[k]), func(id ra.ColumnID) bool { return !slices.Contains(o.By[k], id) })
+			out.By = append(out.By, same)
+		}
+	}
+	if p.Kind != o.Kind || p.Site != o.Site || !p.Fn.Equal(o.Fn) || len(p.By) != len(o.By) ||
+		slices.ContainsFunc(out.By, func(s Same) bool { return len(s) == 0 }) {
+		return Placement{Kind: Anywhere}
+	}
+	return out
 }
 
 // added: a sum of gradients by key is whole where the inputs are spread alike by columns of the key. Where each row

@@ -99,6 +99,9 @@ func (r *reference) local(ctx context.Context, n *Node) ([][]interp.Row, error) 
 		if out[s], err = r.in.Apply(ctx, n.RA, inputs); err != nil {
 			return nil, err
 		}
+		for i, row := range out[s] { // a semi-join passes what its input has, whether or not it is a column of the result
+			out[s][i] = row[:len(n.RA.Cols)]
+		}
 	}
 	return out, nil
 }

@@ -94,6 +94,10 @@ var refusals = []struct {
 		parts := h.agg(h.scan("x", "i j", "i", 2), "j", ra.Max)
 		return raw(h, h.add(parts, h.scan("y", "j", "j", 2)))
 	}},
+	{"parts are spread by themselves", "spread by column 5, which is none of their identity", func(h *hand) *Plan {
+		parts := h.agg(h.scan("x", "i j", "i", 2), "j", ra.Count)
+		return raw(h, h.agg(h.shuf(parts, "v"), "j", ra.Sum))
+	}},
 	{"an operator reads another relation", "holds another relation", func(h *hand) *Plan {
 		z := h.sum(h.scan("x", "i", "", 2), "")
 		z.Inputs[0] = h.scan("y", "i", "", 2)
@@ -168,7 +172,7 @@ func relations(of []*Node) (out []*ra.Node) {
 func TestValidate(t *testing.T) {
 	for _, c := range refusals {
 		t.Run(c.what, func(t *testing.T) {
-			h := newHand(t, 3, map[string]int64{"i": 5, "j": 3})
+			h := newHand(t, 3, map[string]int64{"i": 5, "j": 3, "v": 2})
 			h.lax = true
 			if err := Validate(c.plan(h)); err == nil || !strings.Contains(err.Error(), c.err) {
 				t.Errorf("the error is %v, not %s", err, c.err)
