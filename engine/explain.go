@@ -14,6 +14,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer/chunking"
+	"github.com/relgrad/relgrad/optimizer/physical"
 	"github.com/relgrad/relgrad/optimizer/rules"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlgen"
@@ -26,7 +27,8 @@ var Stages = []string{"ra", "grad", "opt", "physical", "sql"}
 // optimization (grad) and after it with the rules that fired (opt), the executor's program with what is
 // computed once per run (physical), or SQL text that runs by itself on the database (sql),
 // with what chose the engine and, of a server, its estimate of the costs. Stage chunks, or chunks:16, shows how the
-// sums over full grids would be cut for so many kernel calls side by side.
+// sums over full grids would be cut for so many kernel calls side by side; stage sites, or sites:16, how the query
+// would run at so many sites.
 func (db *Engine) Explain(ctx context.Context, loss string, params []string, stage string) (string, error) {
 	stages := []string{stage}
 	if stage == "all" {
@@ -61,14 +63,7 @@ func (db *Engine) Explain(ctx context.Context, loss string, params []string, sta
 			}
 			b.WriteString(text)
 		default:
-			calls, ok, err := kernelCalls(s)
-			if !ok {
-				err = noStage(s)
-			}
-			if err != nil {
-				return "", About(err, "stage", 0)
-			}
-			text, err := db.chunks(ctx, c, calls)
+			text, err := db.planned(ctx, c, s)
 			if err != nil {
 				return "", err
 			}
@@ -81,32 +76,58 @@ func (db *Engine) Explain(ctx context.Context, loss string, params []string, sta
 // noStage is the error of a stage that does not exist.
 func noStage(s string) error {
 	e := sqlerr.New(sqlerr.InvalidParameter, "stage %q does not exist", s).
-		WithDetail("Stages: %s, %s, all.", strings.Join(Stages, ", "), chunksStage)
+		WithDetail("Stages: %s, %s, %s, all.", strings.Join(Stages, ", "), chunksStage, sitesStage)
 	if s == "analyze" {
 		return e.WithHint("relgrad explain --analyze shows how long the instructions of stage physical take.")
 	}
-	if n := sqlerr.Nearest(s, append([]string{"all", chunksStage}, Stages...)); n != "" {
+	if n := sqlerr.Nearest(s, append([]string{"all", chunksStage, sitesStage}, Stages...)); n != "" {
 		return e.WithHint("Perhaps you meant %q.", n)
 	}
 	return e
 }
 
-// chunksStage is a stage about machines that need not be there: "all" does not show it.
-const chunksStage = "chunks"
+// Stages about machines that need not be there: "all" does not show them.
+const (
+	chunksStage = "chunks"
+	sitesStage  = "sites"
+)
 
-// kernelCalls reads "chunks" or "chunks:16", for how many kernel calls side by side; ok is false for another stage.
-func kernelCalls(stage string) (calls int64, ok bool, err error) {
-	rest, ok := strings.CutPrefix(stage, chunksStage)
+// planned is a stage about such machines.
+func (db *Engine) planned(ctx context.Context, c *Compiled, stage string) (string, error) {
+	if calls, ok, err := numbered(stage, chunksStage, 8, "kernel calls"); ok {
+		if err != nil {
+			return "", About(err, "stage", 0)
+		}
+		return db.chunks(ctx, c, calls)
+	}
+	sites, ok, err := numbered(stage, sitesStage, 4, "sites")
+	if !ok {
+		err = noStage(stage)
+	}
+	text := ""
+	if err == nil {
+		text, err = physical.Explain(ctx, c.Res.Plan, sites)
+	}
+	if err != nil {
+		return "", About(err, "stage", 0)
+	}
+	return text, nil
+}
+
+// numbered reads a stage by name and number, such as "chunks:16", or the name alone, which stands for the usual number;
+// ok is false for another stage. The number is one of what.
+func numbered(stage, name string, usual int64, what string) (number int64, ok bool, err error) {
+	rest, ok := strings.CutPrefix(stage, name)
 	if !ok || rest == "" {
-		return 8, ok, nil
+		return usual, ok, nil
 	}
 	if rest, ok = strings.CutPrefix(rest, ":"); !ok {
 		return 0, false, nil
 	}
-	if calls, err = strconv.ParseInt(rest, 10, 64); err != nil {
-		return 0, true, sqlerr.New(sqlerr.InvalidParameter, "stage %q needs a number of kernel calls behind the colon", stage)
+	if number, err = strconv.ParseInt(rest, 10, 64); err != nil {
+		return 0, true, sqlerr.New(sqlerr.InvalidParameter, "stage %q needs a number of %s behind the colon", stage, what)
 	}
-	return calls, true, nil
+	return number, true, nil
 }
 
 // chunks decomposes the sums of a loss and its gradients for so many kernel calls of each.

@@ -151,7 +151,8 @@ func explain(ctx context.Context, c *command, args []string) error {
 	var s source
 	s.flags(fs)
 	stage := fs.String("stage", "all",
-		"the `STAGE`: ra, grad, opt, physical, sql or all; or chunks:N, how sums would be cut into N kernel calls")
+		"the `STAGE`: ra, grad, opt, physical, sql or all; or chunks:N, how sums would be cut into N kernel calls; or "+
+			"sites:N, how the query would run at N sites")
 	analyze := fs.Bool("analyze", false,
 		"compute a few steps, training nothing, and show the time of each instruction of the physical stage")
 	batch := fs.String("batch", "", "with --analyze: the loss over batches of rows of `TABLE`, as train takes them")

@@ -222,7 +222,8 @@ func TestExplainStages(t *testing.T) {
 		"opt":      {"rules fired:", "EliminateAggregateOnKey", "EliminateSelfJoin", "ReduceBySemiJoin", "SemiJoin"},
 		"physical": {"structure:", "once per run:", "each step:", "SpMM"},
 		"sql":      {"WITH", "relgrad_matmul", "-- the gradient with respect to w0"},
-		"chunks:4": {"4 kernel calls", "join", "left out", "no full grid"},
+		"chunks:4": {"4 kernel calls", "join", "left out", "rows are chosen"},
+		"sites:4":  {"4 sites;", "min-sum elimination", "BCAST -> replicated: ", "partial(", "by(", "SHUF("},
 	} {
 		text, err := db.Explain(context.Background(), "loss", []string{"w0", "w1"}, stage)
 		if err != nil {

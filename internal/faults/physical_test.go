@@ -39,5 +39,13 @@ func init() {
 			"	if there && n.Op == Shuf {\n		exact = 0", sites + "TestLosses"},
 		{"a rule changes the plan that it is given", "optimizer/physical/node.go", "c.RA, c.By, c.Inputs = copies[n.RA],",
 			"c.RA, c.By, c.Inputs = n.RA,", sites + "TestRules"},
+		{"an eliminated table is forgotten", "optimizer/physical/minsum.go", "			terms = append(terms, out)\n",
+			"			_ = out\n", sites + "TestMinSum"},
+		{"a fixed choice counts as the first", "optimizer/physical/minsum.go", "t.with(sizes, v, choice[v])",
+			"t.with(sizes, v, 0)", sites + "TestMinSum"},
+		{"the search has parts for nothing", "optimizer/physical/modes.go", "min(s.moving(local, to)+s.costs",
+			"min(s.costs", sites + "TestSearchLosses"},
+		{"the search reaches what no SHUF reaches", "optimizer/physical/search.go", "!reached.Equal(to)",
+			"!reached.Equal(reached)", sites + "TestSearchLosses"},
 	}...)
 }

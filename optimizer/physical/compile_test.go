@@ -15,11 +15,11 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/bind"
 )
 
-// TestCompile runs testdata/compile: what compile makes of a query for four sites, after rules. -rewrite writes what is
-// printed into the file.
-func TestCompile(t *testing.T) {
+// TestExamples runs the files of testdata: what compile makes of a query for four sites, after rules, and what explain
+// shows of it. -rewrite writes what is printed into the files.
+func TestExamples(t *testing.T) {
 	db, env := gradtest.Graph(), &kernels.Env{Seed: 1, Step: 2}
-	datadriven.RunTest(t, "testdata/compile", func(t *testing.T, d *datadriven.TestData) string {
+	example := func(t *testing.T, d *datadriven.TestData) string {
 		b := ra.NewBuilder()
 		sel, text, err := bind.LossQuery(t.Context(), db, "query", d.Input)
 		must(t, err)
@@ -28,6 +28,15 @@ func TestCompile(t *testing.T) {
 		q := &ra.Plan{Roots: []ra.Root{{Name: "query", Node: bound.Node, Cols: bound.Cols}}}
 		q, _, err = optimizer.Whole(t.Context(), b, q, optimizer.Options{})
 		must(t, err)
+		if d.Cmd == "explain" {
+			var sites int64
+			d.ScanArgs(t, "sites", &sites)
+			text, err := Explain(t.Context(), q, sites)
+			if err != nil {
+				return err.Error()
+			}
+			return renumber(text)
+		}
 		stored := map[string]Placement{}
 		var rules []string
 		for _, a := range d.CmdArgs {
@@ -50,7 +59,8 @@ func TestCompile(t *testing.T) {
 		}
 		must(t, same(t.Context(), p, q, db, env, 1e-12))
 		return renumber(p.Format())
-	})
+	}
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) { datadriven.RunTest(t, path, example) })
 }
 
 // renumber gives the columns of a printed plan numbers from 1 in order of appearance.

@@ -11,7 +11,7 @@
 // Compile makes the plan of TRA's Table 1, which is right and seldom good. Rules are TRA's equivalences R2-1 to R2-7,
 // with the preconditions that they need (docs/adr/0022-physical-plans.md lists where the papers' are wrong), and
 // LogicalRules names the rules of optimizer/rules that are R1-1 to R1-7. Plan.Moves tells how many floats each exchange
-// moves.
+// moves. Search finds the cheapest plan among many placements, by min-sum elimination; Explain shows it.
 //
 // # Invariants
 //
@@ -28,5 +28,6 @@
 //
 // An operator of ra: a case in local (placement.go) and, if it needs its rows together, in compiler.node (compile.go).
 // A rule: an entry of all in rules.go, with a case in which it fires and one in which it must not (rules_test.go). A
-// way to spread rows: a kind of Function (function.go).
+// way to spread rows: a kind of Function (function.go). A way to run an operator that the search tries: search.modes
+// (modes.go).
 package physical

@@ -1,15 +1,21 @@
 package physical
 
 import (
+	"context"
+	"flag"
 	"math/rand"
 	"slices"
 	"testing"
 
 	"github.com/relgrad/relgrad/internal/gradtest"
+	"github.com/relgrad/relgrad/internal/randquery"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
+	"github.com/relgrad/relgrad/optimizer/cost"
 	"github.com/relgrad/relgrad/ra"
 )
+
+var queries = flag.Int("queries", 150, "number of queries of TestRandom")
 
 // counts are the numbers of sites that the tests plan for.
 var counts = []int{1, 2, 3, 4, 7, 8, 16}
@@ -125,4 +131,47 @@ func rewritten(draw *rand.Rand, p *Plan, fired map[string]int) *Plan {
 		}
 	}
 	return p
+}
+
+// searched checks what a search finds.
+func searched(ctx context.Context, of *ra.Plan, on Sites, even Even, db ra.Source, env *kernels.Env) error {
+	found, err := Search(ctx, of, on, even, Costs{Rate: 10, Cells: cells})
+	if err == nil {
+		err = same(ctx, found.Plan, of, db, env, 1e-9)
+	}
+	return err
+}
+
+// TestRandom: random losses over random databases, with their gradients, give the same over any sites.
+func TestRandom(t *testing.T) {
+	env, fired, n := &kernels.Env{Seed: 1, Step: 2}, map[string]int{}, 0
+	for seed := int64(1); seed <= int64(*queries); seed++ {
+		q := randquery.Generate(seed, randquery.Options{})
+		db, err := q.Open(kernels.Float64)
+		must(t, err)
+		res, err := gradtest.Optimize(t.Context(), db, q.Loss, q.Params, optimizer.Options{})
+		if err != nil { // no parameter reaches the loss
+			continue
+		}
+		draw := rand.New(rand.NewSource(seed))
+		sites := counts[draw.Intn(len(counts))]
+		p, err := Compile(res.Plan, Sites{N: sites, Stored: func(n *ra.Node) (Placement, bool) {
+			return drawn(draw, n, sites), draw.Intn(4) > 0
+		}})
+		if err == nil {
+			on, model := p.stored(), cost.New()
+			p = rewritten(draw, p, fired)
+			if err = same(t.Context(), p, res.Plan, db, env, 1e-9); err == nil {
+				even := Even{Sites: sites, Count: func(n *ra.Node) int64 { return int64(model.Rows(n)) }}
+				err = searched(t.Context(), res.Plan, on, even, db, env)
+			}
+		}
+		if n++; err != nil {
+			t.Errorf("seed %d over %d sites: %v\n%s", seed, sites, err, q.Report())
+		}
+	}
+	t.Logf("%d losses, %v", n, fired)
+	if n < *queries/2 {
+		t.Errorf("only %d losses of %d reach a parameter", n, *queries)
+	}
 }

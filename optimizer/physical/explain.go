@@ -1,0 +1,53 @@
+package physical
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/optimizer/cost"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// The limits of Explain.
+const (
+	mostSites = 1 << 10
+	mostCells = 1 << 22
+	rate      = 32 // operations in the time of a float that moves
+)
+
+// Explain shows how a query would run at several sites: the cheapest plan, where each relation lies, and what each
+// exchange moves. Tables lie by the hash of their identity; rows are estimated.
+func Explain(ctx context.Context, p *ra.Plan, sites int64) (string, error) {
+	if sites < 1 || sites > mostSites {
+		return "", sqlerr.New(sqlerr.InvalidParameter, "a query runs at 1 to %d sites, not at %d", mostSites, sites)
+	}
+	model := cost.New()
+	even := Even{Sites: int(sites), Count: func(n *ra.Node) int64 {
+		return int64(math.Round(min(model.Rows(n), 1<<50)))
+	}}
+	found, err := Search(ctx, p, Sites{N: int(sites)}, even, Costs{Rate: rate, Cells: mostCells})
+	if err != nil {
+		return "", err
+	}
+	moves, err := found.Plan.Moves(even)
+	if err != nil {
+		return "", err
+	}
+	notes := map[*Node]string{}
+	for _, m := range moves {
+		notes[m.Node] = fmt.Sprintf(": %d floats", m.Exact)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d sites; %d floats move, operators take %d operations at the busiest site; found by %s\n", sites,
+		found.Floats, found.Work, found.By)
+	if found.Why != "" {
+		fmt.Fprintf(&b, "this is not proved to be the least: %s\n", found.Why)
+	}
+	fmt.Fprintf(&b, "tables lie by the hash of their identity, rows are estimated; a float that moves costs as much as "+
+		"%d operations\n", rate)
+	b.WriteString(found.Plan.FormatWith(func(n *Node) string { return notes[n] }))
+	return b.String(), nil
+}

@@ -1,0 +1,223 @@
+package physical
+
+import (
+	"slices"
+
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// mode is a way to run an operator: where its inputs must lie, and where its rows lie then.
+type mode struct {
+	in    []Placement
+	parts bool      // Σ has parts at each site first
+	out   Placement // of parts: where they come together
+	cost  int64     // of its work, and of moving the parts
+}
+
+// most are the placements by columns that are tried of one relation.
+const most = 6
+
+// mostUnions are the ways to read the inputs of a union as they lie that are tried.
+const mostUnions = 256
+
+// wanted lists, for each relation, columns by which some reader would have it spread.
+func wanted(order []*ra.Node) map[*ra.Node][][]ra.ColumnID {
+	out := map[*ra.Node][][]ra.ColumnID{}
+	want := func(n *ra.Node, by []ra.ColumnID) {
+		dependent := func(id ra.ColumnID) bool { return n.Col(id) == nil || n.Col(id).Dep }
+		known := func(o []ra.ColumnID) bool { return slices.Equal(o, by) }
+		if len(by) > 0 && len(out[n]) < most && !slices.ContainsFunc(by, dependent) && !slices.ContainsFunc(out[n], known) {
+			out[n] = append(out[n], by)
+		}
+	}
+	for _, n := range slices.Backward(order) { // readers first
+		for slot, in := range n.Inputs {
+			switch n.Op {
+			case ra.Aggregate:
+				want(in, n.Group)
+				for _, g := range n.Group {
+					want(in, []ra.ColumnID{g})
+				}
+			case ra.Join, ra.SemiJoin, ra.AntiJoin:
+				for _, by := range joint(n) {
+					if by[slot] != nil {
+						want(in, by[slot])
+					}
+				}
+			case ra.Add:
+				want(in, byPosition(n, slot, n.Key))
+			}
+			for _, by := range out[n] {
+				if down, ok := below(n, slot, by); ok {
+					want(in, down)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// below finds the columns of an input that columns of n are.
+func below(n *ra.Node, slot int, by []ra.ColumnID) (out []ra.ColumnID, ok bool) {
+	for _, id := range by {
+		i := n.Index(id)
+		switch {
+		case n.Op == ra.Aggregate && i < len(n.Group):
+			out = append(out, n.Group[i])
+		case n.Out != nil && n.Out[i].IsCol && n.Out[i].Col.Input == slot:
+			out = append(out, n.Out[i].Col.ID)
+		case n.Op == ra.Union || n.Op == ra.Add || (n.Op == ra.SemiJoin || n.Op == ra.AntiJoin) && slot == 0:
+			out = append(out, n.Inputs[slot].Cols[i].ID)
+		default:
+			return nil, false
+		}
+	}
+	return out, true
+}
+
+// joint lists the ways to spread inputs of a join so that rows that meet lie together: by the columns of each
+// condition, and of all conditions that reach all inputs. An input without such a column has nil.
+func joint(n *ra.Node) (out [][][]ra.ColumnID) {
+	together := make([][]ra.ColumnID, len(n.Inputs))
+	seen := map[kernels.Col]bool{}
+	for _, q := range n.Equi {
+		same := n.Equated(q.L)
+		if seen[q.L] || q.L.Input == q.R.Input {
+			continue
+		}
+		by, reaches := make([][]ra.ColumnID, len(n.Inputs)), 0
+		for _, c := range same {
+			if seen[c] = true; by[c.Input] == nil {
+				by[c.Input], reaches = []ra.ColumnID{c.ID}, reaches+1
+			}
+		}
+		out = append(out, by)
+		for i := range together {
+			if reaches == len(n.Inputs) {
+				together[i] = append(together[i], by[i]...)
+			}
+		}
+	}
+	if len(together[0]) > 1 {
+		out = append(out, together)
+	}
+	return out
+}
+
+// modes lists the ways to run the operator of v.
+func (s *search) modes(v *vertex) (out []mode) {
+	n := v.relation
+	add := func(in []Placement) {
+		same := func(m mode) bool { return slices.EqualFunc(m.in, in, Placement.Equal) }
+		if !slices.ContainsFunc(out, same) {
+			out = append(out, s.run(v, in)...)
+		}
+	}
+	every := func(p Placement) []Placement { return slices.Repeat([]Placement{p}, len(n.Inputs)) }
+	add(every(Everywhere()))
+	add(every(At(0)))
+	switch n.Op {
+	case ra.Union, ra.Add:
+		for _, by := range s.wants[n] {
+			add(s.spread(v, func(slot int) []ra.ColumnID { return byPosition(n, slot, by) }))
+		}
+		add(s.spread(v, func(slot int) []ra.ColumnID { return byPosition(n, slot, n.Key) }))
+		for _, in := range s.asTheyLie(v) {
+			add(in)
+		}
+		return out
+	case ra.Join, ra.SemiJoin, ra.AntiJoin:
+		for _, by := range joint(n) {
+			add(s.spread(v, func(slot int) []ra.ColumnID { return by[slot] }))
+		}
+	}
+	for slot, in := range v.in {
+		for _, p := range in.states {
+			one := every(Everywhere())
+			one[slot] = p
+			add(one)
+		}
+	}
+	return out
+}
+
+// asTheyLie lists the placements of all inputs in which each row lies once, as a union may read them; of very many
+// inputs none.
+func (s *search) asTheyLie(v *vertex) (out [][]Placement) {
+	out = [][]Placement{nil}
+	for _, in := range v.in {
+		var next [][]Placement
+		for _, before := range out {
+			for _, p := range in.states {
+				if p.once() && v.relation.Op == ra.Union {
+					next = append(next, append(slices.Clone(before), p))
+				}
+			}
+		}
+		if out = next; len(out) > mostUnions {
+			return nil
+		}
+	}
+	return out
+}
+
+// spread places the inputs by columns, those without columns everywhere.
+func (s *search) spread(v *vertex, by func(slot int) []ra.ColumnID) (out []Placement) {
+	for i, in := range v.in {
+		if ids := by(i); ids != nil {
+			out = append(out, s.by(in.relation, ids))
+		} else {
+			out = append(out, Everywhere())
+		}
+	}
+	return out
+}
+
+// by is the placement of a relation after a SHUF.
+func (s *search) by(of *ra.Node, ids []ra.ColumnID) Placement {
+	n := &Node{Op: Shuf, By: ids, Fn: s.plan.Spread(of, ids), Inputs: []*Node{{RA: of}}}
+	if checkSpread(of, ids, n.Fn, s.plan.Sites) != nil {
+		return Everywhere()
+	}
+	p, _ := derive(n, s.plan.Sites)
+	return p
+}
+
+// run is what comes of placements of the inputs: nothing if the operator cannot run there, several modes where parts
+// can come together at several places.
+func (s *search) run(v *vertex, in []Placement) (out []mode) {
+	local := &Node{RA: v.relation}
+	for i, p := range in {
+		local.Inputs = append(local.Inputs, &Node{RA: v.in[i].relation, Place: p})
+	}
+	place, err := derive(local, s.plan.Sites)
+	switch local.Place = place; {
+	case err != nil || place.Partial && v.relation.Op != ra.Aggregate:
+		return nil
+	case !place.Partial:
+		return []mode{{in: in, out: place, cost: s.costs.of(0, work(local, s.stats))}}
+	}
+	for _, to := range s.targets(v.relation) {
+		if !to.within(v.relation.Key) {
+			continue
+		}
+		parts := exchange(local, to)
+		parts.Place, _ = derive(parts, s.plan.Sites)
+		last := &Node{RA: v.relation, Inputs: []*Node{parts}, Place: to}
+		cost := min(s.moving(local, to)+s.costs.of(0, work(local, s.stats)+work(last, s.stats)), impossible)
+		out = append(out, mode{in: in, parts: true, out: to, cost: cost})
+	}
+	return out
+}
+
+// targets are where a relation may be brought.
+func (s *search) targets(of *ra.Node) (out []Placement) {
+	out = []Placement{At(0), Everywhere()}
+	for _, by := range s.wants[of] {
+		if p := s.by(of, by); p.Kind == By {
+			out = append(out, p)
+		}
+	}
+	return out
+}

@@ -1,0 +1,307 @@
+package physical
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// Choice is a plan with how it was found.
+type Choice struct {
+	Plan   *Plan
+	Floats int64 // that the exchanges move, exactly, by the statistics of the search
+	Work   int64 // operations of the busiest site, of each operator, added up
+	By     string
+	Why    string // why the plan is not proved cheapest; "" if it is
+}
+
+// The ways to find a plan.
+const (
+	ByElimination = "min-sum elimination"
+	ByFixing      = "min-sum elimination with fixed relations"
+	ByTable       = "TRA's Table 1"
+)
+
+// Costs are what a search makes least, and how far it may go.
+type Costs struct {
+	// Rate is how many operations of a site take as long as moving one float. 0: only floats count. Where they do, all
+	// rows at one site are hard to beat.
+	Rate  int64
+	Cells int // of the tables of the search, at most
+}
+
+// of is the cost of floats that move and of work.
+func (c Costs) of(floats, work int64) int64 {
+	switch {
+	case c.Rate == 0:
+		return min(floats, impossible)
+	case floats > impossible/c.Rate:
+		return impossible
+	}
+	return min(floats*c.Rate+min(work, impossible), impossible)
+}
+
+// Search finds the cheapest plan among those that place each relation at one site, everywhere, or by columns that some
+// reader joins or groups by; sums are taken in one phase or in two. A relation is moved where it is made, for all its
+// readers, or for one of them. The search is exact, by min-sum elimination over the placements of the relations, while
+// its tables have few enough cells; above, some relations are placed before by what seems best, and Why says so.
+func Search(ctx context.Context, p *ra.Plan, on Sites, stats Stats, costs Costs) (*Choice, error) {
+	start, err := Compile(p, on)
+	if err != nil {
+		return nil, err
+	}
+	s := &search{plan: &Plan{Sites: on.N, Spread: start.Spread}, stats: stats, costs: costs}
+	s.vertices(start)
+	choice, least, fixed, err := s.choose(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &Choice{By: ByElimination}
+	if fixed > 0 {
+		out.By, out.Why = ByFixing, fmt.Sprintf("%d choices of %d were fixed before, for tables of all would have more than "+
+			"%d cells", fixed, len(choice), costs.Cells)
+	}
+	if least >= impossible { // what was fixed does not fit together
+		out.Plan, out.By = start, ByTable
+	} else if out.Plan, err = s.build(start, choice); err != nil {
+		return nil, err
+	}
+	moves, err := out.Plan.Moves(stats)
+	for _, m := range moves {
+		out.Floats += m.Exact
+	}
+	for _, n := range out.Plan.locals() {
+		out.Work += work(n, stats)
+	}
+	if now := costs.of(out.Floats, out.Work); err == nil && now > least { // less where readers share an exchange
+		return nil, sqlerr.Broken(room, "a plan of cost %d costs %d", least, now)
+	}
+	return out, err
+}
+
+// search is a plan whose relations are being placed.
+type search struct {
+	plan  *Plan
+	stats Stats
+	costs Costs
+	wants map[*ra.Node][][]ra.ColumnID
+	order []*vertex
+	of    map[*ra.Node]*vertex
+	roots []*vertex
+}
+
+// vertex is a relation that is to be placed.
+type vertex struct {
+	number   int // of the variable that chooses a state; that of the mode is the next
+	relation *ra.Node
+	in       []*vertex
+	stored   Placement
+	modes    []mode      // without inputs: none
+	states   []Placement // where the relation may lie when it is read
+	built    *Node
+}
+
+// vertices lists the relations of a plan with where they may lie.
+func (s *search) vertices(start *Plan) {
+	s.of = map[*ra.Node]*vertex{}
+	var order []*ra.Node
+	for _, n := range start.locals() {
+		order = append(order, n.RA)
+	}
+	s.wants = wanted(order)
+	for _, n := range start.locals() {
+		v := &vertex{number: 2 * len(s.order), relation: n.RA, stored: n.Place}
+		for _, in := range n.RA.Inputs {
+			v.in = append(v.in, s.of[in])
+		}
+		places := []Placement{v.stored}
+		if len(v.in) > 0 {
+			v.modes, places = s.modes(v), nil
+		}
+		for _, m := range v.modes {
+			places = append(places, m.out)
+		}
+		for _, p := range append(places, s.targets(n.RA)...) {
+			if !slices.ContainsFunc(v.states, p.Equal) {
+				v.states = append(v.states, p)
+			}
+		}
+		s.order, s.of[n.RA] = append(s.order, v), v
+	}
+	for _, r := range start.Roots {
+		s.roots = append(s.roots, s.of[r.Node.Relation()])
+	}
+}
+
+// exchange is what brings rows from where they lie to a placement; the node itself where they lie so, nil where no
+// exchange does.
+func exchange(n *Node, to Placement) *Node {
+	switch {
+	case n.Place.Equal(to):
+		return n
+	case to.Kind == Anywhere:
+		return nil
+	}
+	out := &Node{Op: [...]Op{Gather, Bcast, Shuf}[to.Kind], Site: to.Site, Fn: to.Fn, Inputs: []*Node{n}}
+	for _, same := range to.By {
+		out.By = append(out.By, same[0])
+	}
+	return out
+}
+
+// work is how many operations an operator takes at the busiest site: it reads each number of its inputs, and computes.
+func work(n *Node, stats Stats) (most int64) {
+	if len(n.Inputs) == 0 {
+		return 0
+	}
+	at := stats.Rows(n)
+	operations := int64(0)
+	for _, x := range n.RA.Out {
+		operations += int64(x.Flops())
+	}
+	for s := range at {
+		at[s] *= operations
+	}
+	for _, in := range n.Inputs {
+		numbers := int64(0)
+		for _, c := range in.Relation().Cols {
+			numbers += int64(c.Type.Size())
+		}
+		for s, rows := range stats.Rows(in) {
+			at[s] += rows * numbers
+		}
+	}
+	return slices.Max(at)
+}
+
+// moving is what it costs to bring rows to a placement.
+func (s *search) moving(n *Node, to Placement) int64 {
+	x := exchange(n, to)
+	if x == n {
+		return 0
+	}
+	if x == nil {
+		return impossible
+	}
+	x.Place, _ = derive(x, s.plan.Sites)
+	reached := x.Place
+	reached.Partial, reached.Sums = to.Partial, to.Sums
+	m, err := predict(x, s.stats)
+	if err != nil || !reached.Equal(to) { // an operator may tell of fewer equal columns than a SHUF does
+		return impossible
+	}
+	return s.costs.of(m.Exact, 0)
+}
+
+// choose finds the state and the mode of each vertex.
+func (s *search) choose(ctx context.Context) (choice []int, least int64, fixed int, err error) {
+	sizes := make([]int, 2*len(s.order))
+	var terms []*table
+	for _, v := range s.order {
+		sizes[v.number], sizes[v.number+1] = len(v.states), max(1, len(v.modes))
+		terms = append(terms, s.making(v))
+		for slot, in := range v.in {
+			terms = append(terms, s.reading(v, slot, in))
+		}
+	}
+	for _, v := range s.roots {
+		t := &table{vars: []int{v.number}}
+		for _, p := range v.states {
+			cost := int64(0)
+			if p.Kind != Single {
+				cost = s.moving(&Node{RA: v.relation, Place: p}, At(0))
+			}
+			t.cost = append(t.cost, cost)
+		}
+		terms = append(terms, t)
+	}
+	return minSum(ctx, sizes, terms, s.costs.Cells)
+}
+
+// making is the cost of making a relation by a mode and bringing it to a state.
+func (s *search) making(v *vertex) *table {
+	t := &table{vars: []int{v.number, v.number + 1}}
+	for _, to := range v.states {
+		if len(v.in) == 0 {
+			t.cost = append(t.cost, s.moving(&Node{RA: v.relation, Place: v.stored}, to))
+		}
+		for _, m := range v.modes {
+			t.cost = append(t.cost, min(m.cost+s.moving(&Node{RA: v.relation, Place: m.out}, to), impossible))
+		}
+	}
+	return t
+}
+
+// reading is the cost of bringing an input from its state to where a mode reads it.
+func (s *search) reading(v *vertex, slot int, in *vertex) *table {
+	t := &table{vars: []int{in.number, v.number + 1}}
+	for _, from := range in.states {
+		for _, m := range v.modes {
+			t.cost = append(t.cost, s.moving(&Node{RA: in.relation, Place: from}, m.in[slot]))
+		}
+	}
+	return t
+}
+
+// build makes the plan of a choice.
+func (s *search) build(start *Plan, choice []int) (*Plan, error) {
+	out := s.plan
+	moved := map[*Node][]*Node{} // what brings the rows of a node somewhere, one of each kind
+	bring := func(n *Node, to Placement) *Node {
+		x := exchange(n, to)
+		if x == n {
+			return n
+		}
+		for _, o := range moved[n] {
+			if o.Place.Equal(to) {
+				return o
+			}
+		}
+		x.Place, _ = derive(x, out.Sites)
+		moved[n] = append(moved[n], x)
+		return x
+	}
+	b := ra.NewBuilder(start.Logical().Nodes()...)
+	for _, v := range s.order {
+		n := &Node{RA: v.relation, Place: v.stored}
+		if len(v.in) > 0 {
+			m := v.modes[choice[v.number+1]]
+			for i, in := range v.in {
+				n.Inputs = append(n.Inputs, bring(in.built, m.in[i]))
+			}
+			if n.Place, _ = derive(n, out.Sites); m.parts {
+				n = inPhases(b, n, m.out, out.Sites)
+			}
+		}
+		v.built = bring(n, v.states[choice[v.number]])
+	}
+	for i, r := range start.Roots {
+		n := s.roots[i].built
+		if n.Place.Kind != Single {
+			n = bring(n, At(0))
+		}
+		out.Roots = append(out.Roots, Root{r.Name, n, r.Cols})
+	}
+	return out, Validate(out)
+}
+
+// inPhases makes a Σ at each site first and adds the parts where they come together.
+func inPhases(b *ra.Builder, n *Node, to Placement, sites int) *Node {
+	first := (&ruleContext{b: b}).firstPhase(n.RA)
+	parts := &Node{RA: first, Inputs: n.Inputs}
+	parts.Place, _ = derive(parts, sites)
+	x := exchange(parts, to)
+	for i, id := range x.By {
+		x.By[i] = first.Key[slices.Index(n.RA.Key, id)]
+	}
+	x.Place, _ = derive(x, sites)
+	last := *n.RA
+	last.Inputs, last.Group, last.Aggs = []*ra.Node{first}, first.Key, sums(first)
+	*n.RA = last
+	out := &Node{RA: n.RA, Inputs: []*Node{x}}
+	out.Place, _ = derive(out, sites)
+	return out
+}
