@@ -41,7 +41,11 @@ func Explain(ctx context.Context, p *ra.Plan, sites int64) (string, error) {
 		notes[m.Node] = fmt.Sprintf(": %d floats", m.Exact)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d sites; %d floats move, operators take %d operations at the busiest site; found by %s\n", sites,
+	many := "s"
+	if sites == 1 {
+		many = ""
+	}
+	fmt.Fprintf(&b, "%d site%s; %d floats move, operators take %d operations at the busiest site; found by %s\n", sites, many,
 		found.Floats, found.Work, found.By)
 	if found.Why != "" {
 		fmt.Fprintf(&b, "this is not proved to be the least: %s\n", found.Why)
