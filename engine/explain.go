@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
-	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
@@ -132,7 +131,7 @@ func numbered(stage, name string, usual int64, what string) (number int64, ok bo
 
 // chunks decomposes the sums of a loss and its gradients for so many kernel calls of each.
 func (db *Engine) chunks(ctx context.Context, c *Compiled, calls int64) (string, error) {
-	found, err := chunking.Find(ctx, c.Res.Plan, db.countKeys)
+	found, err := chunking.Find(ctx, c.Res.Plan, db.domain)
 	if err != nil {
 		return "", err
 	}
@@ -143,26 +142,13 @@ func (db *Engine) chunks(ctx context.Context, c *Compiled, calls int64) (string,
 	return text, nil
 }
 
-// countKeys counts the different values of a table's column.
-func (db *Engine) countKeys(ctx context.Context, t *ra.Table, col int) (int64, error) {
+// domain is that of a table's column.
+func (db *Engine) domain(ctx context.Context, t *ra.Table, col int) (chunking.Domain, error) {
 	cols, err := db.Catalogue.Read(ctx, t, []int{col})
 	if err != nil {
-		return 0, err
+		return chunking.Domain{}, err
 	}
-	seen := map[any]struct{}{}
-	v := cols[0]
-	for i := range v.Len() {
-		switch {
-		case v.IsNull(i):
-		case v.Kind() == column.I64:
-			seen[v.I64()[i]] = struct{}{}
-		case v.Kind() == column.Str:
-			seen[v.Texts()[i]] = struct{}{}
-		default:
-			seen[v.Value(i).String()] = struct{}{}
-		}
-	}
-	return int64(len(seen)), nil
+	return chunking.DomainOf(cols[0]), nil
 }
 
 // analyzeSteps is how many steps are timed.

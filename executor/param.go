@@ -100,6 +100,9 @@ func (q *Param) take(to *column.Column, other *Param, from *column.Column) error
 	if err := other.fetch(from); err != nil {
 		return err
 	}
+	if err := q.fetch(to); err != nil { // its NULLs stay
+		return err
+	}
 	to.Fill(from)
 	return q.device.Store(to)
 }

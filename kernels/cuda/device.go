@@ -7,7 +7,10 @@ package cuda
 import "C"
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"runtime"
 	"unsafe"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -35,7 +38,7 @@ func Open(n int) (*Device, error) {
 	return d, nil
 }
 
-// Close gives the device back. What was allocated there is gone.
+// Close gives the device back. What was allocated there is gone once nobody has it open.
 func (d *Device) Close() { C.rg_close_device(C.int(d.Number), &d.c) }
 
 // Address is a place in a device's memory.
@@ -43,12 +46,19 @@ type Address uint64
 
 // Allocate makes zeroed memory.
 func (d *Device) Allocate(bytes int) (Address, error) {
+	if bytes < 0 {
+		return 0, sqlerr.Broken("kernels/cuda", "%d bytes cannot be allocated", bytes)
+	}
 	var at C.uint64_t
 	bytes = max(bytes, 1)
 	if err := failed(fmt.Sprintf("%d bytes are allocated", bytes), C.rg_allocate(&d.c, C.size_t(bytes), &at)); err != nil {
 		return 0, err
 	}
-	return Address(at), failed("memory is cleared", C.rg_clear(&d.c, at, C.size_t(bytes)))
+	if err := failed("memory is cleared", C.rg_clear(&d.c, at, C.size_t(bytes))); err != nil {
+		C.rg_free(&d.c, at)
+		return 0, err
+	}
+	return Address(at), nil
 }
 
 // Free gives memory back.
@@ -133,6 +143,9 @@ func (m *Module) Kernel(name string) (*Kernel, error) {
 // Launch runs so many blocks of threads, behind what has been launched before. Each argument is 8 bytes: an address, a
 // whole number, or a float64's bits.
 func (k *Kernel) Launch(blocks, threads int, args ...uint64) error {
+	if blocks < 1 || blocks > math.MaxInt32 || threads < 1 || threads > 1024 {
+		return sqlerr.Broken("kernels/cuda", "%d blocks of %d threads cannot be launched", blocks, threads)
+	}
 	var at *C.uint64_t
 	if len(args) > 0 {
 		at = (*C.uint64_t)(unsafe.Pointer(&args[0]))
@@ -148,19 +161,29 @@ type Graph struct {
 }
 
 // Record makes a graph of what f launches. f must allocate nothing and wait for nothing.
-func (d *Device) Record(f func() error) (*Graph, error) {
+func (d *Device) Record(f func() error) (g *Graph, err error) {
+	runtime.LockOSThread() // a recording is its thread's
+	defer runtime.UnlockOSThread()
 	if err := failed("recording begins", C.rg_record(&d.c)); err != nil {
 		return nil, err
 	}
-	g := &Graph{d: d}
-	err := f()
-	if code := C.rg_recorded(&d.c, &g.c); err == nil {
-		err = failed("recording ends", code)
-	}
-	if err != nil {
+	made := &Graph{d: d}
+	defer func() { // where f panics, too
+		code := C.rg_recorded(&d.c, &made.c)
+		switch {
+		case code != 0:
+			err = cmp.Or(err, failed("recording ends", code))
+		case err != nil || g == nil:
+			C.rg_forget(&d.c, made.c)
+		}
+		if err != nil {
+			g = nil
+		}
+	}()
+	if err := f(); err != nil {
 		return nil, err
 	}
-	return g, nil
+	return made, nil
 }
 
 // Launch launches all of it.

@@ -255,7 +255,9 @@ rg_compile(const char *text, const char *target, char **out, size_t *bytes)
 		return error;
 	failed = rg_nvrtcCompileProgram(program, 3, options);
 	error = failed ? rg_nvrtcGetProgramLogSize(program, bytes) : rg_nvrtcGetCUBINSize(program, bytes);
-	if (!error && (*out = malloc(*bytes + 1))) {
+	if (!error && !(*out = malloc(*bytes + 1)))
+		error = 1; // NVRTC_ERROR_OUT_OF_MEMORY
+	if (!error) {
 		error = failed ? rg_nvrtcGetProgramLog(program, *out) : rg_nvrtcGetCUBIN(program, *out);
 		(*out)[*bytes] = 0;
 	}

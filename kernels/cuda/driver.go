@@ -62,9 +62,12 @@ func failed(doing string, code C.int) error {
 	case outOfMemory:
 		return sqlerr.New(sqlerr.OutOfMemory, "the device has not enough memory: %s", doing)
 	}
-	return sqlerr.New(sqlerr.System, "the device failed: %s", doing).
-		WithDetail("The driver says: %s (error %d).", C.GoString(C.rg_message(code)), int(code)).
-		WithHint("After an error of a kernel a device works again in a new process only.")
+	err := sqlerr.New(sqlerr.System, "the device failed: %s", doing).
+		WithDetail("The driver says: %s (error %d).", C.GoString(C.rg_message(code)), int(code))
+	if code >= 700 && code < 800 {
+		err = err.WithHint("After an error of a kernel a device works again in a new process only.")
+	}
+	return err
 }
 
 // outOfMemory is CUDA_ERROR_OUT_OF_MEMORY.

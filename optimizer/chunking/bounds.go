@@ -2,6 +2,7 @@ package chunking
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/relgrad/relgrad/ra"
@@ -11,7 +12,7 @@ import (
 func (b *builder) bounds(v *vertex) (why string, err error) {
 	r := v.e.Rows
 	v.bound = make([]int64, len(r.Keys))
-	by := make([]string, len(r.Keys)) // who said so
+	by, domain := make([]string, len(r.Keys)), make([]Domain, len(r.Keys)) // who said so
 	for i, read := range r.Reads {
 		n := read.Node
 		switch {
@@ -30,16 +31,22 @@ func (b *builder) bounds(v *vertex) (why string, err error) {
 			if !ok || n.TableCols[at] == ra.RowID {
 				continue
 			}
-			count, err := b.count(n.Table, n.TableCols[at])
+			name := n.Table.Name + "." + c.Name
+			if !r.Part(i) && n.Table.Rows > 1 && !slices.Contains(read.Keys, l) {
+				return fmt.Sprintf("%s is joined and no key: the rows of %s are no full grid", name, n.Table.Name), nil
+			}
+			has, err := b.count(n.Table, n.TableCols[at])
 			if err != nil {
 				return "", err
 			}
-			name := n.Table.Name + "." + c.Name
-			if by[l] != "" && v.bound[l] != count && !r.Part(i) {
-				return fmt.Sprintf("%s has %d keys, %s %d: their join is no full grid", by[l], v.bound[l], name, count), nil
-			}
-			if by[l] == "" || !r.Part(i) {
-				v.bound[l], by[l] = count, name
+			switch {
+			case by[l] == "":
+				v.bound[l], domain[l], by[l] = has.Count, has, name
+			case domain[l] == has:
+			case domain[l].Count == has.Count:
+				return fmt.Sprintf("%s and %s have other keys: their rows are no full grid", by[l], name), nil
+			default:
+				return fmt.Sprintf("%s has %d keys, %s %d: their rows are no full grid", by[l], v.bound[l], name, has.Count), nil
 			}
 		}
 	}
@@ -66,13 +73,13 @@ func (b *builder) full(v *vertex) (why string, err error) {
 	return "", nil
 }
 
-func (b *builder) count(t *ra.Table, col int) (int64, error) {
+func (b *builder) count(t *ra.Table, col int) (Domain, error) {
 	at := stored{t, col}
 	n, ok := b.counts[at]
 	if !ok {
 		var err error
 		if n, err = b.keys(b.ctx, t, col); err != nil {
-			return 0, err
+			return Domain{}, err
 		}
 		b.counts[at] = n
 	}

@@ -10,8 +10,9 @@
 //
 // # Invariants
 //
-// Only rows that are full grids are decomposed: every combination of the keys is there. The counts of keys decide that,
-// not a guess. What is left out counts as an input, which is there in every partitioning: no cost is invented for it.
+// Only rows that are full grids are decomposed: every combination of the keys is there. The keys that are stored decide
+// that, not a guess: their numbers, and that joined columns hold the same ones. What reads a sum that is left out is
+// left out as well, with the reason.
 //
 // # Errors
 //

@@ -11,8 +11,15 @@ import (
 	"github.com/relgrad/relgrad/ra/einsum"
 )
 
-// Keys counts the different values of a column of a table, NULL not among them.
-type Keys func(ctx context.Context, t *ra.Table, col int) (int64, error)
+// Domain is the set of the values of a column, NULL not among them: how many they are, and a hash of them all, whatever
+// their order.
+type Domain struct {
+	Count int64
+	Hash  uint64
+}
+
+// Keys finds the domain of a column of a table.
+type Keys func(ctx context.Context, t *ra.Table, col int) (Domain, error)
 
 // Left is a sum that is not decomposed.
 type Left struct{ Name, Reason string }
@@ -26,7 +33,7 @@ type Chunking struct {
 
 // Find makes the graph of the sums that the roots of a plan are computed by.
 func Find(ctx context.Context, p *ra.Plan, keys Keys) (*Chunking, error) {
-	b := &builder{ctx: ctx, find: einsum.NewFinder(), keys: keys, counts: map[stored]int64{}, known: map[place]int{}}
+	b := &builder{ctx: ctx, find: einsum.NewFinder(), keys: keys, counts: map[stored]Domain{}, known: map[place]int{}}
 	for _, r := range p.Roots {
 		for _, id := range r.Cols {
 			if i := r.Node.Index(id); r.Node.Cols[i].Type.IsFloat() {
@@ -44,6 +51,81 @@ func Find(ctx context.Context, p *ra.Plan, keys Keys) (*Chunking, error) {
 	return &b.out, err
 }
 
+// below finds the sums that a column is computed from which is none itself.
+func (b *builder) below(n *ra.Node, i int) (err error) {
+	follow := func(slot int, id ra.ColumnID) {
+		in := n.Inputs[slot]
+		if at := in.Index(id); err == nil && at >= 0 && in.Cols[at].Type.IsFloat() {
+			_, err = b.value(in, at)
+		}
+	}
+	switch {
+	case n.Op == ra.Aggregate && i >= len(n.Group):
+		if a := n.Aggs[i-len(n.Group)]; a.Fn != ra.CountRows {
+			follow(0, a.Arg)
+		}
+	case n.Op == ra.Aggregate:
+		follow(0, n.Group[i])
+	case n.Out != nil:
+		n.Out[i].Any(func(x *kernels.Expr) bool {
+			if x.IsCol {
+				follow(x.Col.Input, x.Col.ID)
+			}
+			return false
+		})
+	default: // the inputs' columns stand in the same places
+		for slot, in := range n.Inputs {
+			if i < len(in.Cols) && (slot == 0 || n.Op == ra.Union || n.Op == ra.Add) {
+				follow(slot, in.Cols[i].ID)
+			}
+		}
+	}
+	return err
+}
+
+// mostParts is how many calls a formula may have that is written out.
+const mostParts = 200
+
+// formula is the text of a sum, or only its name where that is long: what expressions share is written out each time.
+func formula(e *einsum.Einsum) string {
+	size := map[string]int{}
+	var count func(t einsum.Term) int
+	count = func(t einsum.Term) int {
+		if t.Leaf || t.X.Def == nil {
+			return 1
+		}
+		at := fmt.Sprintf("%d %p", t.Read, t.X)
+		if n, ok := size[at]; ok {
+			return n
+		}
+		n := 1
+		for _, a := range t.X.Args {
+			n = min(n+count(argument(e, t, a)), mostParts+1)
+		}
+		size[at] = n
+		return n
+	}
+	n := 0
+	for _, o := range e.Operands {
+		n += count(o.V)
+	}
+	for _, f := range e.Scalars {
+		n += count(f.V)
+	}
+	if n > mostParts {
+		return fmt.Sprintf("%s, a formula of more than %d calls", e.Node.Cols[e.Col].Name, mostParts)
+	}
+	return e.Formula()
+}
+
+// argument is an argument of a call as a term.
+func argument(e *einsum.Einsum, t einsum.Term, a *kernels.Expr) einsum.Term {
+	if a.IsCol {
+		return e.Rows.Input(t.Read, a.Col)
+	}
+	return einsum.Term{X: a, Read: t.Read}
+}
+
 // place is a column of a node, stored one of a table.
 type place struct {
 	n *ra.Node
@@ -59,9 +141,10 @@ type builder struct {
 	ctx      context.Context
 	find     *einsum.Finder
 	keys     Keys
-	counts   map[stored]int64
+	counts   map[stored]Domain
 	known    map[place]int // the vertex, or eindecomp.Input
 	vertices []eindecomp.Vertex
+	nodes    []*ra.Node
 	dims     [][]int // of each vertex: the columns of its node that are its output's first labels, those of keys
 	out      Chunking
 }
@@ -97,20 +180,26 @@ func (b *builder) value(n *ra.Node, i int) (int, error) {
 		if dims, why = columns(e); why == "" {
 			v, dims, why, err = b.sum(e, dims)
 		}
-		text = e.Formula()
+		if v != nil {
+			text = formula(e)
+		}
+	}
+	if err == nil && v == nil {
+		err = b.below(n, i)
 	}
 	if err != nil {
 		return 0, err
 	}
 	if v == nil {
-		if why != "" {
-			b.out.Left = append(b.out.Left, Left{n.Cols[i].Name, why})
+		if l := (Left{n.Cols[i].Name, why}); why != "" && !slices.Contains(b.out.Left, l) {
+			b.out.Left = append(b.out.Left, l)
 		}
 		return eindecomp.Input, nil
 	}
 	v.Name = fmt.Sprintf("v%d", len(b.vertices)+1)
 	b.known[at] = len(b.vertices)
-	b.vertices, b.dims, b.out.Texts = append(b.vertices, *v), append(b.dims, dims), append(b.out.Texts, text)
+	b.vertices, b.nodes, b.dims = append(b.vertices, *v), append(b.nodes, n), append(b.dims, dims)
+	b.out.Texts = append(b.out.Texts, text)
 	return b.known[at], nil
 }
 
@@ -142,7 +231,9 @@ type vertex struct {
 	eindecomp.Vertex
 	e     *einsum.Einsum
 	names []string
-	at    map[int]int  // the vertex's label for a label of the sum
+	at    map[int]int // the vertex's label for a label of the sum
+	seen  map[string]bool
+	left  string       // why it cannot be decomposed after all
 	whole map[int]bool // labels of the sum that are not cut
 	bound []int64      // of the labels of the sum
 }
@@ -150,7 +241,8 @@ type vertex struct {
 // sum is the vertex of a sum; nil with a reason where it is none.
 // of are the columns of its keys.
 func (b *builder) sum(e *einsum.Einsum, of []int) (_ *eindecomp.Vertex, dims []int, why string, err error) {
-	v := &vertex{e: e, names: e.Names(), at: map[int]int{}, whole: map[int]bool{}}
+	v := &vertex{e: e, names: e.Names(), at: map[int]int{}, seen: map[string]bool{},
+		whole: map[int]bool{}}
 	if why, err = b.bounds(v); err != nil || why != "" {
 		return nil, nil, why, err
 	}
@@ -161,6 +253,12 @@ func (b *builder) sum(e *einsum.Einsum, of []int) (_ *eindecomp.Vertex, dims []i
 		if err := b.operand(v, o.V, o.Inner); err != nil {
 			return nil, nil, "", err
 		}
+	}
+	if v.left == "" && len(v.Labels) > mostLabels {
+		v.left = fmt.Sprintf("it has %d labels", len(v.Labels))
+	}
+	if v.left != "" {
+		return nil, nil, v.left, nil
 	}
 	for i, l := range append(slices.Clone(e.By), e.Inner...) {
 		x, ok := v.at[l]
@@ -180,34 +278,26 @@ func (b *builder) sum(e *einsum.Einsum, of []int) (_ *eindecomp.Vertex, dims []i
 		}
 	}
 	if len(v.Operands) == 0 {
-		return nil, nil, "it reads no column", nil
+		return nil, nil, "", nil // an expression of single numbers
 	}
 	return &v.Vertex, dims, "", nil
 }
 
+// mostLabels is how many labels a vertex may have.
+const mostLabels = 64
+
 // operand adds what a term is computed from: inner are the labels of the axes of its chunks.
 func (b *builder) operand(v *vertex, t einsum.Term, inner []int) error {
+	once := fmt.Sprintf("%d %p %v", t.Read, t.X, inner)
 	if t.Leaf {
-		n := v.e.Rows.Reads[t.Read].Node
-		from, err := b.value(n, n.Index(t.X.Col.ID))
-		if err != nil {
-			return err
-		}
-		// a key of which there is one is no direction
-		keys := slices.DeleteFunc(v.e.Rows.Labels(t), func(l int) bool { return v.bound[l] == 1 })
-		o := eindecomp.Operand{Name: v.e.Term(t), Vertex: from}
-		if from != eindecomp.Input {
-			if made := b.labels(v, t.Read, from); sameSet(made, keys) {
-				keys = made
-			} else {
-				o.Vertex = eindecomp.Input // it is read by other keys than it is made by
-			}
-		}
-		for _, l := range append(keys, inner...) {
-			o.Labels = append(o.Labels, v.label(l))
-		}
-		v.Operands = append(v.Operands, o)
+		once = fmt.Sprintf("%d %d %v", t.Read, t.X.Col.ID, inner)
+	}
+	if v.left != "" || v.seen[once] { // parts are shared, and a column is read once
 		return nil
+	}
+	v.seen[once] = true
+	if t.Leaf {
+		return b.leaf(v, t, inner)
 	}
 	if t.X.Def == nil {
 		return nil
@@ -219,14 +309,47 @@ func (b *builder) operand(v *vertex, t einsum.Term, inner []int) error {
 		}
 	}
 	for _, a := range t.X.Args {
-		next := einsum.Term{X: a, Read: t.Read}
-		if a.IsCol {
-			next = v.e.Rows.Input(t.Read, a.Col)
-		}
-		if err := b.operand(v, next, v.axes(a.Type, inner, each)); err != nil {
+		if err := b.operand(v, argument(v.e, t, a), v.axes(a.Type, inner, each)); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// leaf adds a column: a stored one, or the value of another vertex.
+func (b *builder) leaf(v *vertex, t einsum.Term, inner []int) error {
+	n := v.e.Rows.Reads[t.Read].Node
+	from, err := b.value(n, n.Index(t.X.Col.ID))
+	if err != nil {
+		return err
+	}
+	// a key of which there is one is no direction
+	keys := slices.DeleteFunc(v.e.Rows.Labels(t), func(l int) bool { return v.bound[l] == 1 })
+	o := eindecomp.Operand{Name: v.e.Term(t), Vertex: from}
+	switch {
+	case from == eindecomp.Input && n.Op != ra.Scan:
+		v.left = fmt.Sprintf("it reads %s, which is left out or no sum", o.Name)
+		return nil
+	case from != eindecomp.Input:
+		made := b.labels(v, t.Read, from)
+		if b.nodes[from] != n || !sameSet(made, keys) {
+			v.left = fmt.Sprintf("it reads %s by other keys than those by which it is made", o.Name)
+			return nil
+		}
+		keys = made
+	}
+	for _, l := range append(keys, inner...) {
+		o.Labels = append(o.Labels, v.label(l))
+	}
+	if from != eindecomp.Input {
+		for i, l := range b.vertices[from].Output {
+			if as := b.vertices[from].Labels[l]; i >= len(o.Labels) || as.Bound != v.Labels[o.Labels[i]].Bound {
+				v.left = fmt.Sprintf("it reads %s, which has other keys", o.Name)
+				return nil
+			}
+		}
+	}
+	v.Operands = append(v.Operands, o)
 	return nil
 }
 
@@ -285,11 +408,15 @@ func (b *builder) add(n *ra.Node, i int) (v *eindecomp.Vertex, dims []int, why s
 		if from == eindecomp.Input {
 			return nil, nil, "a relation that it adds is left out or stored", nil
 		}
+		if b.nodes[from] != in {
+			return nil, nil, "a relation that it adds has other rows than the sum that it reads", nil
+		}
 		made := &b.vertices[from]
 		o := eindecomp.Operand{Name: made.Name, Vertex: from}
 		for d, l := range made.Output {
 			if slot == 0 {
 				v.Labels, v.Output = append(v.Labels, made.Labels[l]), append(v.Output, d)
+				v.Labels[d].Whole = false
 			}
 			o.Labels = append(o.Labels, d)
 		}

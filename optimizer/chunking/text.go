@@ -17,7 +17,7 @@ func (c *Chunking) Explain(ctx context.Context, p int64) (string, error) {
 		return "", err
 	}
 	if len(c.Left) > 0 {
-		b.WriteString("left out, and read as if it were there in every partitioning:\n")
+		b.WriteString("left out:\n")
 	}
 	for _, l := range c.Left {
 		fmt.Fprintf(&b, "  %s: %s\n", l.Name, l.Reason)

@@ -45,8 +45,8 @@ func Explain(ctx context.Context, p *ra.Plan, sites int64) (string, error) {
 	if sites == 1 {
 		many = ""
 	}
-	fmt.Fprintf(&b, "%d site%s; %d floats move, operators take %d operations at the busiest site; found by %s\n", sites, many,
-		found.Floats, found.Work, found.By)
+	fmt.Fprintf(&b, "%d site%s; %d floats move, operators take %d operations at the busiest site; found by %s\n",
+		sites, many, found.Floats, found.Work, found.By)
 	if found.Why != "" {
 		fmt.Fprintf(&b, "this is not proved to be the least: %s\n", found.Why)
 	}

@@ -3,6 +3,7 @@ package physical
 import (
 	"context"
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -47,7 +48,9 @@ func (c Costs) of(floats, work int64) int64 {
 // Search finds the cheapest plan among those that place each relation at one site, everywhere, or by columns that some
 // reader joins or groups by; sums are taken in one phase or in two. A relation is moved where it is made, for all its
 // readers, or for one of them. The search is exact, by min-sum elimination over the placements of the relations, while
-// its tables have few enough cells; above, some relations are placed before by what seems best, and Why says so.
+// its tables have few enough cells; above, some relations are placed before by what seems best, and Why says so. It
+// counts an exchange for each reader of its own; those that two readers want alike are one in the plan, which then
+// costs less than was counted.
 func Search(ctx context.Context, p *ra.Plan, on Sites, stats Stats, costs Costs) (*Choice, error) {
 	start, err := Compile(p, on)
 	if err != nil {
@@ -157,13 +160,20 @@ func work(n *Node, stats Stats) (most int64) {
 	if len(n.Inputs) == 0 {
 		return 0
 	}
-	at := stats.Rows(n)
 	operations := int64(0)
 	for _, x := range n.RA.Out {
 		operations += int64(x.Flops())
 	}
-	for s := range at {
-		at[s] *= operations
+	at := make([]int64, len(stats.Rows(n)))
+	add := func(s int, rows, each int64) { // estimates may be of any size
+		if high, low := bits.Mul64(uint64(rows), uint64(each)); high > 0 || low > impossible {
+			at[s] = impossible
+		} else {
+			at[s] = min(at[s]+int64(low), impossible)
+		}
+	}
+	for s, rows := range stats.Rows(n) {
+		add(s, rows, operations)
 	}
 	for _, in := range n.Inputs {
 		numbers := int64(0)
@@ -171,7 +181,7 @@ func work(n *Node, stats Stats) (most int64) {
 			numbers += int64(c.Type.Size())
 		}
 		for s, rows := range stats.Rows(in) {
-			at[s] += rows * numbers
+			add(s, rows, numbers)
 		}
 	}
 	return slices.Max(at)

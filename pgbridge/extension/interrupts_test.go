@@ -191,7 +191,12 @@ const sayReady = `CREATE FUNCTION pg_temp.ready(int) RETURNS int LANGUAGE plpgsq
 func connectNoticed(t *testing.T, env ...string) (*server, <-chan struct{}) {
 	s := connect(t, env...)
 	config, ready := s.Config(), make(chan struct{}, 1)
-	config.OnNotice = func(*pgconn.PgConn, *pgconn.Notice) { ready <- struct{}{} }
+	config.OnNotice = func(*pgconn.PgConn, *pgconn.Notice) {
+		select {
+		case ready <- struct{}{}:
+		default:
+		}
+	}
 	conn, err := pgx.ConnectConfig(s.ctx, config)
 	if err != nil {
 		t.Fatal(err)
@@ -222,6 +227,10 @@ func (s *server) cancelled(t *testing.T, call string, ready <-chan struct{}, aft
 		"LATERAL (SELECT generate_series(1, 1000000) * told OFFSET 0) i(i) " +
 		"WHERE (" + call + " IS NULL) <> (i < 0)"
 	query = strings.ReplaceAll(query, "ARRAY[", "ARRAY[floor(random())::int + ") // or the planner computes and copies it
+	select {
+	case <-ready: // of the call before, which has ended otherwise
+	default:
+	}
 	pid, stop, done := s.PgConn().PID(), make(chan time.Duration, 1), make(chan struct{})
 	go func() {
 		defer close(stop)

@@ -284,23 +284,35 @@ func (r *Rows) column(read int, id ra.ColumnID) Term {
 	return Term{X: n.Var(0, id), Read: read, Leaf: true}
 }
 
-// leaves calls f for each column of a read that t is computed from, some of them several times.
-func (r *Rows) leaves(t Term, f func(read int, id ra.ColumnID)) {
+// leaves calls f for each read that t is computed from, some of them several times. seen are the expressions that have
+// been followed: they share parts so often that a plain walk would not end.
+func (r *Rows) leaves(t Term, seen map[followed]bool, f func(read int)) {
 	if t.Leaf {
-		f(t.Read, t.X.Col.ID)
+		f(t.Read)
 		return
 	}
+	at := followed{t.Read, t.X}
+	if seen[at] {
+		return
+	}
+	seen[at] = true
 	t.X.Any(func(x *kernels.Expr) bool {
 		if x.IsCol {
-			r.leaves(r.term(t.Read, x), f)
+			r.leaves(r.term(t.Read, x), seen, f)
 		}
 		return false
 	})
 }
 
+// followed is an expression over the inputs of a read.
+type followed struct {
+	read int
+	x    *kernels.Expr
+}
+
 // Labels are the labels of keys that t depends on: those of the relations that it is computed from.
 func (r *Rows) Labels(t Term) (labels []int) {
-	r.leaves(t, func(read int, _ ra.ColumnID) {
+	r.leaves(t, map[followed]bool{}, func(read int) {
 		for _, l := range r.Reads[read].Keys {
 			if !slices.Contains(labels, l) {
 				labels = append(labels, l)

@@ -74,7 +74,7 @@ widened(int op, int64 rows, int64 size, const RgOperand *x, const Layout *l, RgC
 		for (int64 lo = 0; lo < size; lo += BLOCK) {
 			int64 n = Min(BLOCK, size - lo);
 
-			RG_TELL(done, n);
+			RG_TELL(done, 16 * n); // powers take as long as so many sums
 			load(&x[0], r * l[0].row + lo * l[0].elem, l[0].elem ? n : 1, a);
 			load(&x[1], r * l[1].row + lo * l[1].elem, l[1].elem ? n : 1, b);
 			rg_binary_f64(op, 1, n, a, 0, l[0].elem, b, 0, l[1].elem, y);
