@@ -58,10 +58,48 @@ type onDevice struct {
 	cols    []*forms.Updated
 	numbers forms.StepNumbers
 	step    *forms.Step
+	own     *plain.Plain // the device with memory of its own; nil: it has the host's
+	mirrors []mirror
+}
+
+// mirror is a column of a test, and where a device with memory of its own has it.
+type mirror struct{ host, there *column.Column }
+
+// there is where the device has a column.
+func (o *onDevice) there(c *column.Column) (*column.Column, error) {
+	if o.own == nil {
+		return c, nil
+	}
+	for _, m := range o.mirrors {
+		if m.host == c {
+			return m.there, nil
+		}
+	}
+	d, err := device.NewColumn(o.own, c.Kind(), c.Len(), c.Size(), false)
+	o.mirrors = append(o.mirrors, mirror{c, d})
+	return d, err
+}
+
+// store brings what the test has written to the device, fetch what the device has computed to the test.
+func (o *onDevice) store() (err error) {
+	for _, m := range o.mirrors {
+		m.there.Fill(m.host)
+		err = errors.Join(err, o.own.Store(m.there))
+	}
+	return err
+}
+
+func (o *onDevice) fetch() (err error) {
+	for _, m := range o.mirrors {
+		err = errors.Join(err, o.own.Fetch(m.there))
+		m.host.Fill(m.there)
+	}
+	return err
 }
 
 // begin makes the instructions, without gradients.
-func (o *onDevice) begin() {
+func (o *onDevice) begin() (err error) {
+	o.own, _ = devices[cmp.Or(o.name, "processors")](1).(*plain.Plain)
 	var slots []*Slot
 	var types []kernels.Type
 	for _, x := range o.columns {
@@ -83,14 +121,36 @@ func (o *onDevice) begin() {
 				}
 			}
 		}
-		o.cols = append(o.cols, &forms.Updated{Rule: r, Type: x.t, Value: x.value, Trained: x.Trained, Buffers: x.state})
+		u := &forms.Updated{Rule: r, Type: x.t, Trained: x.Trained}
+		if u.Value, err = o.there(x.value); err != nil {
+			return err
+		}
+		for _, s := range x.state {
+			d, err := o.there(s)
+			if err != nil {
+				return err
+			}
+			u.Buffers = append(u.Buffers, d)
+		}
+		o.cols = append(o.cols, u)
 	}
+	return nil
+}
+
+// stepNumbers are where the device has the numbers of a step.
+func (o *onDevice) stepNumbers() (n forms.StepNumbers, err error) {
+	if n.Double, err = o.there(o.numbers.Double); err == nil {
+		n.Single, err = o.there(o.numbers.Single)
+	}
+	return n, err
 }
 
 // Update implements Model. Instructions are made once, where they can read the next gradient too.
 func (o *onDevice) Update(ctx context.Context, step int64) (err error) {
 	if o.updates == nil {
-		o.begin()
+		if err := o.begin(); err != nil {
+			return err
+		}
 	}
 	for i, x := range append([]float64{1}, o.updates.At(step)...) {
 		o.numbers.Double.SetFloat(i, x)
@@ -99,21 +159,35 @@ func (o *onDevice) Update(ctx context.Context, step int64) (err error) {
 	bound := o.step != nil
 	for i, x := range o.columns {
 		g, rows := x.grad()
+		if g, err = o.there(g); err != nil {
+			return err
+		}
 		bound = bound && o.step.Rebind(i, g, rows)
 		o.cols[i].Gradient, o.cols[i].Rows = g, rows
 	}
 	if !bound {
+		n, err := o.stepNumbers()
+		if err != nil {
+			return err
+		}
 		if o.step, err = forms.NewStep(structure.NewEnv(1, nil, nil, tuning.Default()), o.cols, o.updates.Clip,
-			o.numbers); err != nil {
+			n); err != nil {
 			return err
 		}
 	}
-	d := devices[cmp.Or(o.name, "processors")](o.workers)
-	defer d.Close()
+	var d device.Device = o.own
+	if o.own == nil {
+		d = devices[cmp.Or(o.name, "processors")](o.workers)
+		defer d.Close()
+	}
+	if err := o.store(); err != nil {
+		return err
+	}
 	code, err := d.Prepare(o.step.List, o.step.Scratch)
 	if err == nil {
 		err = code.Run(ctx, &kernels.Env{}, false)
 	}
+	err = errors.Join(err, o.fetch())
 	if bad := (*device.NotFinite)(nil); errors.As(err, &bad) {
 		bad.Row = int(o.cols[bad.Slot].Rows[bad.Row])
 	}
