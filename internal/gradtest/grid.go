@@ -5,6 +5,9 @@ import (
 	"math/rand"
 	"regexp"
 	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
 
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/memdb"
@@ -12,6 +15,35 @@ import (
 )
 
 var gridText = regexp.MustCompile(`^(\w+) \((.*); (.*)\)( first (\d+))?$`)
+
+// Scripts runs the files of a test's folder testdata, each over a database of its own. Commands are
+//
+//	table          a table, as Grid reads it
+//	view name=V    a view of that query
+//
+// and those of the test, which run gets.
+func Scripts(t *testing.T, run func(t *testing.T, db *memdb.DB, d *datadriven.TestData) string) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		db, draw := memdb.New(), rand.New(rand.NewSource(7))
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			var err error
+			switch d.Cmd {
+			case "table":
+				err = Grid(db, draw, d.Input)
+			case "view":
+				var name string
+				d.ScanArgs(t, "name", &name)
+				err = db.AddView(name, d.Input)
+			default:
+				return run(t, db, d)
+			}
+			if err != nil {
+				d.Fatalf(t, "%v", err)
+			}
+			return ""
+		})
+	})
+}
 
 // Grid makes a table "t (a 3, b 4; w, v[2,3])": all combinations of integer keys from 0, with random values. With
 // " first 5" behind it has only the first five rows.

@@ -17,53 +17,34 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// TestGolden runs the files of testdata. Commands, each followed by its input, ---- and what it prints:
+// TestGolden runs the files of testdata. Besides those of gradtest.Scripts there is one command:
 //
-//	table                a table, as gradtest.Grid reads it
-//	view name=V          a view of that query
 //	chunks p=8 wrt=(w,h) the decomposition of the loss with its gradients
 func TestGolden(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
-		db, draw := memdb.New(), rand.New(rand.NewSource(7))
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			switch d.Cmd {
-			case "table":
-				if err := gradtest.Grid(db, draw, d.Input); err != nil {
-					d.Fatalf(t, "%v", err)
-				}
-				return ""
-			case "view":
-				var name string
-				d.ScanArgs(t, "name", &name)
-				if err := db.AddView(name, d.Input); err != nil {
-					d.Fatalf(t, "%v", err)
-				}
-				return ""
+	gradtest.Scripts(t, func(t *testing.T, db *memdb.DB, d *datadriven.TestData) string {
+		var params []string
+		p := int64(8)
+		for _, a := range d.CmdArgs {
+			if a.Key == "wrt" {
+				params = a.Vals
 			}
-			var params []string
-			p := int64(8)
-			for _, a := range d.CmdArgs {
-				if a.Key == "wrt" {
-					params = a.Vals
-				}
-			}
-			if d.HasArg("p") {
-				d.ScanArgs(t, "p", &p)
-			}
-			res, err := gradtest.Optimize(context.Background(), db, d.Input, params, optimizer.Options{Verify: true})
-			if err != nil {
-				d.Fatalf(t, "%v", err)
-			}
-			c, err := chunking.Find(context.Background(), res.Plan, counts(db))
-			if err != nil {
-				return err.Error()
-			}
-			text, err := c.Explain(context.Background(), p)
-			if err != nil {
-				return err.Error()
-			}
-			return strings.TrimRight(text, "\n")
-		})
+		}
+		if d.HasArg("p") {
+			d.ScanArgs(t, "p", &p)
+		}
+		res, err := gradtest.Optimize(context.Background(), db, d.Input, params, optimizer.Options{Verify: true})
+		if err != nil {
+			d.Fatalf(t, "%v", err)
+		}
+		c, err := chunking.Find(context.Background(), res.Plan, counts(db))
+		if err != nil {
+			return err.Error()
+		}
+		text, err := c.Explain(context.Background(), p)
+		if err != nil {
+			return err.Error()
+		}
+		return strings.TrimRight(text, "\n")
 	})
 }
 

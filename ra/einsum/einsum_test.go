@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand"
 	"slices"
 	"strings"
 	"testing"
@@ -20,48 +19,29 @@ import (
 	"github.com/relgrad/relgrad/ra/interp"
 )
 
-// TestGolden runs the files of testdata. Commands, each followed by its input, ---- and what it prints:
+// TestGolden runs the files of testdata. Besides those of gradtest.Scripts there is one command:
 //
-//	table             a table "t (a 3, b 4; w, v[2,3])": integer keys from 0, all combinations; random values
-//	view name=V       a view of that query
 //	find wrt=(w,h)    the labelled forms in the loss with its gradients, optimized; wrt left out: in the loss alone
 //
 // What is found is computed by its definition and compared with the oracle.
 func TestGolden(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
-		db, draw := memdb.New(), rand.New(rand.NewSource(7))
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			switch d.Cmd {
-			case "table":
-				if err := gradtest.Grid(db, draw, d.Input); err != nil {
-					d.Fatalf(t, "%v", err)
-				}
-				return ""
-			case "view":
-				var name string
-				d.ScanArgs(t, "name", &name)
-				if err := db.AddView(name, d.Input); err != nil {
-					d.Fatalf(t, "%v", err)
-				}
-				return ""
+	gradtest.Scripts(t, func(t *testing.T, db *memdb.DB, d *datadriven.TestData) string {
+		var params []string
+		for _, a := range d.CmdArgs {
+			params = append(params, a.Vals...)
+		}
+		res, err := gradtest.Optimize(context.Background(), db, d.Input, params, optimizer.Options{Verify: true})
+		if err != nil {
+			d.Fatalf(t, "%v", err)
+		}
+		var b strings.Builder
+		for _, e := range einsum.Find(res.Plan) {
+			b.WriteString(e.String())
+			if _, err := compare(db, e); err != nil {
+				d.Fatalf(t, "%v%v", e, err)
 			}
-			var params []string
-			for _, a := range d.CmdArgs {
-				params = append(params, a.Vals...)
-			}
-			res, err := gradtest.Optimize(context.Background(), db, d.Input, params, optimizer.Options{Verify: true})
-			if err != nil {
-				d.Fatalf(t, "%v", err)
-			}
-			var b strings.Builder
-			for _, e := range einsum.Find(res.Plan) {
-				b.WriteString(e.String())
-				if _, err := compare(db, e); err != nil {
-					d.Fatalf(t, "%v%v", e, err)
-				}
-			}
-			return b.String()
-		})
+		}
+		return b.String()
 	})
 }
 
