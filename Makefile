@@ -30,8 +30,8 @@ test: build pg-setup ## all tests that this machine can run, every third planted
 	go vet ./...
 	go test -json -timeout 25m ./... | $(REPORT)
 
-faults: build pg-setup ## plant every fault into the code and see it caught (about 20 minutes)
-	go test -v -timeout 90m ./internal/faults
+faults: build pg-setup ## plant every fault into the code and see it caught (about 35 minutes)
+	go test -v -timeout 3h ./internal/faults
 
 test-unit: setup ## the quick tests: neither data nor Postgres
 	go test -json -short ./... | $(REPORT)

@@ -156,7 +156,7 @@ func (b *backend) call(ctx context.Context, r *conn.Request) (a *conn.Answer, er
 	}()
 	b.session.Renew(r.Settings["catalog"])
 	b.core.Workers, b.core.Memory = number32(r.Settings["threads"]), int64(number32(r.Settings["memory"]))
-	b.core.Mode = r.Settings["engine"]
+	b.core.Mode, b.core.Sites = r.Settings["engine"], number32(r.Settings["sites"])
 	most, err := strconv.ParseInt(r.Settings["spill"], 10, 64)
 	b.core.BoundSpills(r.Settings["spill_dir"], err == nil && most >= 0, most)
 	v := engine.Values(r.Function, r.Args)

@@ -59,6 +59,12 @@ type Listener interface{ Training(run, step, steps int64) }
 // Budgeter has a session's own memory budget in bytes; 0: none.
 type Budgeter interface{ MemoryBudget() int64 }
 
+// MostSites is at how many sites of one process a loss may run.
+const MostSites = 64
+
+// Sited says at how many sites a session's losses run; 0: it does not.
+type Sited interface{ Sites() int }
+
 // Cacher caches pages in memory, within a program's budget.
 type Cacher interface{ LimitCache(budget int64) error }
 

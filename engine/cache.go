@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"slices"
+	"strconv"
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/executor"
@@ -38,7 +39,7 @@ func (p *planCache) clear() {
 
 // key identifies a compiled loss. It includes settings, since what a text means depends on them.
 func (db *compiler) key(r Request) string {
-	k := db.Meaning() + "\x00" + r.Loss
+	k := db.Meaning() + "\x00" + r.Loss + "\x00" + strconv.Itoa(db.sites())
 	for _, p := range r.Params {
 		k += "\x00" + p
 	}

@@ -245,7 +245,7 @@ func (db *compiler) Build(ctx context.Context, c *Compiled) (err error) {
 	// an optimizer's state means a training run
 	o.Force64, o.Env, o.Beside, o.Many = c.force64, kernels.Env{Seed: c.Seed}, c.Beside, c.Beside > 0
 	begin, reading := time.Now(), db.Catalogue.reading
-	c.Prog, err = executor.Compile(ctx, c.Res.Plan, db.Catalogue, o)
+	c.Prog, err = db.compiled(ctx, c, o)
 	if err == nil && db.OnCompiled != nil {
 		read := db.Catalogue.reading - reading
 		db.OnCompiled(Compilation{Loss: c.Loss, Params: c.Params, Planning: c.took, Reading: read,

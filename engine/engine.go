@@ -11,6 +11,9 @@ import (
 type Settings struct {
 	// Workers is the number of threads; 0 means one per core. Results do not depend on it.
 	Workers int
+	// Sites is at how many sites a loss runs unless SET relgrad.sites says it; 0: at one. What a site holds and computes
+	// is its own: others get it by exchanges.
+	Sites int
 	// Memory is the budget of a program in bytes unless SET relgrad.memory gives one. 0: three quarters of what this
 	// process may have. What does not fit lies in files.
 	Memory int64

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -105,7 +106,7 @@ func (db *Engine) planned(ctx context.Context, c *Compiled, stage string) (strin
 	}
 	text := ""
 	if err == nil {
-		text, err = physical.Explain(ctx, c.Res.Plan, sites)
+		text, err = physical.Explain(ctx, c.Res.Plan, c.sites(int(min(sites, math.MaxInt32))))
 	}
 	if err != nil {
 		return "", About(err, "stage", 0)

@@ -22,8 +22,8 @@ func TestAnalyze(t *testing.T) {
 	if err := p.Analyze(ctx, kernels.Env{}, 3); err != nil {
 		t.Fatal(err)
 	}
-	for i, in := range p.sched.Steps {
-		if n := len(p.sched.Took(i)); n != 4 {
+	for i, in := range p.sites[0].sched.Steps {
+		if n := len(p.sites[0].sched.Took(i)); n != 4 {
 			t.Errorf("v%d was timed %d times, want once for warming up and 3 times", in.V.ID, n)
 		}
 	}
@@ -38,7 +38,7 @@ func TestAnalyze(t *testing.T) {
 	if err := p.Run(ctx, kernels.Env{}); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(p.sched.Took(0)); n != 4 {
+	if n := len(p.sites[0].sched.Took(0)); n != 4 {
 		t.Errorf("a run after Analyze is timed: %d times", n)
 	}
 	cancelled, cancel := context.WithCancel(ctx)

@@ -44,6 +44,9 @@ func (st *stage) col(wide bool, n *ra.Node, i int) (*values.Val, error) {
 func (st *stage) makeCol(g *values.Graph, n *ra.Node, r *structure.Relation, i int) (*values.Val, error) {
 	switch n.Op {
 	case ra.Scan:
+		if l, ok := st.p.received[n]; ok {
+			return st.receivedCol(g, l, n, r, i)
+		}
 		return st.scanCol(g, n, r, i)
 	case ra.Opaque:
 		return g.Leaf(n.Cols[i].Name, n.Cols[i].Type, r.Space, r.Data[i], false), nil

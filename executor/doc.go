@@ -13,11 +13,17 @@
 //
 //	ra plan ─► structure ─► values ─► forms ─► instructions on a device
 //
+// A plan for several sites (optimizer/physical) becomes a program for each site, of its own fragments of the plan
+// (fragment.go), its own rows of the tables (spread.go) and its own memory. What a site reads of another comes by an
+// exchange: the structure says which rows come (exchange.go), an instruction brings their numbers (device.Exchange).
+// A row of a parameter is changed by the site where it lies (owners.go). See docs/adr/0023-sites-of-a-process.md.
+//
 // # Invariants
 //
-// Results are bit-identical for any number of workers: work is cut into lanes by row counts only, and partial sums, of
-// a pass too, are added in lane order. Buffers are off the Go heap and die with Close. A val in a space of one row may
-// be used in any other space: it is the same for all rows. Sums of real accumulate in double precision, or in single
+// All sites run their exchanges in one order, that of the plan. Results are bit-identical for any number of workers:
+// work is cut into lanes by row counts only, and partial sums, of a pass too, are added in lane order. Buffers are off
+// the Go heap and die with Close. A val in a space of one row may be used in any other space: it is the same for all
+// rows. Sums of real accumulate in double precision, or in single
 // precision over at most 256 rows (1,024 in products of large matrices); a product of matrices over a grid, or over
 // blocks, over at most 4096 numbers. Sums by parts may be off by a thousandth of the sum of squares in the worst case,
 // of double precision by a billionth.
@@ -26,7 +32,7 @@
 //
 // Everything returned is an *sqlerr.Error or the context's error. Sizes are checked before memory is taken: 54000 for
 // too many rows, 53200 for a budget in which the plan does not fit even where it spills, 53100 for a full disk. A panic
-// inside becomes an internal error.
+// inside becomes an internal error. An error at one site ends the run at all of them.
 //
 // # Where to add
 //

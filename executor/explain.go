@@ -13,8 +13,19 @@ import (
 )
 
 // Explain prints the physical plan: the structure and when it is built, the instructions with their rows and estimated
-// operations and bytes, and the memory.
+// operations and bytes, and the memory; of several sites one after the other.
 func (p *Program) Explain() string {
+	if len(p.sites) == 1 {
+		return p.sites[0].explain()
+	}
+	var b strings.Builder
+	for _, s := range p.sites {
+		fmt.Fprintf(&b, "site %d: %s", s.number, s.explain())
+	}
+	return b.String()
+}
+
+func (p *site) explain() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "executor: %d workers, loops %s, blas %s\n", p.opt.Workers, cpu.Name(), blas.Name())
 	st := p.run
@@ -54,11 +65,11 @@ func (p *Program) Explain() string {
 }
 
 // explainSpilled lists what lies in files.
-func (p *Program) explainSpilled(b *strings.Builder) {
+func (p *site) explainSpilled(b *strings.Builder) {
 	if !p.spills() {
 		return
 	}
-	s := p.Spilled()
+	s := p.spilled()
 	fmt.Fprintf(b, "spilled: the plan needs %s, the budget is %s; in files in %s, of which %s may be resident:\n",
 		values.Size(float64(s.Needs)), values.Size(float64(s.Budget)), s.Dir, values.Size(float64(p.window())))
 	for _, what := range append(p.ledger.listed[:len(p.ledger.listed):len(p.ledger.listed)], p.ledger.vals...) {
@@ -67,7 +78,7 @@ func (p *Program) explainSpilled(b *strings.Builder) {
 }
 
 // explainOnce prints what is computed once.
-func (p *Program) explainOnce(b *strings.Builder) {
+func (p *site) explainOnce(b *strings.Builder) {
 	var once []*device.Instr
 	for _, in := range p.once {
 		if !in.V.Structural {
@@ -81,7 +92,7 @@ func (p *Program) explainOnce(b *strings.Builder) {
 	p.explainInstrs(b, "once per run", once, func(i int) []time.Duration { return p.took[once[i]] })
 }
 
-func (p *Program) explainStructure(b *strings.Builder, st *stage) {
+func (p *site) explainStructure(b *strings.Builder, st *stage) {
 	b.WriteString("structure:\n")
 	ra.Walk(func(n *ra.Node) {
 		when := "per run"
@@ -104,7 +115,7 @@ func (p *Program) explainStructure(b *strings.Builder, st *stage) {
 	}, p.plan.Nodes()...)
 }
 
-func (p *Program) explainInstrs(b *strings.Builder, title string, ins []*device.Instr,
+func (p *site) explainInstrs(b *strings.Builder, title string, ins []*device.Instr,
 	took func(i int) []time.Duration) {
 	fmt.Fprintf(b, "%s:\n", title)
 	n, flops, bytes, all := 0, 0.0, 0.0, time.Duration(0)
@@ -153,10 +164,18 @@ type Gather struct {
 	Width        int // bytes
 }
 
-// Work is the work of the last step. Where a step has rows of its own, there is none before the first Run.
+// Work is the work of the last step, at all sites. Where a step has rows of its own, there is none before the first
+// Run.
 func (p *Program) Work() (w Work) {
+	for _, s := range p.sites {
+		s.addWork(&w)
+	}
+	return w
+}
+
+func (p *site) addWork(w *Work) {
 	if p.sched == nil {
-		return w
+		return
 	}
 	for i, in := range p.sched.Steps {
 		if !p.sched.Needed(i) {
@@ -179,5 +198,4 @@ func (p *Program) Work() (w Work) {
 			}
 		}
 	}
-	return w
 }

@@ -19,7 +19,7 @@ func Restructure(p *Program, ctx context.Context, env kernels.Env) (err error) {
 }
 
 // Kept is how many columns are computed once and kept.
-func Kept(p *Program) int { return len(p.owned) }
+func Kept(p *Program) int { return len(p.sites[0].owned) }
 
 // SpillFrom sets the size from which columns go to files.
 func SpillFrom(t *tuning.Sizes, bytes int64) { t.SpillBytes = bytes }
@@ -48,8 +48,9 @@ func AnyParts(t *tuning.Sizes) { t.DistributeReal, t.DistributeDouble = math.Inf
 
 // ByParts reports how many residuals' sums the last run made by parts, and how many it made with the residual instead.
 func ByParts(p *Program) (parts, residuals int) {
-	for i, in := range p.sched.Steps {
-		if _, ok := in.Form.(*device.Distributed); ok && p.sched.Needed(i) {
+	sched := p.sites[0].sched
+	for i, in := range sched.Steps {
+		if _, ok := in.Form.(*device.Distributed); ok && sched.Needed(i) {
 			parts++
 		} else if ok {
 			residuals++
@@ -85,7 +86,7 @@ func CompileOn(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (
 	switch *onDevice {
 	case "":
 	case "plain":
-		opt.Device = &plain.Plain{}
+		opt.Devices = []device.Device{&plain.Plain{}}
 	default:
 		panic("no device of these tests is called " + *onDevice)
 	}

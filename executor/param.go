@@ -21,10 +21,16 @@ type Param struct {
 	Valid      []byte // 0: the row is NULL; nil: no row is
 	table      *tableData
 	col        int
-	device     device.Device // nil: detached
+	home       home // nil: detached
 	data       *column.Column
 	leaf       *values.Val
 	state      []*column.Column
+}
+
+// home is where a parameter's columns lie: a device, or several sites.
+type home interface {
+	Fetch(c *column.Column) error
+	Store(c *column.Column) error
 }
 
 // Detached is a parameter that no program computes, with so many buffers.
@@ -44,11 +50,11 @@ func (q *Param) Values() (*column.Column, error) { return q.data, q.fetch(q.data
 func (q *Param) State() ([]*column.Column, error) { return q.state, q.fetch(q.state...) }
 
 func (q *Param) fetch(cols ...*column.Column) error {
-	if q.device == nil {
+	if q.home == nil {
 		return nil
 	}
 	for _, c := range cols {
-		if err := q.device.Fetch(c); err != nil {
+		if err := q.home.Fetch(c); err != nil {
 			return err
 		}
 	}
@@ -61,11 +67,11 @@ func (q *Param) SetState(fill func(state []*column.Column) error) error {
 	if err != nil {
 		return err
 	}
-	if err := fill(state); err != nil || q.device == nil {
+	if err := fill(state); err != nil || q.home == nil {
 		return err
 	}
 	for _, c := range state {
-		if err := q.device.Store(c); err != nil {
+		if err := q.home.Store(c); err != nil {
 			return err
 		}
 	}
@@ -79,7 +85,7 @@ func (q *Param) Set(element int, x float64) error {
 		return err
 	}
 	d.SetFloat(element, x)
-	return q.device.Store(d)
+	return q.home.Store(d)
 }
 
 // Copy takes over another program's values of the column, and its state where both have one.
@@ -104,7 +110,7 @@ func (q *Param) take(to *column.Column, other *Param, from *column.Column) error
 		return err
 	}
 	to.Fill(from)
-	return q.device.Store(to)
+	return q.home.Store(to)
 }
 
 // Null reports whether a row is NULL.
@@ -147,7 +153,7 @@ func (m *holdings) param(t *tableData, col int, v *column.Column) (*Param, error
 			return nil, err
 		}
 	}
-	q := &Param{Rows: v.Len(), Size: d.Size(), table: t, col: col, device: m.device, data: d}
+	q := &Param{Rows: v.Len(), Size: d.Size(), table: t, col: col, home: m.device, data: d}
 	m.params = append(m.params, q)
 	return q, q.fill(v)
 }
@@ -174,11 +180,11 @@ func (q *Param) fill(v *column.Column) error {
 		}
 	}
 	copy(q.data.Valid(), q.Valid)
-	return q.device.Store(q.data)
+	return q.home.Store(q.data)
 }
 
-// Param returns the live buffer of a parameter's column, nil where the plan does not read it.
-func (p *Program) Param(t *ra.Table, col int) *Param {
+// live returns the live buffer of a parameter's column, nil where the plan does not read it.
+func (p *site) live(t *ra.Table, col int) *Param {
 	for _, q := range p.params {
 		if tableKey(q.table.t) == tableKey(t) && q.col == col {
 			return q
@@ -187,17 +193,7 @@ func (p *Program) Param(t *ra.Table, col int) *Param {
 	return nil
 }
 
-// Grad returns column col of root i, a gradient, as of the last Run: rows × size. It is nil for a column that is no
-// float.
-func (p *Program) Grad(i, col int) (*column.Column, error) {
-	g := p.grad(i, col)
-	if g == nil {
-		return nil, nil
-	}
-	return g, p.device.Fetch(g)
-}
-
-func (p *Program) grad(i, col int) *column.Column {
+func (p *site) grad(i, col int) *column.Column {
 	if !p.ran {
 		return nil
 	}
@@ -207,10 +203,8 @@ func (p *Program) grad(i, col int) *column.Column {
 	return nil
 }
 
-// Match returns, for each row of root i, its row in t's Param buffers, -1 where t has no such row. key holds, for each
-// column of t's identity, its position among the root's columns. The rows are valid until the next Run and must not be
-// changed.
-func (p *Program) Match(i int, t *ra.Table, key []int) (rows []int32, err error) {
+// match is Match at one site.
+func (p *site) match(i int, t *ra.Table, key []int) (rows []int32, err error) {
 	defer guard(&err)
 	st := p.run
 	if p.steps {
@@ -262,38 +256,10 @@ func (p *Program) Match(i int, t *ra.Table, key []int) (rows []int32, err error)
 	return rows, err
 }
 
-// Train has the program change columns at each Step, by rules of so many numbers that change from step to step; a clip
-// above 0 bounds the norm of all gradients. The buffers of optimizers are zero.
-func (p *Program) Train(cols []Trained, clip float64, numbers int) (t *Training, err error) {
-	t = &Training{p: p, cols: cols, clip: clip}
-	if t.numbers.Double, err = device.NewColumn(p.device, column.F64, numbers+1, 1, false); err != nil {
-		return nil, err
-	}
-	p.training.free()
-	p.training = t
-	if t.numbers.Single, err = device.NewColumn(p.device, column.F32, numbers+1, 1, false); err != nil {
-		return nil, err
-	}
-	for _, c := range cols {
-		for _, d := range c.Param.state {
-			d.Free()
-		}
-		c.Param.state = nil
-		for range c.Buffers {
-			d, err := device.NewColumn(p.device, c.Param.data.Kind(), c.Param.Rows, c.Param.Size, false)
-			if err != nil {
-				return nil, err
-			}
-			c.Param.state = append(c.Param.state, d)
-		}
-	}
-	return t, nil
-}
-
-// Reload reads a parameter's column from the source again. The table must have the same keys as before.
-func (p *Program) Reload(ctx context.Context, t *ra.Table, col int) (err error) {
+// reload reads a parameter's column from the source again. The table must have the same keys as before.
+func (p *site) reload(ctx context.Context, t *ra.Table, col int) (err error) {
 	defer guard(&err)
-	q := p.Param(t, col)
+	q := p.live(t, col)
 	if q == nil {
 		return internal("%s.%s is no parameter of the plan", t.Name, t.Cols[col].Name)
 	}

@@ -63,15 +63,15 @@ func TestParametersInPlace(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer p.Close()
-		w, at := p.Param(tab, 1), p.table(tab).at[1]
-		if over := column.SameMemory(w.data, p.scans[p.table(tab)].Data[at]); over == c.other {
+		w, at := p.Param(tab, 1), p.sites[0].table(tab).at[1]
+		if over := column.SameMemory(w.data, p.sites[0].scans[p.sites[0].table(tab)].Data[at]); over == c.other {
 			t.Fatalf("%+v: the parameter is the column that was read: %v", c, over)
 		}
 		columns := int64(8 * n)
 		if c.other {
 			columns += 8 * n
 		}
-		if got := p.ledger.columns; got < columns || got > columns+2*n {
+		if got := p.sites[0].ledger.columns; got < columns || got > columns+2*n {
 			t.Errorf("%+v: %d bytes of columns are counted, not %d", c, got, columns)
 		}
 		if (w.Valid != nil) != c.nullable {
@@ -123,7 +123,8 @@ func TestCopiesKeepNulls(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := Compile(context.Background(), &ra.Plan{Roots: []ra.Root{all(agg, "r")}}, src, Options{Device: d()})
+			p, err := Compile(context.Background(), &ra.Plan{Roots: []ra.Root{all(agg, "r")}}, src,
+				Options{Devices: []device.Device{d()}})
 			if err != nil {
 				t.Fatal(err)
 			}

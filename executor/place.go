@@ -306,13 +306,22 @@ func (m *holdings) tell(items []*item) {
 	}
 	m.limitHeap()
 	if !m.ledger.told && m.opt.Spills != nil {
-		m.opt.Spills(m.Spilled())
+		m.opt.Spills(m.spilled())
 	}
 	m.ledger.told = true
 }
 
 // Spilled tells how much of the program lies in files.
-func (m *holdings) Spilled() Spilled {
+func (p *Program) Spilled() (all Spilled) {
+	for _, s := range p.sites {
+		own := s.spilled()
+		all.Needs, all.Budget, all.Columns = all.Needs+own.Needs, all.Budget+own.Budget, all.Columns+own.Columns
+		all.Bytes, all.Dir = all.Bytes+own.Bytes, own.Dir
+	}
+	return all
+}
+
+func (m *holdings) spilled() Spilled {
 	s := Spilled{Needs: m.ledger.needs, Budget: m.opt.Memory, Columns: len(m.ledger.listed) + len(m.ledger.filed) +
 		m.stages.Steps.Files() + len(m.ledger.vals), Dir: m.opt.SpillDir}
 	_, s.Bytes = m.stages.Steps.Bytes()

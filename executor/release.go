@@ -19,7 +19,7 @@ const releaseBytes = 32 << 20
 // the first run, and again after the instructions that run once. The columns that name the rows of results stay. Should
 // the structure be built again, the tables are read again. Giving memory back to the system costs time, so a program
 // that runs once or twice keeps everything.
-func (p *Program) release(ranOnce bool) error {
+func (p *site) release(ranOnce bool) error {
 	switch {
 	case !p.opt.Many || p.steps || p.timed || p.released > 1 || p.released == 1 && !ranOnce:
 		return nil
@@ -44,7 +44,7 @@ func (p *Program) release(ranOnce bool) error {
 }
 
 // releaseStructure frees the indexes by which rows and vals were found.
-func (p *Program) releaseStructure() error {
+func (p *site) releaseStructure() error {
 	named := map[*ra.Node]bool{}
 	for _, r := range p.plan.Roots {
 		named[r.Node] = true
@@ -76,8 +76,9 @@ func (p *Program) releaseStructure() error {
 	used := p.reads()
 	p.owned = slices.DeleteFunc(p.owned, func(v *values.Val) bool {
 		over := v.Structural && !used[v]
-		if over {
+		if over { // who reads it later computes it again
 			v.Data.Free()
+			v.Done = false
 		}
 		return over
 	})
@@ -88,7 +89,7 @@ func (p *Program) releaseStructure() error {
 // them the node's tables of keys are freed. It counts nothing where structure changes from step to step.
 type builder map[*ra.Node]int
 
-func (p *Program) builder() builder {
+func (p *site) builder() builder {
 	b := builder{}
 	if p.steps {
 		return b
@@ -114,12 +115,12 @@ func (b builder) built(st *stage, n *ra.Node) {
 }
 
 // trained reports whether a column of the table is a parameter.
-func (p *Program) trained(t *tableData) bool {
+func (p *site) trained(t *tableData) bool {
 	return slices.ContainsFunc(p.params, func(q *Param) bool { return q.table == t })
 }
 
 // releaseColumns frees the columns that are not read any more and returns their bytes.
-func (p *Program) releaseColumns() (bytes int64) {
+func (p *site) releaseColumns() (bytes int64) {
 	if p.gone == nil {
 		p.gone = map[*tableData]bool{}
 	}
@@ -148,7 +149,7 @@ func (p *Program) releaseColumns() (bytes int64) {
 }
 
 // reads lists the vals in memory that are results, or that an instruction reads.
-func (p *Program) reads() map[*values.Val]bool {
+func (p *site) reads() map[*values.Val]bool {
 	used := map[*values.Val]bool{}
 	for _, in := range append(p.once[:len(p.once):len(p.once)], p.sched.Steps...) {
 		for _, v := range in.T.Loads() {

@@ -7,13 +7,16 @@ import (
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/forms"
 	"github.com/relgrad/relgrad/executor/values"
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/kernels"
 )
 
-// lower makes the schedule of the roots and places its vals in memory.
-func (p *Program) lower(g *values.Graph, structural bool, roots []forms.Root, a *arena) (*forms.Schedule, error) {
+// lower makes the schedule of the roots, and of what exchanges move, and places its vals in memory.
+func (p *site) lower(g *values.Graph, structural bool, moved []*values.Val, roots []forms.Root,
+	a *arena) (*forms.Schedule, error) {
+	all := lists.Map(moved, func(v *values.Val) forms.Root { return forms.Root{V: v, Sp: v.Space} })
 	s, err := forms.Lower(forms.Lowering{Ctx: p.ctx, Env: p.stages, Tune: p.tune, Forms: p.opt.forms,
-		Structural: structural, Residuals: p.opt.Residuals || p.steps}, g, roots)
+		Structural: structural, Residuals: p.opt.Residuals || p.steps}, g, append(all, roots...))
 	if err != nil {
 		return nil, err
 	}
@@ -25,11 +28,12 @@ func (p *Program) lower(g *values.Graph, structural bool, roots []forms.Root, a 
 	return s, nil
 }
 
-// runOnce runs those instructions of the once list that have not run yet.
-func (p *Program) runOnce(ctx context.Context) error {
+// runOnce runs those instructions of the once list that have not run yet; if structural, those of the structure only,
+// for the others may wait for other sites.
+func (p *site) runOnce(ctx context.Context, structural bool) error {
 	var list []*device.Instr
 	for _, in := range p.once {
-		if !in.V.Done {
+		if !in.V.Done && (in.V.Structural || !structural) {
 			list = append(list, in)
 		}
 	}
@@ -47,14 +51,14 @@ func (p *Program) runOnce(ctx context.Context) error {
 			}
 		}
 	}
-	for _, in := range p.once {
+	for _, in := range list {
 		in.V.Done = true
 	}
 	return nil
 }
 
 // runSteps runs the instructions of a step.
-func (p *Program) runSteps(ctx context.Context, s *forms.Schedule) (err error) {
+func (p *site) runSteps(ctx context.Context, s *forms.Schedule) (err error) {
 	if s.Code == nil {
 		if s.Code, err = p.device.Prepare(s.Steps, s.Tmp); err != nil {
 			return err
@@ -66,7 +70,7 @@ func (p *Program) runSteps(ctx context.Context, s *forms.Schedule) (err error) {
 // place gives the vals their memory: those that are kept get a buffer each, the others a part of the arena, which grows
 // where it is too small. Vals that do not fit into the budget lie in files. For the structure alone place never
 // refuses: the budget is checked with the schedule of the values, which tells what the whole plan needs.
-func (p *Program) place(s *forms.Schedule, roots []forms.Root, a *arena, structural bool) error {
+func (p *site) place(s *forms.Schedule, roots []forms.Root, a *arena, structural bool) error {
 	items, stored := itemsOf(s, roots)
 	tmp := int64(max(s.Tmp, p.onceTmp)*busy(s, p.opt.Workers)) + partialSums(s)
 	if err := p.choose(items, stored, len(s.Steps), tmp, structural); err != nil {
@@ -109,15 +113,22 @@ func (p *Program) place(s *forms.Schedule, roots []forms.Root, a *arena, structu
 // Analyze times the instructions for Explain: it runs the plan once for warming up, then the given number of steps. The
 // parameters do not change meanwhile. Where a step has rows of its own, the structure of each step is timed too, and
 // the instructions are those of the last step.
-func (p *Program) Analyze(ctx context.Context, env kernels.Env, steps int) (err error) {
-	p.timed, p.made = true, nil
-	defer func() { p.timed = false }()
+func (p *Program) Analyze(ctx context.Context, env kernels.Env, steps int) error {
+	for _, s := range p.sites {
+		s.timed, s.made = true, nil
+		defer func() { s.timed = false }()
+	}
 	for range steps + 1 {
 		if err := p.Run(ctx, env); err != nil {
 			return err
 		}
 		env.Step++
 	}
-	p.limit, err = measureLimits(ctx, p.opt.Workers)
-	return err
+	for _, s := range p.sites {
+		var err error
+		if s.limit, err = measureLimits(ctx, s.opt.Workers); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -15,7 +15,7 @@ import (
 // stage holds the structure and the vals of the run, or of a step on top of the run's.
 type stage struct {
 	*structure.Stage
-	p      *Program
+	p      *site
 	parent *stage
 	main   *values.Graph // values in the kinds of the query
 	wide   *values.Graph // values that the structure reads, in double precision
@@ -24,6 +24,14 @@ type stage struct {
 	leaves map[scanKey]*values.Val
 	keys   map[string][]*values.Val // leaves of key columns, by a hash of their content
 	exprs  map[exprsOf]map[*kernels.Expr]*values.Val
+	movements
+}
+
+// movements is what a stage knows of the exchanges that belong to it.
+type movements struct {
+	arriving  map[*link][]values.Part
+	sent      map[*link][][]int32
+	exchanged map[columnOf]*values.Val
 }
 
 type colKey struct {
@@ -32,10 +40,11 @@ type colKey struct {
 	col  int
 }
 
-func newStage(ctx context.Context, p *Program, parent *stage) *stage {
+func newStage(ctx context.Context, p *site, parent *stage) *stage {
 	st := &stage{p: p, parent: parent, cols: map[colKey]*values.Val{}, tables: map[*tableData]*structure.Relation{},
 		leaves: map[scanKey]*values.Val{}, keys: map[string][]*values.Val{},
-		exprs: map[exprsOf]map[*kernels.Expr]*values.Val{}}
+		exprs:     map[exprsOf]map[*kernels.Expr]*values.Val{},
+		movements: movements{map[*link][]values.Part{}, map[*link][][]int32{}, map[columnOf]*values.Val{}}}
 	if parent != nil {
 		st.Stage = parent.Step(ctx, st)
 		st.main, st.wide = parent.main.Child(st.Indexer), parent.wide.Child(st.Indexer)
@@ -53,6 +62,9 @@ func newStage(ctx context.Context, p *Program, parent *stage) *stage {
 func (st *stage) Stored(n *ra.Node) (*structure.Relation, error) {
 	if n.Op == ra.Opaque {
 		return st.opaque(n)
+	}
+	if l, ok := st.p.received[n]; ok {
+		return st.received(l, n)
 	}
 	return st.scan(n)
 }

@@ -20,15 +20,16 @@ type Trained struct {
 	Buffers   int
 }
 
-// Training is what a program does behind its gradients: it changes columns of parameters by them.
-type Training struct {
-	p       *Program
+// siteTraining is what a site does behind its gradients: it changes columns of parameters by them.
+type siteTraining struct {
+	p       *site
 	cols    []Trained
-	clip    float64
+	slots   []int // the places of cols among those of the whole program
+	clip    device.Clip
 	numbers forms.StepNumbers
 	updated []*forms.Updated
 	step    *forms.Step
-	code    device.Code
+	codes   []device.Code   // what looks at gradients and what changes columns; of one site in one list
 	of      *forms.Schedule // whose gradients the code reads
 	copies  []copied
 }
@@ -36,7 +37,7 @@ type Training struct {
 // copied is a gradient that is a trained column itself, as that of a in sum(a * b) is b: it is read before any changes.
 type copied struct{ from, to *column.Column }
 
-func (t *Training) free() {
+func (t *siteTraining) free() {
 	if t != nil {
 		t.numbers.Double.Free()
 		t.numbers.Single.Free()
@@ -44,17 +45,15 @@ func (t *Training) free() {
 	}
 }
 
-func (t *Training) freeCopies() {
+func (t *siteTraining) freeCopies() {
 	for _, c := range t.copies {
 		c.to.Free()
 	}
 	t.copies = nil
 }
 
-// Step changes the columns by the gradients of the last Run. A gradient that is not finite is a *device.NotFinite with
-// the row of its column; then nothing has changed. A step that has begun is not interrupted.
-func (t *Training) Step(ctx context.Context, numbers []float64) (err error) {
-	defer guard(&err)
+// ready makes the instructions and gives them the numbers of a step.
+func (t *siteTraining) ready(numbers []float64) error {
 	p := t.p
 	if !p.ran {
 		return internal("a step before a successful Run")
@@ -65,11 +64,7 @@ func (t *Training) Step(ctx context.Context, numbers []float64) (err error) {
 		}
 	}
 	for i, x := range append([]float64{1}, numbers...) {
-		t.numbers.Double.SetFloat(i, x)
-		t.numbers.Single.SetFloat(i, x)
-	}
-	for _, c := range []*column.Column{t.numbers.Double, t.numbers.Single} {
-		if err := p.device.Store(c); err != nil {
+		if err := t.set(i, x); err != nil {
 			return err
 		}
 	}
@@ -78,7 +73,23 @@ func (t *Training) Step(ctx context.Context, numbers []float64) (err error) {
 			return err
 		}
 	}
-	err = t.code.Run(context.WithoutCancel(ctx), &p.env, false)
+	return nil
+}
+
+// set changes a number of the step.
+func (t *siteTraining) set(i int, x float64) error {
+	for _, c := range []*column.Column{t.numbers.Double, t.numbers.Single} {
+		c.SetFloat(i, x)
+		if err := t.p.device.Store(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run runs a part of the step. The slot and the row of a *device.NotFinite are those of the site's columns.
+func (t *siteTraining) run(ctx context.Context, part int) error {
+	err := t.codes[part].Run(ctx, &t.p.env, false)
 	if bad := (*device.NotFinite)(nil); errors.As(err, &bad) {
 		bad.Row = int(t.updated[bad.Slot].Rows[bad.Row])
 	}
@@ -86,7 +97,7 @@ func (t *Training) Step(ctx context.Context, numbers []float64) (err error) {
 }
 
 // compile makes the instructions. Where a step has rows of its own, so have its gradients: then they read others.
-func (t *Training) compile() (err error) {
+func (t *siteTraining) compile() (err error) {
 	p := t.p
 	bound := t.step != nil
 	t.freeCopies()
@@ -99,7 +110,7 @@ func (t *Training) compile() (err error) {
 		if d := c.Param.data; gradient == nil || gradient.Kind() != d.Kind() || gradient.Size() != d.Size() {
 			return internal("the gradient of %s is not of its type", typ.Name)
 		}
-		rows, err := p.Match(c.Root, c.Param.table.t, c.Key)
+		rows, err := p.match(c.Root, c.Param.table.t, c.Key)
 		if err != nil {
 			return err
 		}
@@ -114,14 +125,24 @@ func (t *Training) compile() (err error) {
 			return err
 		}
 	}
-	if t.code, err = p.device.Prepare(t.step.List, t.step.Scratch); err == nil {
-		t.of = p.sched
+	t.codes = nil
+	lists := [][]*device.Instr{t.step.List}
+	if len(p.peers) > 0 {
+		lists = [][]*device.Instr{t.step.List[:t.step.Looks], t.step.List[t.step.Looks:]}
 	}
-	return err
+	for _, list := range lists {
+		code, err := p.device.Prepare(list, t.step.Scratch)
+		if err != nil {
+			return err
+		}
+		t.codes = append(t.codes, code)
+	}
+	t.of = p.sched
+	return nil
 }
 
 // gradient is the gradient of a column, in memory that no step changes.
-func (t *Training) gradient(c Trained) (*column.Column, error) {
+func (t *siteTraining) gradient(c Trained) (*column.Column, error) {
 	g := t.p.grad(c.Root, c.Col)
 	if g == nil || !slices.ContainsFunc(t.cols, func(o Trained) bool { return column.SameMemory(o.Param.data, g) }) {
 		return g, nil
@@ -131,4 +152,31 @@ func (t *Training) gradient(c Trained) (*column.Column, error) {
 		t.copies = append(t.copies, copied{g, own})
 	}
 	return own, err
+}
+
+// newTraining has a site change columns. The buffers of optimizers are zero.
+func newTraining(p *site, cols []Trained, slots []int, clip device.Clip, numbers int) (t *siteTraining, err error) {
+	t = &siteTraining{p: p, cols: cols, slots: slots, clip: clip}
+	if t.numbers.Double, err = device.NewColumn(p.device, column.F64, numbers+1, 1, false); err != nil {
+		return nil, err
+	}
+	p.training.free()
+	p.training = t
+	if t.numbers.Single, err = device.NewColumn(p.device, column.F32, numbers+1, 1, false); err != nil {
+		return nil, err
+	}
+	for _, c := range cols {
+		for _, d := range c.Param.state {
+			d.Free()
+		}
+		c.Param.state = nil
+		for range c.Buffers {
+			d, err := device.NewColumn(p.device, c.Param.data.Kind(), c.Param.Rows, c.Param.Size, false)
+			if err != nil {
+				return nil, err
+			}
+			c.Param.state = append(c.Param.state, d)
+		}
+	}
+	return t, nil
 }

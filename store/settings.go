@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
@@ -113,8 +114,10 @@ func settingNames() []string {
 	return out
 }
 
-// memorySetting is the parameter that bounds the memory of a plan.
-const memorySetting = "relgrad.memory"
+const (
+	memorySetting = "relgrad.memory" // bounds the memory of a plan
+	sitesSetting  = "relgrad.sites"  // at how many sites a loss runs
+)
 
 func placed(err error, pos int) error {
 	var e *sqlerr.Error
@@ -134,6 +137,12 @@ func checkSetting(name, value string) error {
 		}
 		return nil
 	case memorySetting:
+	case sitesSetting:
+		if n, err := strconv.Atoi(strings.TrimSpace(value)); err != nil || n < 1 || n > catalog.MostSites {
+			return sqlerr.New(sqlerr.InvalidParameter, "invalid value for parameter \"%s\": \"%s\"", sitesSetting, value).
+				WithHint("A loss runs at 1 to %d sites.", catalog.MostSites)
+		}
+		return nil
 	default:
 		return nil
 	}
@@ -153,6 +162,13 @@ func (s *settings) MemoryBudget() int64 {
 	if err != nil { // not set: set values have been checked
 		return 0
 	}
+	return n
+}
+
+// Sites is the value of SET relgrad.sites; 0: not set.
+func (s *settings) Sites() int {
+	v, _ := s.setting(sitesSetting)
+	n, _ := strconv.Atoi(strings.TrimSpace(v)) // set values have been checked
 	return n
 }
 
@@ -189,7 +205,7 @@ func duration(s string) (time.Duration, error) {
 // meaning reports whether a parameter changes what a query means: the search path, and parameters of users with a dot
 // in their names (SET my.fold = 3). The others control how statements run or print.
 func meaning(name string) bool {
-	return name == "search_path" || strings.Contains(name, ".") && name != memorySetting
+	return name == "search_path" || strings.Contains(name, ".") && name != memorySetting && name != sitesSetting
 }
 
 // Variables returns the set parameters that change what queries mean.

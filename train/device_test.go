@@ -170,8 +170,8 @@ func (o *onDevice) Update(ctx context.Context, step int64) (err error) {
 		if err != nil {
 			return err
 		}
-		if o.step, err = forms.NewStep(structure.NewEnv(1, nil, nil, tuning.Default()), o.cols, o.updates.Clip,
-			n); err != nil {
+		if o.step, err = forms.NewStep(structure.NewEnv(1, nil, nil, tuning.Default()), o.cols,
+			device.Clip{Bound: o.updates.Clip}, n); err != nil {
 			return err
 		}
 	}

@@ -38,6 +38,7 @@ func (s *source) flags(fs *flag.FlagSet) {
 	s.vars = variables{}
 	s.storeFlags(fs)
 	s.memoryFlag(fs)
+	s.sitesFlag(fs)
 	fs.StringVar(&s.script, "script", "", "run `FILE` up to its first train or DO, then look at its loss")
 	fs.Var(s.vars, "v", "set the script's variable `NAME=VALUE` (repeatable)")
 }

@@ -47,6 +47,7 @@ func sessionFlags(fs *flag.FlagSet) (*psql.Options, *target) {
 	fs.StringVar(&t.store, "store", "", "run on the store in `FILE`, created if absent; without it on a temporary one")
 	t.dsnFlag(fs, "run on a PostgreSQL server")
 	t.memoryFlag(fs)
+	t.sitesFlag(fs)
 	formatFlag(fs, &o.Format)
 	return o, t
 }

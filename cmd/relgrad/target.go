@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/relgrad/relgrad"
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/store"
 )
@@ -19,6 +21,7 @@ type target struct {
 	store  string
 	db     *string // the server's DSN; nil: no server
 	memory int64   // memory budget of a plan; 0: not given
+	sites  int     // at how many sites a loss runs; 0: not given
 }
 
 // memoryFlag adds --memory.
@@ -36,6 +39,17 @@ func (t *target) memoryFlag(fs *flag.FlagSet) {
 	})
 }
 
+// sitesFlag adds --sites.
+func (t *target) sitesFlag(fs *flag.FlagSet) {
+	fs.Func("sites", "run a loss at `N` sites of this process, each with its own part of the rows (default 1)",
+		func(s string) (err error) {
+			if t.sites, err = strconv.Atoi(s); err != nil || t.sites < 1 || t.sites > catalog.MostSites {
+				return fmt.Errorf("a number from 1 to %d is needed", catalog.MostSites)
+			}
+			return nil
+		})
+}
+
 // dsnFlag adds --db.
 func (t *target) dsnFlag(fs *flag.FlagSet, usage string) {
 	fs.Func("db", usage+": `DSN` is a database's name, postgres://… or key=value …; PGHOST and its like count",
@@ -49,7 +63,7 @@ func (t *target) dsnFlag(fs *flag.FlagSet, usage string) {
 func (t target) open() (*relgrad.DB, error) {
 	db, err := relgrad.Open(t.store)
 	if err == nil {
-		db.Engine.Memory = t.memory
+		db.Engine.Memory, db.Engine.Sites = t.memory, t.sites
 		err = db.LimitCache(t.memory)
 	}
 	return db, err
@@ -62,6 +76,9 @@ func (t *target) check(c *command, fs *flag.FlagSet) error {
 	}
 	if t.db != nil && t.memory > 0 {
 		return c.wrong(fs, "--memory bounds plans on a store; on a server SET relgrad.memory does")
+	}
+	if t.db != nil && t.sites > 0 {
+		return c.wrong(fs, "--sites is for a store; on a server SET relgrad.sites says at how many sites a loss runs")
 	}
 	return nil
 }
@@ -102,7 +119,7 @@ func (t *target) openOld(ctx context.Context) (*engine, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.Engine.Memory = t.memory
+		s.Engine.Memory, s.Engine.Sites = t.memory, t.sites
 		return &engine{Engine: s.Engine, Close: s.Close, server: s}, nil
 	}
 	db, err := t.openOldStore()

@@ -27,6 +27,8 @@ type Device interface {
 	// Prepare makes instructions ready to run in this order, any number of times. scratch is the scratch memory that a
 	// worker needs, in bytes.
 	Prepare(list []*Instr, scratch int) (Code, error)
+	// Join gives the device a site's end of a network, for the exchanges among its instructions.
+	Join(p *Port)
 	// Held is how many bytes the device keeps for its own use.
 	Held() int64
 	Close()

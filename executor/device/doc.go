@@ -14,7 +14,8 @@
 //
 // # Invariants
 //
-// An instruction holds no function and no state of a run. What it reads is in Tree.Loads, and nothing else that has
+// An instruction holds no function and no state of a run. An Exchange runs even where it brings no rows, since other
+// sites wait for it. What it reads is in Tree.Loads, and nothing else that has
 // been computed. A device may compute a Val in another way than the instruction's form says; the result is the same
 // but for rounding.
 //

@@ -59,6 +59,7 @@ func (e *NotFinite) Error() string {
 // Clip computes the factor that scales all gradients so that their common Euclidean norm is at most Bound.
 type Clip struct {
 	Bound     float64
+	Measure   bool // the norm itself becomes the first number: other sites have gradients, too
 	Gradients []*values.Val
 	Rows      [][]int32     // the rows that count, per gradient; nil: all
 	Numbers   []*values.Val // their first number becomes the factor

@@ -10,7 +10,7 @@ import (
 var _ = registerForm(Form{
 	Name: "map",
 	Match: func(_ *Lowerer, v *values.Val) (any, error) {
-		return found(v.Op != values.OpAgg && v.Op != values.OpConcat && v.Op != values.OpLayout), nil
+		return found(v.Op < values.OpAgg), nil
 	},
 	Cost: func(l *Lowerer, v *values.Val, _ any) float64 { return l.treeCost(v) },
 	emit: func(l *Lowerer, v *values.Val, _ any) ([]*device.Instr, error) {

@@ -133,7 +133,7 @@ func (b *byRows) rowsOf(v *values.Val) (*values.Val, error) {
 	} // what is computed once must outlive the schedule
 	w.Type.Shape = w.Type.Shape[1:]
 	if b.made[v] = w; v.Data != nil {
-		w.Op, w.Args, w.Layout = values.OpLayout, []*values.Val{v}, &values.Layout{View: true}
+		w.Op, w.Args, w.Layout = values.OpLayout, []*values.Val{v}, values.Chunking{Layout: &values.Layout{View: true}}
 		w.Data = column.Planned(v.Data.Kind(), b.sp.N, w.Type.Size())
 		b.views = append(b.views, w)
 		return w, nil

@@ -81,6 +81,7 @@ func (l *Lowerer) deps(v *values.Val, f func(d *values.Val, aligned bool)) {
 func (l *Lowerer) fuse() [][]*values.Val {
 	stage, last := map[*values.Val]int{}, 0
 	readers := map[*values.Val][]reader{}
+	exchanged := 0 // the stage after the last exchange, for all sites run them in one order
 	for _, v := range l.order {
 		if !l.mat[v] {
 			continue
@@ -97,6 +98,10 @@ func (l *Lowerer) fuse() [][]*values.Val {
 			stage[v] = max(stage[v], after)
 			readers[d] = append(readers[d], reader{v, aligned})
 		})
+		if v.Op == values.OpExchange && v.Vary {
+			stage[v] = max(stage[v], exchanged)
+			exchanged = stage[v] + 1
+		}
 		last = max(last, stage[v])
 	}
 	l.spare(stage, readers)

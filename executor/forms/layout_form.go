@@ -14,7 +14,7 @@ func layoutInstr(l *Lowerer, v *values.Val) (*device.Instr, error) {
 	}
 	t.Also = []*values.Val{v.Args[0]}
 	in := &device.Instr{V: v, How: "re-chunked from " + v.Args[0].Type.String(), Rows: v.Layout.Rows, T: t,
-		Form: &device.Relayout{L: v.Layout, Back: v.Back}}
+		Form: &device.Relayout{L: v.Layout.Layout, Back: v.Layout.Back}}
 	l.finish(in)
 	in.Flops = 0
 	in.Bytes *= 2

@@ -142,11 +142,12 @@ func (l *Lowerer) own(v, owner *values.Val) {
 // wants reports whether v is computed into memory: aggregates and unions always; calls if they are read through an
 // index, by several others unless that is cheap, or once for many rows.
 func (l *Lowerer) wants(v *values.Val) bool {
-	if slices.ContainsFunc(l.uses[v], func(u *values.Val) bool { return u.Op == values.OpLayout }) {
+	if slices.ContainsFunc(l.uses[v],
+		func(u *values.Val) bool { return u.Op == values.OpLayout || u.Op == values.OpExchange }) {
 		return true
 	}
 	switch v.Op {
-	case values.OpAgg, values.OpConcat, values.OpLayout:
+	case values.OpAgg, values.OpConcat, values.OpLayout, values.OpExchange:
 		return true
 	case values.OpGather:
 		return !v.Vary && v.Type.Size() <= 2 && l.varies(v) || feedsLarge(l, v)

@@ -39,6 +39,7 @@ func (n StepNumbers) of(k column.Kind) *column.Column {
 // their norm has a bound, before the first column changes. A worker needs so many bytes of scratch memory.
 type Step struct {
 	List    []*device.Instr
+	Looks   int // how many of them only look at gradients: the first ones
 	Scratch int
 	cols    []*boundColumn
 	clip    *device.Clip
@@ -56,20 +57,21 @@ type boundColumn struct {
 }
 
 // NewStep makes the instructions of a step.
-func NewStep(env *structure.Env, cols []*Updated, clip float64, numbers StepNumbers) (*Step, error) {
-	s := &Step{env: env, numbers: numbers, clip: &device.Clip{Bound: clip}}
+func NewStep(env *structure.Env, cols []*Updated, clip device.Clip, numbers StepNumbers) (*Step, error) {
+	s := &Step{env: env, numbers: numbers, clip: &clip}
 	for i, c := range cols {
 		x := &boundColumn{Updated: c, gradient: s.leaf("gradient", c.Type, c.Gradient, nil)}
 		x.finite = s.add(x.gradient, "gradient looked through", &device.Finite{Slot: i}, x.gradient)
 		s.cols = append(s.cols, x)
 		s.clip.Gradients, s.clip.Rows = append(s.clip.Gradients, x.gradient), append(s.clip.Rows, c.counted())
 	}
-	if clip > 0 {
+	if clip.Bound > 0 {
 		for _, d := range []*column.Column{numbers.Double, numbers.Single} {
 			s.clip.Numbers = append(s.clip.Numbers, s.leaf("numbers", kernels.Type{Kind: kindOf(d.Kind())}, d, nil))
 		}
 		s.add(s.clip.Numbers[0], "norm of the gradients", s.clip, s.clip.Gradients...)
 	}
+	s.Looks = len(s.List)
 	for _, x := range s.cols {
 		if err := s.update(x); err != nil {
 			return nil, err

@@ -258,6 +258,16 @@ func sortGroups(keys []*column.Column, code []int32, count int) {
 	}
 }
 
+// InOrder lists n rows in the order of key columns.
+func InOrder(keys []*column.Column, n int) []int32 {
+	order := make([]int32, n)
+	for r := range order {
+		order[r] = int32(r)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return compareRows(keys, int(a), int(b)) })
+	return order
+}
+
 // compareRows orders two rows by key columns, NULL first; chunks by their elements.
 func compareRows(keys []*column.Column, a, b int) int {
 	for _, v := range keys {

@@ -482,8 +482,8 @@ func (m *matrices) operandLayout(o *operand, rows, cols []int) *Layout {
 
 // copies is the cost of bringing o into a layout, as chunks of this shape: how many numbers are copied at each step.
 func (m *matrices) copies(o *operand, l *Layout, shape []int) float64 {
-	stored := o.V.Op == OpLayout && o.V.Back
-	if m.G.find(denseKey(o.V, l, shape)) != nil || stored && o.V.Layout == l {
+	stored := o.V.Op == OpLayout && o.V.Layout.Back
+	if m.G.find(denseKey(o.V, l, shape)) != nil || stored && o.V.Layout.Layout == l {
 		return 0
 	}
 	cost := readCost * float64(l.Rows*l.Cols) // nobody else reads it in this layout

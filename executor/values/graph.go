@@ -18,13 +18,14 @@ import (
 type Op uint8
 
 const (
-	OpLeaf   Op = iota // stored data
-	OpConst            // a constant
-	OpCall             // a kernel applied to args, row by row
-	OpGather           // Args[0] read through Index
-	OpAgg              // Args[0] reduced over Groups
-	OpConcat           // args one below the other
-	OpLayout           // args[0] in another chunking
+	OpLeaf     Op = iota // stored data
+	OpConst              // a constant
+	OpCall               // a kernel applied to args, row by row
+	OpGather             // Args[0] read through Index
+	OpAgg                // Args[0] reduced over Groups
+	OpConcat             // args one below the other
+	OpLayout             // args[0] in another chunking
+	OpExchange           // rows of args[0] as it is at several sites
 )
 
 // Val is a column over a space. A val in a space of one row may be used in every space. Vals are
@@ -42,8 +43,8 @@ type Val struct {
 	Fn     ra.AggFn
 	Groups *structure.Groups
 	From   []*structure.Space // OpConcat: the spaces of args
-	Layout *Layout            // OpLayout
-	Back   bool               // OpLayout: from the matrix to the stored column
+	Layout Chunking           // OpLayout
+	Moves  *Exchange          // OpExchange
 	Over   *Val               // the val whose memory this one overwrites; nil: none
 	Name   string             // for plans: of a leaf its name, else what it stands for
 

@@ -37,6 +37,17 @@ type Layout struct {
 	View             bool // the matrix and the stored column are the same memory
 }
 
+// Chunking is the layout of a column, or of a matrix.
+type Chunking struct {
+	*Layout
+	Back bool // from the matrix to the stored column
+}
+
+// laid reports whether v is another val in this chunking.
+func (v *Val) laid(l *Layout, back bool) bool {
+	return v.Op == OpLayout && v.Layout == Chunking{l, back}
+}
+
 // layout returns the layout of a column as a matrix whose rows and columns are these legs.
 func (p *Shared) layout(stored, size int, table []int32, rows, cols []leg) *Layout {
 	table = p.table32(table)
@@ -176,19 +187,19 @@ func (l *Layout) At(r, c int) int {
 
 // dense reads v as a matrix. Its chunks are rows of the matrix, or have the given shape.
 func (g *Graph) dense(v *Val, l *Layout, shape []int) *Val {
-	if v.Op == OpLayout && v.Back && v.Layout == l && (shape == nil || slices.Equal(shape, v.Args[0].Type.Shape)) {
+	if v.laid(l, true) && (shape == nil || slices.Equal(shape, v.Args[0].Type.Shape)) {
 		return v.Args[0]
 	}
 	t := denseType(v, l, shape)
 	sp := g.Rows(l.Rows)
-	if v.Op == OpLayout && v.Back && v.Layout.order == l.order { // the same matrix with longer or shorter rows
+	if v.Op == OpLayout && v.Layout.Back && v.Layout.order == l.order { // the same matrix with longer or shorter rows
 		v, l = v.Args[0], rowsAndColumns(l.Rows, l.Cols)
 	}
 	if l.View && sp == v.Space && slices.Equal(t.Shape, v.Type.Shape) {
 		return v
 	}
 	return g.intern(fmt.Sprintf("l%d %v %s", v.ID, t, l.key), func() *Val {
-		return &Val{Op: OpLayout, Space: sp, Type: t, Args: []*Val{v}, Layout: l, Vary: v.Vary}
+		return &Val{Op: OpLayout, Space: sp, Type: t, Args: []*Val{v}, Layout: Chunking{l, false}, Vary: v.Vary}
 	})
 }
 
@@ -206,14 +217,14 @@ func denseKey(v *Val, l *Layout, shape []int) string {
 
 // stored converts a matrix back to the rows and chunks of a space and type.
 func (g *Graph) stored(v *Val, l *Layout, sp *structure.Space, t kernels.Type) *Val {
-	if t.Kind = v.Type.Kind; v.Op == OpLayout && !v.Back && v.Layout == l && slices.Equal(v.Args[0].Type.Shape, t.Shape) {
+	if t.Kind = v.Type.Kind; v.laid(l, false) && slices.Equal(v.Args[0].Type.Shape, t.Shape) {
 		return v.Args[0]
 	}
 	if l.View && sp == v.Space && slices.Equal(t.Shape, v.Type.Shape) {
 		return v
 	}
 	return g.intern(fmt.Sprintf("L%d %v %d %s", v.ID, t, sp.ID, l.key), func() *Val {
-		return &Val{Op: OpLayout, Back: true, Space: sp, Type: t, Args: []*Val{v}, Layout: l, Vary: v.Vary}
+		return &Val{Op: OpLayout, Space: sp, Type: t, Args: []*Val{v}, Layout: Chunking{l, true}, Vary: v.Vary}
 	})
 }
 
@@ -240,7 +251,7 @@ func (v *Val) Base() *Val {
 func (g *Graph) elementwise(d *kernels.Def, at kernels.Attr, args []*Val) (*Val, error) {
 	var first *Val
 	for _, a := range args {
-		if a.Op == OpLayout && a.Back {
+		if a.Op == OpLayout && a.Layout.Back {
 			first = a
 		}
 	}
@@ -249,7 +260,8 @@ func (g *Graph) elementwise(d *kernels.Def, at kernels.Attr, args []*Val) (*Val,
 	}
 	if d.Name == "cast" && at.Kind == kernels.Float32 {
 		if v := g.narrow(first.Args[0]); v != nil {
-			return g.stored(v, first.Layout, first.Space, kernels.Type{Kind: kernels.Float32, Shape: first.Type.Shape}), nil
+			t := kernels.Type{Kind: kernels.Float32, Shape: first.Type.Shape}
+			return g.stored(v, first.Layout.Layout, first.Space, t), nil
 		}
 	}
 	inner := make([]*Val, len(args))
@@ -283,7 +295,7 @@ func (g *Graph) elementwise(d *kernels.Def, at kernels.Attr, args []*Val) (*Val,
 	if err != nil || v.Type.Kind != want.Kind {
 		return nil, err
 	}
-	return g.stored(v, first.Layout, first.Space, want), nil
+	return g.stored(v, first.Layout.Layout, first.Space, want), nil
 }
 
 // inMatrix converts a, an argument beside first, to the matrix from which first was converted; nil where it cannot.
@@ -297,13 +309,13 @@ func (g *Graph) inMatrix(a, first *Val) *Val {
 	case a.Space != first.Space || a.Type.Nullable || !a.Type.IsFloat() || a.Uniform():
 		return nil
 	}
-	if r := repeated(g, a, first.Layout, shape, first.Args[0].Type.Shape); r != nil {
+	if r := repeated(g, a, first.Layout.Layout, shape, first.Args[0].Type.Shape); r != nil {
 		return r
 	}
 	if !slices.Equal(a.Type.Shape, shape) {
 		return nil
 	}
-	return g.dense(a, first.Layout, first.Args[0].Type.Shape)
+	return g.dense(a, first.Layout.Layout, first.Args[0].Type.Shape)
 }
 
 // evenly is the scalar that all elements of a chunk equal, the same for all rows; nil for other columns.
@@ -413,7 +425,7 @@ func (g *Graph) sumOfMatrix(v *Val, t kernels.Type, grp *structure.Groups) (*Val
 		(v.Expr.Def.Name == "sqnorm" || v.Expr.Def.Name == "sum_to" && v.Type.Shape == nil) {
 		m, name = v.Args[0], v.Expr.Def.Name
 	}
-	if m.Op != OpLayout || !m.Back || grp.Out.N != 1 || grp.In != v.Space || m.Type.Size() != 1 && m == v {
+	if m.Op != OpLayout || !m.Layout.Back || grp.Out.N != 1 || grp.In != v.Space || m.Type.Size() != 1 && m == v {
 		return nil, nil
 	}
 	inner := m.Args[0]

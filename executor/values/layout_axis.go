@@ -111,7 +111,7 @@ func sumAlong(g *Graph, v *Val, t kernels.Type, grp *structure.Groups) (*Val, er
 	if v.Op == OpCall && v.Expr.Def.Name == "sum_to" && v.Type.Shape != nil {
 		m = v.Args[0]
 	}
-	if g.Shared == nil || m.Op != OpLayout || !m.Back || grp.Codes == nil || grp.Varies() || grp.In != v.Space ||
+	if g.Shared == nil || m.Op != OpLayout || !m.Layout.Back || grp.Codes == nil || grp.Varies() || grp.In != v.Space ||
 		grp.Out.N < 2 || m.Layout.stored == 0 {
 		return nil, nil
 	}

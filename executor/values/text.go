@@ -44,7 +44,9 @@ func (v *Val) Text(stop bool, depth int) string {
 		return v.Name
 	case v.Data != nil && stop:
 		return fmt.Sprintf("v%d", v.ID)
-	case v.Op == OpLayout:
+	case v.Op == OpExchange && len(v.Args) == 0:
+		return "rows of other sites"
+	case v.Op == OpLayout, v.Op == OpExchange:
 		return v.Args[0].Text(true, depth+1)
 	case v.Op == OpGather:
 		return v.Args[0].Text(true, depth+1) + "[·]"

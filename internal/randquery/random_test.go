@@ -51,7 +51,7 @@ func TestRandom(t *testing.T) {
 				return
 			}
 			defer done()
-			c := &randquery.Checker{Elements: 2, Engines: []randquery.Engine{engines.Executor(), lite}}
+			c := &randquery.Checker{Elements: 2, Engines: []randquery.Engine{engines.Executor(), engines.Sites(), lite}}
 			for {
 				mu.Lock()
 				seed := next

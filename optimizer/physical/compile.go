@@ -11,14 +11,17 @@ type Sites struct {
 	// Stored says where the rows of a Scan or an Opaque lie; nil, or false: by the hash of the identity, and at site 0
 	// where that has no column.
 	Stored func(n *ra.Node) (Placement, bool)
+	// Result says where the rows of result i are to lie, by its columns; nil, or false: at site 0. The gradient of a
+	// parameter belongs where the parameter lies.
+	Result func(i int, of *ra.Node) (Placement, bool)
 	// Spread is that of Plan; nil: by hash.
 	Spread func(relation *ra.Node, by []ra.ColumnID) Function
 }
 
 // Compile makes the plan of TRA's Table 1 (TRA 2021, §5.1): before Σ rows are shuffled by the group, before ⋈ all
 // inputs but the last are broadcast, σ and λ run where the rows lie. What SQL adds: partners of semi-joins are
-// broadcast, sums of gradients are shuffled by key, a union takes rows where they lie. The results are gathered at
-// site 0.
+// broadcast, sums of gradients are shuffled by key, a union takes rows where they lie. The results are brought to
+// where they are wanted.
 func Compile(p *ra.Plan, on Sites) (*Plan, error) {
 	c := &compiler{Sites: on, done: map[*ra.Node]*Node{}}
 	out := &Plan{Sites: on.N, Spread: on.Spread}
@@ -36,12 +39,12 @@ func Compile(p *ra.Plan, on Sites) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range logical.Roots {
-		n := c.done[r.Node]
-		if n.Place.Kind != Single {
-			n = c.gather(n)
+	for i, r := range logical.Roots {
+		root := Root{Name: r.Name, Node: c.done[r.Node], Cols: r.Cols, Place: c.wanted(i, r.Node)}
+		if !root.placed() {
+			root.Node = c.exchange(exchange(root.Node, root.Place))
 		}
-		out.Roots = append(out.Roots, Root{r.Name, n, r.Cols})
+		out.Roots = append(out.Roots, root)
 	}
 	return out, Validate(out)
 }
@@ -93,6 +96,16 @@ func (c *compiler) stored(n *ra.Node) Placement {
 		return At(0)
 	}
 	return Spread(c.plan.Spread(n, n.Key), n.Key...)
+}
+
+// wanted is where the rows of a result are to lie.
+func (on Sites) wanted(i int, of *ra.Node) Placement {
+	if on.Result != nil {
+		if p, ok := on.Result(i, of); ok {
+			return p
+		}
+	}
+	return At(0)
 }
 
 // broadcast makes all inputs but the last of a join replicated; of a semi-join the partners.

@@ -18,20 +18,28 @@ const (
 	rate      = 32 // operations in the time of a float that moves
 )
 
-// Explain shows how a query would run at several sites: the cheapest plan, where each relation lies, and what each
-// exchange moves. Tables lie by the hash of their identity; rows are estimated.
-func Explain(ctx context.Context, p *ra.Plan, sites int64) (string, error) {
-	if sites < 1 || sites > mostSites {
-		return "", sqlerr.New(sqlerr.InvalidParameter, "a query runs at 1 to %d sites, not at %d", mostSites, sites)
+// Choose finds the cheapest plan of a query. Rows are estimated.
+func Choose(ctx context.Context, p *ra.Plan, on Sites) (*Choice, error) {
+	if on.N < 1 || on.N > mostSites {
+		return nil, sqlerr.New(sqlerr.InvalidParameter, "a query runs at 1 to %d sites, not at %d", mostSites, on.N)
 	}
+	return Search(ctx, p, on, estimated(on.N), Costs{Rate: rate, Cells: mostCells})
+}
+
+// estimated counts rows as the optimizer does.
+func estimated(sites int) Even {
 	model := cost.New()
-	even := Even{Sites: int(sites), Count: func(n *ra.Node) int64 {
-		return int64(math.Round(min(model.Rows(n), 1<<50)))
-	}}
-	found, err := Search(ctx, p, Sites{N: int(sites)}, even, Costs{Rate: rate, Cells: mostCells})
+	return Even{Sites: sites, Count: func(n *ra.Node) int64 { return int64(math.Round(min(model.Rows(n), 1<<50))) }}
+}
+
+// Explain shows how a query would run at several sites: the cheapest plan, where each relation lies, and what each
+// exchange moves. Rows are estimated.
+func Explain(ctx context.Context, p *ra.Plan, on Sites) (string, error) {
+	found, err := Choose(ctx, p, on)
 	if err != nil {
 		return "", err
 	}
+	even := estimated(on.N)
 	moves, err := found.Plan.Moves(even)
 	if err != nil {
 		return "", err
@@ -42,11 +50,11 @@ func Explain(ctx context.Context, p *ra.Plan, sites int64) (string, error) {
 	}
 	var b strings.Builder
 	many := "s"
-	if sites == 1 {
+	if on.N == 1 {
 		many = ""
 	}
 	fmt.Fprintf(&b, "%d site%s; %d floats move, operators take %d operations at the busiest site; found by %s\n",
-		sites, many, found.Floats, found.Work, found.By)
+		on.N, many, found.Floats, found.Work, found.By)
 	if found.Why != "" {
 		fmt.Fprintf(&b, "this is not proved to be the least: %s\n", found.Why)
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 )
@@ -56,6 +57,41 @@ func (f Function) Site(values []kernels.Value, sites int) int {
 	}
 	x := h.Sum64() // its low bits alone depend on the low bits of the values alone
 	return int((x ^ x>>32) % uint64(sites))
+}
+
+// Sites is Site for the rows of columns.
+func (f Function) Sites(of []*column.Column, sites int) []int32 {
+	out := make([]int32, of[0].Len())
+	integers := !slices.ContainsFunc(of, func(c *column.Column) bool { return c.Kind() != column.I64 })
+	row := make([]kernels.Value, len(of))
+	for r := range out {
+		if f.Kind == Hash && integers {
+			out[r] = int32(hashed(of, r) % uint64(sites))
+			continue
+		}
+		for i, c := range of {
+			row[i] = c.Value(r)
+		}
+		out[r] = int32(f.Site(row, sites))
+	}
+	return out
+}
+
+// hashed is the hash of a row of integers, as Site makes it: FNV-1a of what encode gives.
+func hashed(of []*column.Column, r int) uint64 {
+	const offset, prime = 14695981039346656037, 1099511628211
+	h := uint64(offset)
+	for _, c := range of {
+		if c.IsNull(r) {
+			h *= prime // of a zero
+			continue
+		}
+		h = (h ^ 1) * prime
+		for x, i := uint64(c.I64()[r]), 0; i < 8; x, i = x>>8, i+1 {
+			h = (h ^ x&0xff) * prime
+		}
+	}
+	return h ^ h>>32
 }
 
 // whole is an integer; 0 stands for NULL.

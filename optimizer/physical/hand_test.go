@@ -209,7 +209,7 @@ func (h *hand) plan(results ...*Node) *Plan {
 		}
 		of := n.Relation()
 		ids := lists.Map(of.Cols, func(c ra.Column) ra.ColumnID { return c.ID })
-		out.Roots = append(out.Roots, Root{of.Op.String(), n, ids})
+		out.Roots = append(out.Roots, Root{Name: of.Op.String(), Node: n, Cols: ids, Place: At(0)})
 	}
 	must(h.t, Validate(out))
 	return out

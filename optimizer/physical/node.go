@@ -61,9 +61,17 @@ type Plan struct {
 
 // Root is one result.
 type Root struct {
-	Name string
-	Node *Node
-	Cols []ra.ColumnID // the columns wanted, in order
+	Name  string
+	Node  *Node
+	Cols  []ra.ColumnID // the columns wanted, in order
+	Place Placement     // where its reader wants its rows
+}
+
+// placed reports whether the rows lie where they are wanted. Where no site is named, any will do.
+func (r Root) placed() bool {
+	p, want := r.Node.Place, r.Place
+	return !p.Partial && p.Kind == want.Kind && p.Fn.Equal(want.Fn) &&
+		slices.EqualFunc(p.By, want.By, func(s, w Same) bool { return slices.Contains(s, w[0]) })
 }
 
 // Logical is the plan without its exchanges. It shares the nodes of ra.
@@ -135,7 +143,7 @@ func (p *Plan) clone() (*Plan, map[*Node]*Node) {
 		done[n] = &c
 	})
 	for _, r := range p.Roots {
-		out.Roots = append(out.Roots, Root{r.Name, done[r.Node], slices.Clone(r.Cols)})
+		out.Roots = append(out.Roots, Root{r.Name, done[r.Node], slices.Clone(r.Cols), r.Place})
 	}
 	return out, done
 }

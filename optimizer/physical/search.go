@@ -56,7 +56,7 @@ func Search(ctx context.Context, p *ra.Plan, on Sites, stats Stats, costs Costs)
 	if err != nil {
 		return nil, err
 	}
-	s := &search{plan: &Plan{Sites: on.N, Spread: start.Spread}, stats: stats, costs: costs}
+	s := &search{plan: &Plan{Sites: on.N, Spread: start.Spread}, start: start, stats: stats, costs: costs}
 	s.vertices(start)
 	choice, least, fixed, err := s.choose(ctx)
 	if err != nil {
@@ -69,7 +69,7 @@ func Search(ctx context.Context, p *ra.Plan, on Sites, stats Stats, costs Costs)
 	}
 	if least >= impossible { // what was fixed does not fit together
 		out.Plan, out.By = start, ByTable
-	} else if out.Plan, err = s.build(start, choice); err != nil {
+	} else if out.Plan, err = s.build(choice); err != nil {
 		return nil, err
 	}
 	moves, err := out.Plan.Moves(stats)
@@ -88,6 +88,7 @@ func Search(ctx context.Context, p *ra.Plan, on Sites, stats Stats, costs Costs)
 // search is a plan whose relations are being placed.
 type search struct {
 	plan  *Plan
+	start *Plan
 	stats Stats
 	costs Costs
 	wants map[*ra.Node][][]ra.ColumnID
@@ -217,18 +218,26 @@ func (s *search) choose(ctx context.Context) (choice []int, least int64, fixed i
 			terms = append(terms, s.reading(v, slot, in))
 		}
 	}
-	for _, v := range s.roots {
-		t := &table{vars: []int{v.number}}
+	for i, v := range s.roots {
+		t, to := &table{vars: []int{v.number}}, s.wanted(i)
 		for _, p := range v.states {
-			cost := int64(0)
-			if p.Kind != Single {
-				cost = s.moving(&Node{RA: v.relation, Place: p}, At(0))
+			n, cost := &Node{RA: v.relation, Place: p}, int64(0)
+			if !(Root{Node: n, Place: to}).placed() {
+				cost = s.moving(n, to)
 			}
 			t.cost = append(t.cost, cost)
 		}
 		terms = append(terms, t)
 	}
 	return minSum(ctx, sizes, terms, s.costs.Cells)
+}
+
+// wanted is where the rows of a result are wanted, as an exchange brings them there.
+func (s *search) wanted(i int) Placement {
+	n := s.roots[i].relation
+	x := exchange(&Node{RA: n, Place: Placement{Kind: Anywhere}}, s.start.Roots[i].Place)
+	p, _ := derive(x, s.plan.Sites)
+	return p
 }
 
 // making is the cost of making a relation by a mode and bringing it to a state.
@@ -257,8 +266,8 @@ func (s *search) reading(v *vertex, slot int, in *vertex) *table {
 }
 
 // build makes the plan of a choice.
-func (s *search) build(start *Plan, choice []int) (*Plan, error) {
-	out := s.plan
+func (s *search) build(choice []int) (*Plan, error) {
+	start, out := s.start, s.plan
 	moved := map[*Node][]*Node{} // what brings the rows of a node somewhere, one of each kind
 	bring := func(n *Node, to Placement) *Node {
 		x := exchange(n, to)
@@ -289,11 +298,11 @@ func (s *search) build(start *Plan, choice []int) (*Plan, error) {
 		v.built = bring(n, v.states[choice[v.number]])
 	}
 	for i, r := range start.Roots {
-		n := s.roots[i].built
-		if n.Place.Kind != Single {
-			n = bring(n, At(0))
+		root := Root{Name: r.Name, Node: s.roots[i].built, Cols: r.Cols, Place: r.Place}
+		if !root.placed() {
+			root.Node = bring(root.Node, s.wanted(i))
 		}
-		out.Roots = append(out.Roots, Root{r.Name, n, r.Cols})
+		out.Roots = append(out.Roots, root)
 	}
 	return out, Validate(out)
 }

@@ -41,8 +41,8 @@ func (r Root) check() error {
 	switch p := r.Node.Place; {
 	case p.Partial:
 		return sqlerr.Broken(room, "the result %s is read before its parts are added up", r.Name)
-	case p.Kind != Single:
-		return sqlerr.Broken(room, "the result %s is read at one site, but its rows are %v", r.Name, p)
+	case !r.placed():
+		return sqlerr.Broken(room, "the result %s is read at %v, but its rows are %v", r.Name, r.Place, p)
 	}
 	for _, id := range r.Cols {
 		if r.Node.Relation().Col(id) == nil {

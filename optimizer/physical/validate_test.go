@@ -26,10 +26,10 @@ var refusals = []struct {
 	{"a result is partial", "before its parts are added up", func(h *hand) *Plan {
 		return raw(h, h.gather(h.sum(h.scan("x", "i j", "i", 2), "j")))
 	}},
-	{"a result is spread", "is read at one site, but its rows are by(1; grid 5)", func(h *hand) *Plan {
+	{"a result is spread", "is read at single(0), but its rows are by(1; grid 5)", func(h *hand) *Plan {
 		return raw(h, h.scan("x", "i", "i", 2))
 	}},
-	{"a result is replicated", "is read at one site, but its rows are replicated", func(h *hand) *Plan {
+	{"a result is replicated", "is read at single(0), but its rows are replicated", func(h *hand) *Plan {
 		return raw(h, h.bcast(h.scan("x", "i", "i", 2)))
 	}},
 	{"parts at one site are read as sums", "as if they were sums: it computes with them", func(h *hand) *Plan {

@@ -19,7 +19,8 @@ type Machine struct {
 	workers int
 	scratch []*tensor.Buffer
 	tune    *tuning.Sizes
-	sums    loans // of passes
+	sums    loans        // of passes
+	port    *device.Port // nil: it is the only site
 }
 
 // NewMachine makes a device with so many workers; 0: one for each processor.
@@ -77,6 +78,8 @@ func (m *Machine) Copy(to, from *column.Column) error {
 	to.Fill(from)
 	return nil
 }
+
+func (m *Machine) Join(p *device.Port) { m.port = p }
 
 func (m *Machine) Prepare(list []*device.Instr, scratch int) (device.Code, error) {
 	out, of := &tasks{m: m, scratch: scratch}, map[*device.Instr]*task{}

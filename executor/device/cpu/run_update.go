@@ -226,8 +226,11 @@ func runClip(c *device.Clip, _ *task) error {
 			row(int(r))
 		}
 	}
-	factor := 1.0
-	if n := l2(norms); n > c.Bound {
+	factor, n := 1.0, l2(norms)
+	switch {
+	case c.Measure:
+		factor = n
+	case n > c.Bound:
 		factor = c.Bound / n
 	}
 	for _, v := range c.Numbers {

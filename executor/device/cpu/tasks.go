@@ -67,7 +67,7 @@ func (x *tasks) Run(ctx context.Context, env *kernels.Env, timed bool) error {
 			continue
 		}
 		begin := time.Now()
-		if t.blocks = make([]*block, x.m.workers); t.Rows > 0 || t.Grp != nil {
+		if t.blocks = make([]*block, x.m.workers); t.Rows > 0 || t.Grp != nil || t.always() {
 			if err := t.run(); err != nil {
 				return err
 			}
@@ -87,6 +87,12 @@ func (x *tasks) Needed(i int) bool {
 		return t.done
 	}
 	return t.unless == nil || !t.unless.done
+}
+
+// always reports whether the instruction runs even if the site has none of its rows: others wait for it.
+func (t *task) always() bool {
+	_, exchange := t.Form.(*device.Exchange)
+	return exchange
 }
 
 // block returns worker w's block. Its uniform cells are computed once per run.

@@ -18,7 +18,12 @@ import (
 
 // Plain is a device that computes every value by its definition, with the kernels' reference code. Tests run on it, so
 // that nothing passes between a program and its device but what the interfaces say.
-type Plain struct{ mem []memory }
+type Plain struct {
+	mem  []memory
+	port *device.Port // nil: it is the only site
+}
+
+func (p *Plain) Join(port *device.Port) { p.port = port }
 
 func (p *Plain) Prepare(list []*device.Instr, _ int) (device.Code, error) {
 	return &plainCode{p: p, list: list}, nil
@@ -85,6 +90,8 @@ func (c *plainCode) compute(ctx context.Context, in *device.Instr, v *values.Val
 		return err
 	}
 	switch v.Op {
+	case values.OpExchange:
+		return c.p.port.Exchange(ctx, in.Form.(*device.Exchange), v.Data)
 	case values.OpAgg:
 		return c.reduce(ctx, v)
 	case values.OpLayout:
@@ -203,7 +210,7 @@ func (c *plainCode) lay(v *values.Val) error {
 		for i := range l.Cols {
 			piece := i / l.Run * l.Run
 			at, row := l.At(r, piece)+i-piece, r*l.Cols+i
-			if v.Back {
+			if v.Layout.Back {
 				at, row = row, at
 			}
 			v.Data.SetFloat(row, from.Float(at))

@@ -45,7 +45,10 @@ func clip(f *device.Clip) {
 		}
 	}
 	for _, n := range f.Numbers {
-		if n.Data.SetFloat(0, 1); norm > f.Bound {
+		switch n.Data.SetFloat(0, 1); {
+		case f.Measure:
+			n.Data.SetFloat(0, norm)
+		case norm > f.Bound:
 			n.Data.SetFloat(0, f.Bound/norm)
 		}
 	}

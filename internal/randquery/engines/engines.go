@@ -77,8 +77,13 @@ func execute(ctx context.Context, db *memdb.DB, plan *ra.Plan, opt executor.Opti
 	if err != nil {
 		return nil, err
 	}
+	return results(ctx, p, plan, opt.Env)
+}
+
+// results runs a program once and closes it.
+func results(ctx context.Context, p *executor.Program, plan *ra.Plan, env kernels.Env) ([][]interp.Row, error) {
 	defer p.Close()
-	if err := p.Run(ctx, opt.Env); err != nil {
+	if err := p.Run(ctx, env); err != nil {
 		return nil, err
 	}
 	out := make([][]interp.Row, len(plan.Roots))

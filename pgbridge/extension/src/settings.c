@@ -17,6 +17,7 @@
 
 static int rg_threads = 0;
 static int rg_memory = 0;
+static int rg_sites = 1;
 static int rg_max_threads = 0;
 static int rg_max_memory = 0;
 static int rg_max_spill = -1;
@@ -65,6 +66,8 @@ rg_define_settings(void)
 							&rg_threads, 0, 0, 1024, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("relgrad.memory", "Memory that the engine may use.", "0: no limit is given.", &rg_memory, 0,
 							0, MAX_KILOBYTES, PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomIntVariable("relgrad.sites", "Sites of the engine at which a loss runs.",
+							"1: at one, which holds all.", &rg_sites, 1, 1, 64, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("relgrad.max_threads", "Threads of the engine that a session may take.",
 							"0: no limit. Superusers set it.", &rg_max_threads, 0, 0, 1024, PGC_SUSET, 0, NULL,
 							NULL, NULL);
@@ -96,6 +99,12 @@ int
 rg_threads_allowed(void)
 {
 	return least(rg_threads, rg_max_threads);
+}
+
+int
+rg_sites_wanted(void)
+{
+	return rg_sites;
 }
 
 // rg_memory_allowed is in bytes.

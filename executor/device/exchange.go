@@ -1,0 +1,166 @@
+package device
+
+import (
+	"context"
+	"sync"
+
+	"github.com/relgrad/relgrad/column"
+	"github.com/relgrad/relgrad/executor/values"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+)
+
+// Exchange makes a column of rows that lie at several sites. All sites run it together: none writes what it sends
+// before all have read it.
+type Exchange struct{ *values.Exchange }
+
+// Network joins the sites of a process.
+type Network struct {
+	ports []*Port
+	mu    sync.Mutex
+	turns map[int]*turn
+}
+
+// Port is a site's end of a network. It is for one goroutine at a time.
+type Port struct {
+	net   *Network
+	site  int
+	taken int   // how many turns it has taken
+	Moved int64 // bytes that have come from other sites
+}
+
+// turn is one exchange of all sites.
+type turn struct {
+	number     int
+	sent       []*column.Column
+	come, gone int
+	ready      chan struct{} // closed when all have come
+	over       chan struct{} // closed when all have gone
+}
+
+// NewNetwork joins so many sites.
+func NewNetwork(sites int) *Network {
+	n := &Network{turns: map[int]*turn{}}
+	for s := range sites {
+		n.ports = append(n.ports, &Port{net: n, site: s})
+	}
+	return n
+}
+
+// Port is the end of a site.
+func (n *Network) Port(site int) *Port { return n.ports[site] }
+
+// Reset forgets exchanges that were not finished. No site may be in one.
+func (n *Network) Reset() {
+	n.turns = map[int]*turn{}
+	for _, p := range n.ports {
+		p.taken = 0
+	}
+}
+
+// Exchange fills a column with the rows that arrive at the site, once all sites have come to the same exchange. It
+// returns when all sites have what they read of this one's rows.
+func (p *Port) Exchange(ctx context.Context, x *Exchange, to *column.Column) error {
+	var sent *column.Column
+	if x.Sent != nil {
+		sent = x.Sent.Data
+	}
+	t, err := p.come(x.Number, sent)
+	if err != nil {
+		return err
+	}
+	if err := wait(ctx, t.ready); err != nil {
+		return err
+	}
+	if err := p.arrive(x, t, to); err != nil {
+		return err
+	}
+	p.net.leave(t)
+	return wait(ctx, t.over)
+}
+
+func wait(ctx context.Context, c chan struct{}) error {
+	select {
+	case <-c:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// come takes part in the site's next turn.
+func (p *Port) come(number int, sent *column.Column) (*turn, error) {
+	n := p.net
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	t := n.turns[p.taken]
+	if t == nil {
+		t = &turn{number: number, sent: make([]*column.Column, len(n.ports)), ready: make(chan struct{}),
+			over: make(chan struct{})}
+		n.turns[p.taken] = t
+	}
+	if t.number != number {
+		return nil, sqlerr.Broken("executor", "site %d is at exchange %d while others are at %d", p.site, number, t.number)
+	}
+	t.sent[p.site] = sent
+	p.taken++
+	if t.come++; t.come == len(n.ports) {
+		delete(n.turns, p.taken-1)
+		close(t.ready)
+	}
+	return t, nil
+}
+
+func (n *Network) leave(t *turn) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if t.gone++; t.gone == len(n.ports) {
+		close(t.over)
+	}
+}
+
+// arrive copies the rows that come to the site.
+func (p *Port) arrive(x *Exchange, t *turn, to *column.Column) error {
+	at := 0
+	for _, part := range x.Parts {
+		if part.N == 0 {
+			continue
+		}
+		from := t.sent[part.Site]
+		if from == nil || from.Kind() != to.Kind() || from.Size() != to.Size() || at+part.N > to.Len() {
+			return sqlerr.Broken("executor", "exchange %d brings other rows from site %d than site %d expects", x.Number,
+				part.Site, p.site)
+		}
+		into := to.Rows(at, at+part.N)
+		copyRows(&into, from, part.Rows)
+		if at += part.N; part.Site != p.site {
+			p.Moved += int64(part.N * from.Size() * from.Kind().Bytes())
+		}
+	}
+	if at != to.Len() {
+		return sqlerr.Broken("executor", "exchange %d brings %d rows to site %d, which expects %d", x.Number, at, p.site,
+			to.Len())
+	}
+	return nil
+}
+
+// copyRows copies rows, with what is NULL among them; nil: all.
+func copyRows(to, from *column.Column, rows []int32) {
+	size := from.Size() * from.Kind().Bytes()
+	src, dst := from.Bytes(), to.Bytes()
+	if rows == nil {
+		copy(dst, src[:to.Len()*size])
+	}
+	for i, r := range rows {
+		copy(dst[i*size:(i+1)*size], src[int(r)*size:])
+	}
+	for i := range to.Valid() {
+		r := i
+		if rows != nil {
+			r = int(rows[i])
+		}
+		to.Valid()[i] = 1
+		if from.IsNull(r) {
+			to.Valid()[i] = 0
+		}
+	}
+}

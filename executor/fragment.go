@@ -1,0 +1,176 @@
+package executor
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/relgrad/relgrad/executor/structure"
+	"github.com/relgrad/relgrad/internal/lists"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/optimizer/physical"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// fragments cut a plan for several sites into the plan that each site computes. What an exchange brings to a site is a
+// Scan there, what it takes from a site one more result.
+type fragments struct {
+	plan  *physical.Plan
+	flow  *structure.Flow // of the plan without exchanges
+	links []*link         // in the order in which the sites run them
+	of    map[*physical.Node]*link
+	next  ra.ColumnID // that no column has
+}
+
+// link is an exchange of a plan, with its ends at the sites.
+type link struct {
+	number  int // of its first column among all columns that are exchanged
+	node    *physical.Node
+	perStep bool       // its rows may change from step to step
+	wanted  []int      // the columns that are read, or by which rows are told apart or spread
+	varies  []bool     // by column: a parameter or a step changes its values, but not the rows
+	send    []*ra.Node // by site: the relation whose rows leave it; nil: it has none
+	receive []*ra.Node // by site: the Scan of the rows that arrive; nil: none do
+}
+
+// root is what leaves a site, as a result of its plan.
+func (l *link) root(n *ra.Node) ra.Root {
+	return ra.Root{Name: fmt.Sprintf("exchange %d", l.number), Node: n,
+		Cols: lists.Map(l.wanted, func(i int) ra.ColumnID { return n.Cols[i].ID })}
+}
+
+// relation is what is moved.
+func (l *link) relation() *ra.Node { return l.node.Relation() }
+
+// sources are the sites whose rows come to a site. Of replicas each site reads its own.
+func (l *link) sources(site int) (out []int) {
+	switch from := l.node.Inputs[0].Place; from.Kind {
+	case physical.Single:
+		return []int{from.Site}
+	case physical.Replicated:
+		return []int{site}
+	}
+	for s := range l.send {
+		out = append(out, s)
+	}
+	return out
+}
+
+// cut lists the exchanges of a plan.
+func cut(p *physical.Plan) *fragments {
+	f := &fragments{plan: p, flow: structure.Analyse(p.Logical()), of: map[*physical.Node]*link{}}
+	number := 0
+	p.Walk(func(n *physical.Node) {
+		of := n.Relation()
+		for _, c := range of.Cols {
+			f.next = max(f.next, c.ID+1)
+		}
+		if n.Op == physical.Local {
+			return
+		}
+		l := &link{number: number, node: n, perStep: f.flow.Structure[of], send: make([]*ra.Node, p.Sites),
+			receive: make([]*ra.Node, p.Sites)}
+		for i, c := range of.Cols {
+			if f.flow.Need[of][i] || of.IsKey(c.ID) || slices.Contains(n.By, c.ID) {
+				l.wanted = append(l.wanted, i)
+			}
+			l.varies = append(l.varies, c.Dep || !l.perStep && f.flow.Column[structure.ColumnOf{Node: of, Col: i}])
+		}
+		number += len(of.Cols)
+		f.links, f.of[n] = append(f.links, l), l
+	})
+	return f
+}
+
+// site is the plan of a site: the results that lie there, then what exchanges take from it. results are the positions
+// of the former among those of the whole plan, received the Scans of what exchanges bring; nil: of nothing.
+func (f *fragments) site(s int) (plan *ra.Plan, results []int, received map[*ra.Node]*link) {
+	b := &siteBuilder{fragments: f, site: s, done: map[*physical.Node]*ra.Node{}, received: map[*ra.Node]*link{}}
+	plan = &ra.Plan{}
+	for i, r := range f.plan.Roots {
+		if n := b.node(r.Node); n != nil && (r.Node.Place.Kind != physical.Replicated || s == 0) {
+			plan.Roots = append(plan.Roots, ra.Root{Name: r.Name, Node: n, Cols: r.Cols})
+			results = append(results, i)
+		}
+	}
+	for _, l := range f.links {
+		if l.send[s] = b.node(l.node.Inputs[0]); l.send[s] != nil {
+			plan.Roots = append(plan.Roots, l.root(l.send[s]))
+		}
+		b.node(l.node)
+	}
+	return plan, results, b.received
+}
+
+// siteBuilder makes the plan of a site.
+type siteBuilder struct {
+	*fragments
+	site     int
+	done     map[*physical.Node]*ra.Node
+	received map[*ra.Node]*link
+}
+
+// node is what a site computes of n; nil: its rows lie elsewhere.
+func (b *siteBuilder) node(n *physical.Node) *ra.Node {
+	if out, ok := b.done[n]; ok {
+		return out
+	}
+	b.done[n] = nil
+	if n.Place.Kind == physical.Single && n.Place.Site != b.site {
+		return nil
+	}
+	var out *ra.Node
+	switch l := b.of[n]; {
+	case l != nil:
+		out = b.arriving(n.Relation(), l, fmt.Sprintf("exchange %d", l.number))
+		l.receive[b.site] = out
+	case len(n.Inputs) == 0:
+		out = b.stored(n)
+	default:
+		c := *n.RA
+		c.Inputs = make([]*ra.Node, len(n.Inputs))
+		for i, in := range n.Inputs {
+			if c.Inputs[i] = b.node(in); c.Inputs[i] == nil {
+				c.Inputs[i] = b.arriving(in.Relation(), nil, "nothing")
+			}
+		}
+		out = &c
+	}
+	b.done[n] = out
+	return out
+}
+
+// arriving is the Scan of rows that an exchange brings. Those of parts that are not added up yet have their site as
+// another column of their identity.
+func (b *siteBuilder) arriving(of *ra.Node, l *link, name string) *ra.Node {
+	t := &ra.Table{Name: name, Rows: -1}
+	out := &ra.Node{Op: ra.Scan, Table: t, Key: of.Key, Unique: of.Unique, Fixed: of.Fixed, PerStep: b.flow.Structure[of],
+		Pos: of.Pos}
+	for i, c := range of.Cols {
+		c.Dep = l != nil && l.varies[i]
+		out.Cols = append(out.Cols, c)
+	}
+	if l != nil && l.node.Place.Partial {
+		part := ra.Column{ID: b.next, Name: "site", Type: kernels.Type{Kind: kernels.Int}}
+		out.Cols, b.next = append(out.Cols, part), b.next+1
+		out.Key = append(out.Key[:len(out.Key):len(out.Key)], part.ID)
+		out.Unique = out.Key
+	}
+	for i, c := range out.Cols {
+		t.Cols, out.TableCols = append(t.Cols, ra.TableColumn{Name: c.Name, Type: c.Type}), append(out.TableCols, i)
+	}
+	b.received[out] = l
+	return out
+}
+
+// stored is a Scan of the rows of a table that lie at the site, or an Opaque.
+func (b *siteBuilder) stored(n *physical.Node) *ra.Node {
+	c := *n.RA
+	if c.Op == ra.Scan && n.Place.Kind == physical.By {
+		t := *c.Table
+		if t.Rows > 0 { // estimated; one row would be taken for certain
+			t.Rows = t.Rows/int64(b.plan.Sites) + 2
+		}
+		c.Table = &t
+	}
+	return &c
+}
