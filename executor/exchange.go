@@ -165,19 +165,31 @@ func (st *stage) arrived(l *link, t kernels.Type, i int) (*column.Column, error)
 		if part.Rows != nil {
 			v = column.Gather(v, part.Rows)
 		}
-		wide, cols = wide || v.Kind() == column.F64, append(cols, v)
+		wide, cols = wide || v.Kind() != column.F32, append(cols, v)
 	}
 	if cols == nil {
 		return column.New(st.wide.KindType(t), 0), nil
 	}
 	for i, v := range cols {
-		if wide && v.Kind() == column.F32 {
-			cols[i] = column.New(st.wide.KindType(v.Type()), v.Len())
-			cols[i].Fill(v)
-			cols[i].SetValid(v.Valid())
+		if cols[i] = v; v.Kind() == column.F32 && wide || v.Kind() == column.I64 && t.IsFloat() {
+			cols[i] = inDouble(v)
 		}
 	}
 	return structure.ConcatVectors(cols, st.Arrays.Scratch()), nil
+}
+
+// inDouble is a column of numbers in double precision.
+func inDouble(v *column.Column) *column.Column {
+	out := column.New(kernels.Type{Kind: kernels.Float64, Shape: v.Type().Shape}, v.Len())
+	for i := range v.Len() * v.Size() {
+		if v.Kind() == column.I64 {
+			out.SetFloat(i, float64(v.I64()[i]))
+		} else {
+			out.SetFloat(i, v.Float(i))
+		}
+	}
+	out.SetValid(v.Valid())
+	return out
 }
 
 // moved is the val of a column that comes with each run.
@@ -239,11 +251,19 @@ func (st *stage) leavingCol(l *link, i int) (*values.Val, error) {
 	if err != nil {
 		return nil, err
 	}
+	if t := st.main.KindType(n.Cols[i].Type); t.IsFloat() && v.Type.Kind != t.Kind { // integers where real is meant
+		if v, err = st.main.Call(kernels.Lookup("cast"), kernels.Attr{Kind: t.Kind}, v); err != nil {
+			return nil, err
+		}
+	}
 	r, err := st.Relation(n)
 	if err != nil {
 		return nil, err
 	}
-	if v.Op != values.OpConst && v.Uniform() && r.Space.N == 1 {
+	switch {
+	case v.Op == values.OpLeaf && v.Data.Kind() != column.KindOf(v.Type): // real as a source has it in double precision
+		return st.main.Concat(v.Type, r.Space, []*values.Val{v}, []*structure.Space{r.Space}), nil
+	case v.Op != values.OpConst && v.Uniform() && r.Space.N == 1:
 		return v, nil
 	}
 	return st.main.Spread(v, r.Space), nil

@@ -2,6 +2,7 @@ package device
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"github.com/relgrad/relgrad/column"
@@ -127,8 +128,8 @@ func (p *Port) arrive(x *Exchange, t *turn, to *column.Column) error {
 		}
 		from := t.sent[part.Site]
 		if from == nil || from.Kind() != to.Kind() || from.Size() != to.Size() || at+part.N > to.Len() {
-			return sqlerr.Broken("executor", "exchange %d brings other rows from site %d than site %d expects", x.Number,
-				part.Site, p.site)
+			return sqlerr.Broken("executor", "exchange %d brings %s from site %d to rows %d to %d of %s at site %d", x.Number,
+				describe(from), part.Site, at, at+part.N, describe(to), p.site)
 		}
 		into := to.Rows(at, at+part.N)
 		copyRows(&into, from, part.Rows)
@@ -141,6 +142,13 @@ func (p *Port) arrive(x *Exchange, t *turn, to *column.Column) error {
 			to.Len())
 	}
 	return nil
+}
+
+func describe(c *column.Column) string {
+	if c == nil {
+		return "nothing"
+	}
+	return fmt.Sprintf("%d x %d numbers of kind %d", c.Len(), c.Size(), c.Kind())
 }
 
 // copyRows copies rows, with what is NULL among them; nil: all.
