@@ -1,15 +1,16 @@
 package physical
 
 import (
-	"encoding/binary"
 	"fmt"
 	"hash/fnv"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/tensor"
 )
 
 // FunctionKind is a way of spreading rows over sites.
@@ -17,7 +18,7 @@ type FunctionKind uint8
 
 // Kinds of functions.
 const (
-	Hash   FunctionKind = iota // of all values
+	Hash   FunctionKind = iota // of all values, which spreads neighbouring integers evenly
 	Ranges                     // of one integer, by bounds: sorted keys, graphs
 	Grid                       // of integers: the row-major number of the cell, modulo the number of sites
 )
@@ -51,12 +52,57 @@ func (f Function) Site(values []kernels.Value, sites int) int {
 		}
 		return int((number + int64(sites)) % int64(sites))
 	}
-	h := fnv.New64a()
-	for _, v := range values {
-		h.Write(encode(v))
+	at := uint64(0)
+	for i, v := range values {
+		at += number(v) * step(i)
 	}
-	x := h.Sum64() // its low bits alone depend on the low bits of the values alone
-	return int((x ^ x>>32) % uint64(sites))
+	return share(at, sites)
+}
+
+// share is the site in whose part of all numbers of 64 bits a number is.
+func share(at uint64, sites int) int {
+	site, _ := bits.Mul64(at, uint64(sites))
+	return int(site)
+}
+
+// steps are odd numbers near 2^64 times the golden ratio, and times the powers of the plastic number: multiples of
+// them are spread evenly, few as well as many, whatever the distance of the integers (Weyl's theorem; Knuth, TAOCP 3,
+// §6.4). So neighbouring keys, of which a grid or a table of parameters has few, come to different sites.
+var steps = [...]uint64{0x9E3779B97F4A7C15, 0xC13FA9A902A6328F, 0x91E10DA5C79E7B1D}
+
+func step(column int) uint64 {
+	if column < len(steps) {
+		return steps[column]
+	}
+	return tensor.Mix(uint64(column)) | 1
+}
+
+// null is the number of NULL.
+const null = 0x6A09E667F3BCC909
+
+// number is the same for equal values, in SQL's sense: of an integer itself, of others a hash.
+func number(v kernels.Value) uint64 {
+	switch {
+	case v.Null:
+		return null
+	case v.Type.Kind == kernels.Text:
+		h := fnv.New64a()
+		h.Write([]byte(v.T))
+		return tensor.Mix(h.Sum64())
+	case !v.Type.IsFloat():
+		return uint64(v.I)
+	}
+	h := uint64(0)
+	for _, x := range v.Floats() {
+		switch {
+		case x == 0: // and -0
+			x = 0
+		case x != x:
+			x = math.NaN()
+		}
+		h = tensor.Mix(h ^ math.Float64bits(x))
+	}
+	return h
 }
 
 // Sites is Site for the rows of columns.
@@ -66,7 +112,7 @@ func (f Function) Sites(of []*column.Column, sites int) []int32 {
 	row := make([]kernels.Value, len(of))
 	for r := range out {
 		if f.Kind == Hash && integers {
-			out[r] = int32(hashed(of, r) % uint64(sites))
+			out[r] = int32(share(place(of, r), sites))
 			continue
 		}
 		for i, c := range of {
@@ -77,21 +123,16 @@ func (f Function) Sites(of []*column.Column, sites int) []int32 {
 	return out
 }
 
-// hashed is the hash of a row of integers, as Site makes it: FNV-1a of what encode gives.
-func hashed(of []*column.Column, r int) uint64 {
-	const offset, prime = 14695981039346656037, 1099511628211
-	h := uint64(offset)
-	for _, c := range of {
+// place is the number of a row of integers.
+func place(of []*column.Column, r int) (at uint64) {
+	for i, c := range of {
 		if c.IsNull(r) {
-			h *= prime // of a zero
-			continue
-		}
-		h = (h ^ 1) * prime
-		for x, i := uint64(c.I64()[r]), 0; i < 8; x, i = x>>8, i+1 {
-			h = (h ^ x&0xff) * prime
+			at += null * step(i)
+		} else {
+			at += uint64(c.I64()[r]) * step(i)
 		}
 	}
-	return h ^ h>>32
+	return at
 }
 
 // whole is an integer; 0 stands for NULL.
@@ -100,29 +141,6 @@ func whole(v kernels.Value) int64 {
 		return 0
 	}
 	return v.I
-}
-
-// encode gives equal values, in SQL's sense, and NULLs the same bytes.
-func encode(v kernels.Value) []byte {
-	switch {
-	case v.Null:
-		return []byte{0}
-	case v.Type.Kind == kernels.Text:
-		return append(binary.LittleEndian.AppendUint64([]byte{1}, uint64(len(v.T))), v.T...)
-	case !v.Type.IsFloat():
-		return binary.LittleEndian.AppendUint64([]byte{1}, uint64(v.I))
-	}
-	out := []byte{1}
-	for _, x := range v.Floats() {
-		switch {
-		case x == 0: // and -0
-			x = 0
-		case x != x:
-			x = math.NaN()
-		}
-		out = binary.LittleEndian.AppendUint64(out, math.Float64bits(x))
-	}
-	return out
 }
 
 // check reports what is wrong with a function of columns of these types.
