@@ -19,6 +19,9 @@ func (p *Program) Explain() string {
 		return p.sites[0].explain()
 	}
 	var b strings.Builder
+	if err := p.explainExchanges(&b); err != nil {
+		fmt.Fprintf(&b, "the exchanges are not known: %v\n", err)
+	}
 	for _, s := range p.sites {
 		fmt.Fprintf(&b, "site %d: %s", s.number, s.explain())
 	}

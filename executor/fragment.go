@@ -82,9 +82,9 @@ func cut(p *physical.Plan) *fragments {
 }
 
 // site is the plan of a site: the results that lie there, then what exchanges take from it. results are the positions
-// of the former among those of the whole plan, received the Scans of what exchanges bring; nil: of nothing.
-func (f *fragments) site(s int) (plan *ra.Plan, results []int, received map[*ra.Node]*link) {
-	b := &siteBuilder{fragments: f, site: s, done: map[*physical.Node]*ra.Node{}, received: map[*ra.Node]*link{}}
+// of the former among those of the whole plan.
+func (f *fragments) site(s int) (plan *ra.Plan, results []int, b *siteBuilder) {
+	b = &siteBuilder{fragments: f, site: s, done: map[*physical.Node]*ra.Node{}, received: map[*ra.Node]*link{}}
 	plan = &ra.Plan{}
 	for i, r := range f.plan.Roots {
 		if n := b.node(r.Node); n != nil && (r.Node.Place.Kind != physical.Replicated || s == 0) {
@@ -98,15 +98,15 @@ func (f *fragments) site(s int) (plan *ra.Plan, results []int, received map[*ra.
 		}
 		b.node(l.node)
 	}
-	return plan, results, b.received
+	return plan, results, b
 }
 
 // siteBuilder makes the plan of a site.
 type siteBuilder struct {
 	*fragments
 	site     int
-	done     map[*physical.Node]*ra.Node
-	received map[*ra.Node]*link
+	done     map[*physical.Node]*ra.Node // nil: the rows lie elsewhere
+	received map[*ra.Node]*link          // the Scans of what exchanges bring; nil: of nothing
 }
 
 // node is what a site computes of n; nil: its rows lie elsewhere.

@@ -84,7 +84,7 @@ func CompileSites(ctx context.Context, plan *physical.Plan, src ra.Source, opt O
 		all = cpu.Processors()
 	}
 	for n := range plan.Sites {
-		own, whole, received := f.site(n)
+		own, whole, b := f.site(n)
 		o := opt
 		o.Workers = max(1, (all+plan.Sites-1-n)/plan.Sites)
 		var d device.Device
@@ -92,7 +92,7 @@ func CompileSites(ctx context.Context, plan *physical.Plan, src ra.Source, opt O
 			d = opt.Devices[n]
 		}
 		s := newSite(own, &siteSource{p.source, n}, o, d)
-		s.number, s.whole, s.links, s.received = n, whole, f.links, received
+		s.number, s.whole, s.links, s.received, s.nodes = n, whole, f.links, b.received, b.done
 		s.device.Join(p.network.Port(n))
 		p.sites = append(p.sites, s)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/optimizer/physical"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -74,6 +75,7 @@ type ends struct {
 	peers    []*site // all sites
 	links    []*link // in the order in which all sites run them
 	received map[*ra.Node]*link
+	nodes    map[*physical.Node]*ra.Node // what of the whole plan it computes
 }
 
 // newSite is a site that has no structure yet.

@@ -25,9 +25,12 @@ type Network struct {
 type Port struct {
 	net   *Network
 	site  int
-	taken int   // how many turns it has taken
-	Moved int64 // bytes that have come from other sites
+	taken int           // how many turns it has taken
+	moved map[int]int64 // by exchange: bytes that its last turn has brought from other sites
 }
+
+// Moved is how many bytes the last turn of an exchange has brought from other sites.
+func (p *Port) Moved(number int) int64 { return p.moved[number] }
 
 // turn is one exchange of all sites.
 type turn struct {
@@ -42,7 +45,7 @@ type turn struct {
 func NewNetwork(sites int) *Network {
 	n := &Network{turns: map[int]*turn{}}
 	for s := range sites {
-		n.ports = append(n.ports, &Port{net: n, site: s})
+		n.ports = append(n.ports, &Port{net: n, site: s, moved: map[int]int64{}})
 	}
 	return n
 }
@@ -121,7 +124,7 @@ func (n *Network) leave(t *turn) {
 
 // arrive copies the rows that come to the site.
 func (p *Port) arrive(x *Exchange, t *turn, to *column.Column) error {
-	at := 0
+	at, moved := 0, 0
 	for _, part := range x.Parts {
 		if part.N == 0 {
 			continue
@@ -134,9 +137,10 @@ func (p *Port) arrive(x *Exchange, t *turn, to *column.Column) error {
 		into := to.Rows(at, at+part.N)
 		copyRows(&into, from, part.Rows)
 		if at += part.N; part.Site != p.site {
-			p.Moved += int64(part.N * from.Size() * from.Kind().Bytes())
+			moved += len(into.Bytes()) + len(into.Valid())
 		}
 	}
+	p.moved[x.Number] = int64(moved)
 	if at != to.Len() {
 		return sqlerr.Broken("executor", "exchange %d brings %d rows to site %d, which expects %d", x.Number, at, p.site,
 			to.Len())

@@ -3,53 +3,86 @@ package gradtest
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/optimizer/physical"
+	"github.com/relgrad/relgrad/ra"
 )
 
-// TestSites compares the executor at several sites with the oracle, by the plans of TRA's Table 1.
+// TestSites compares the executor at several sites with the oracle, by the plans of TRA's Table 1 and by those of the
+// search, with gradients at one site or where the parameters lie. What exchanges move is predicted to the byte.
 func TestSites(t *testing.T) {
-	db, ctx, env := Graph(), context.Background(), kernels.Env{Seed: 1, Step: 2}
-	for _, sites := range []int{1, 2, 3, 7} {
+	for _, sites := range []int{1, 2, 3, 4, 7, 8, 16} {
 		t.Run(fmt.Sprint(sites), func(t *testing.T) {
 			t.Parallel()
-			for _, c := range Losses {
-				res, err := Optimize(ctx, db, c.SQL, c.Params, optimizer.Options{})
-				if err != nil {
-					t.Fatalf("%s: %v", c.SQL, err)
-				}
-				plan, err := physical.Compile(res.Plan, physical.Sites{N: sites})
-				if err != nil {
-					t.Fatalf("%s: %v", c.SQL, err)
-				}
-				p, err := executor.CompileSites(ctx, plan, db, executor.Options{Workers: 2})
-				if err != nil {
-					t.Errorf("%s: %v", c.SQL, err)
-					continue
-				}
-				if err := p.Run(ctx, env); err != nil {
-					t.Errorf("%s: %v", c.SQL, err)
-					continue
-				}
-				for i, root := range res.Plan.Roots {
-					want, err := Rows(ctx, db, &env, root)
-					if err != nil {
-						t.Fatal(err)
-					}
-					cols, err := p.Result(i)
-					if err != nil {
-						t.Fatal(err)
-					}
-					if err := Compare(VectorRows(cols), want, 1e-12); err != nil {
-						t.Errorf("%s: root %s: %v", c.SQL, root.Name, err)
-					}
-				}
-				p.Close()
+			moved := int64(0)
+			for i, c := range Losses {
+				moved += atSites(t, c, sites, i%2 == 0, i%3 == 0)
+			}
+			if (moved > 0) != (sites > 1) {
+				t.Errorf("%d bytes were moved", moved)
 			}
 		})
 	}
+}
+
+// atSites runs a loss at several sites and returns how many bytes its exchanges have moved.
+func atSites(t *testing.T, c Loss, sites int, searched, owned bool) (moved int64) {
+	db, ctx, env := Graph(), context.Background(), kernels.Env{Seed: 1, Step: 2}
+	res, err := Optimize(ctx, db, c.SQL, c.Params, optimizer.Options{})
+	if err != nil {
+		t.Fatalf("%s: %v", c.SQL, err)
+	}
+	on := physical.Sites{N: sites, Result: func(i int, of *ra.Node) (physical.Placement, bool) {
+		return physical.Spread(physical.Function{}, of.Key...), owned && i > 0 && len(of.Key) > 0
+	}}
+	var plan *physical.Plan
+	if !searched {
+		plan, err = physical.Compile(res.Plan, on)
+	} else if found, ferr := physical.Choose(ctx, res.Plan, on); ferr == nil {
+		plan = found.Plan
+	} else {
+		err = ferr
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", c.SQL, err)
+	}
+	p, err := executor.CompileSites(ctx, plan, db, executor.Options{Workers: 2})
+	if err != nil {
+		t.Errorf("%s: %v", c.SQL, err)
+		return 0
+	}
+	defer p.Close()
+	if err := p.Run(ctx, env); err != nil {
+		t.Errorf("%s: %v", c.SQL, err)
+		return 0
+	}
+	for i, root := range res.Plan.Roots {
+		want, err := Rows(ctx, db, &env, root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cols, err := p.Result(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Compare(VectorRows(cols), want, 1e-12); err != nil {
+			t.Errorf("%s: root %s: %v\n%s", c.SQL, root.Name, err, plan.Format())
+		}
+	}
+	exchanges, err := p.Exchanges()
+	if err != nil {
+		t.Error(err)
+	}
+	for _, x := range exchanges {
+		if moved += x.Moved; x.Predicted != x.Moved {
+			t.Errorf("%s: %v of %s moves %d bytes, not %d\n%s", c.SQL, x.Node, strings.Join(x.Columns, ", "), x.Moved, x.Predicted,
+				plan.Format())
+		}
+	}
+	return moved
 }

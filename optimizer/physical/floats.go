@@ -50,34 +50,41 @@ func (p *Plan) Moves(stats Stats) (out []Move, err error) {
 	return out, nil
 }
 
-// predict tells what an exchange moves. Of a replicated relation it reads one replica, and sites need none of its rows.
+// Crossing is how many rows leave a site for another in an exchange. Of a replicated relation it reads one replica, and
+// sites need none of its rows.
+func Crossing(n *Node, stats Stats) int64 {
+	at, all := stats.Rows(n.Inputs[0]), int64(0)
+	for _, rows := range at {
+		all += rows
+	}
+	switch {
+	case n.Inputs[0].Place.Kind == Replicated:
+		return 0
+	case n.Op == Bcast:
+		return int64(len(at)-1) * all // each site lacks the rows of all others
+	case n.Op == Shuf:
+		return all - stats.Stays(n)
+	}
+	return all - at[n.Site]
+}
+
+// predict tells what an exchange moves.
 func predict(n *Node, stats Stats) (Move, error) {
 	at := stats.Rows(n.Inputs[0])
 	all := int64(0)
 	for _, rows := range at {
 		all += rows
 	}
-	there := n.Inputs[0].Place.Kind == Replicated
-	if there {
+	if n.Inputs[0].Place.Kind == Replicated {
 		all = slices.Max(at)
 	}
-	copies, exact := int64(1), int64(0)
-	switch {
-	case n.Op == Bcast:
+	copies, width := int64(1), Width(n.Relation())
+	if n.Op == Bcast {
 		copies = int64(len(at))
-		exact = (copies - 1) * all // each site lacks the rows of all others
-	case n.Op == Shuf && !there:
-		exact = all - stats.Stays(n)
-	case n.Op == Gather:
-		exact = all - at[n.Site]
 	}
-	if there {
-		exact = 0
-	}
-	width := Width(n.Relation())
 	if high, low := bits.Mul64(uint64(all), uint64(copies*width)); high > 0 || low>>63 > 0 {
 		return Move{}, sqlerr.New(sqlerr.ProgramLimit, "%v moves %d rows of %d floats to %d sites: more than can be counted",
 			n.Op, all, width, copies)
 	}
-	return Move{Node: n, Model: all * copies * width, Exact: exact * width}, nil
+	return Move{Node: n, Model: all * copies * width, Exact: Crossing(n, stats) * width}, nil
 }

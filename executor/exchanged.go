@@ -1,0 +1,108 @@
+package executor
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/relgrad/relgrad/column"
+	"github.com/relgrad/relgrad/executor/values"
+	"github.com/relgrad/relgrad/optimizer/physical"
+)
+
+// Exchanged is what an exchange of a program brings from site to site, in all columns that come with a run. What comes
+// once, with the structure, such as keys, is not counted.
+type Exchanged struct {
+	Node      *physical.Node
+	Columns   []string
+	Rows      int64 // that leave a site for another
+	Predicted int64 // bytes, by the rows that the structure has
+	Moved     int64 // bytes that the last run has moved, or the first, of what is moved once; 0: none has run
+	Once      bool  // all of it is moved in the first run only
+}
+
+// Exchanges lists the exchanges of a program of several sites, in the order in which they run. Where rows change from
+// step to step, they are those of the last step.
+func (p *Program) Exchanges() (out []Exchanged, err error) {
+	defer guard(&err)
+	for _, l := range p.sites[0].links {
+		x := Exchanged{Node: l.node, Rows: physical.Crossing(l.node, present{p}), Once: true}
+		for i, c := range l.relation().Cols {
+			st := p.sites[0].now()
+			if !st.moves(l, i) {
+				continue
+			}
+			v, err := st.moved(l, i)
+			if err != nil {
+				return nil, err
+			}
+			row := int64(v.Type.Size() * column.KindOf(v.Type).Bytes())
+			if v.Type.Nullable {
+				row++
+			}
+			x.Columns, x.Predicted, x.Once = append(x.Columns, c.Name), x.Predicted+x.Rows*row, x.Once && !v.Vary
+			for _, s := range p.sites {
+				x.Moved += p.network.Port(s.number).Moved(l.number + i)
+			}
+		}
+		if x.Columns != nil {
+			out = append(out, x)
+		}
+	}
+	return out, nil
+}
+
+// present are the rows of the program as they lie now.
+type present struct{ p *Program }
+
+// Rows implements physical.Stats.
+func (x present) Rows(n *physical.Node) []int64 {
+	out := make([]int64, len(x.p.sites))
+	for s, site := range x.p.sites {
+		if of := site.nodes[n]; of != nil {
+			r, err := site.now().Relation(of)
+			if err != nil {
+				panic(err)
+			}
+			out[s] = int64(r.Space.N)
+		}
+	}
+	return out
+}
+
+// Stays implements physical.Stats.
+func (x present) Stays(n *physical.Node) (rows int64) {
+	for s, site := range x.p.sites {
+		for _, l := range site.links {
+			if l.node != n {
+				continue
+			}
+			parts, err := site.now().parts(l)
+			if err != nil {
+				panic(err)
+			}
+			for _, part := range parts {
+				if part.Site == s {
+					rows += int64(part.N)
+				}
+			}
+		}
+	}
+	return rows
+}
+
+// explainExchanges prints what the exchanges move.
+func (p *Program) explainExchanges(b *strings.Builder) error {
+	list, err := p.Exchanges()
+	for _, x := range list {
+		fmt.Fprintf(b, "%v of %s: %d rows, %s", x.Node.Op, strings.Join(x.Columns, ", "), x.Rows,
+			values.Size(float64(x.Predicted)))
+		if x.Once {
+			b.WriteString(" once")
+		}
+		if x.Moved > 0 {
+			fmt.Fprintf(b, "; moved %s", values.Size(float64(x.Moved)))
+		}
+		b.WriteString("\n")
+	}
+	return err
+}
