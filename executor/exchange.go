@@ -272,16 +272,13 @@ func (st *stage) leavingCol(l *link, i int) (*values.Val, error) {
 // exchanges lists the vals of all columns that come with each run, in the order in which all sites run them.
 func (st *stage) exchanges() (out []*values.Val, err error) {
 	for _, l := range st.p.links {
-		for i, c := range l.relation().Cols {
+		for i := range l.relation().Cols {
 			if !st.moves(l, i) {
 				continue
 			}
 			v, err := st.moved(l, i)
 			if err != nil {
 				return nil, err
-			}
-			if c.Type.Kind == kernels.Text {
-				return nil, sqlerr.New(sqlerr.FeatureNotSupported, "texts that a parameter changes cannot move between sites")
 			}
 			out = append(out, v)
 		}

@@ -83,12 +83,20 @@ var onDevice = flag.String("device", "", "on which the tests of the executor run
 
 // CompileOn is Compile for the device of these tests.
 func CompileOn(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (*Program, error) {
+	opt.Devices = devices(1)
+	return Compile(ctx, plan, src, opt)
+}
+
+// devices are the devices of these tests, for so many sites; nil: the processors.
+func devices(sites int) (out []device.Device) {
 	switch *onDevice {
 	case "":
+		return nil
 	case "plain":
-		opt.Devices = []device.Device{&plain.Plain{}}
-	default:
-		panic("no device of these tests is called " + *onDevice)
+		for range sites {
+			out = append(out, &plain.Plain{})
+		}
+		return out
 	}
-	return Compile(ctx, plan, src, opt)
+	panic("no device of these tests is called " + *onDevice)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/optimizer/physical"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/ra/interp"
 	"github.com/relgrad/relgrad/tensor"
@@ -115,6 +116,26 @@ func runPlan(t testing.TB, plan *ra.Plan, src ra.Source, opt Options, env kernel
 	if err != nil {
 		return nil, err
 	}
+	return runTwice(p, plan, env)
+}
+
+// runAtSites is runPlan for several sites, by the plan of TRA's Table 1.
+func runAtSites(t testing.TB, plan *ra.Plan, src ra.Source, opt Options, env kernels.Env,
+	sites int) ([][]*column.Column, error) {
+	t.Helper()
+	placed, err := physical.Compile(plan, physical.Sites{N: sites})
+	if err != nil {
+		return nil, err
+	}
+	opt.Env, opt.Devices = env, devices(sites)
+	p, err := CompileSites(context.Background(), placed, src, opt)
+	if err != nil {
+		return nil, err
+	}
+	return runTwice(p, plan, env)
+}
+
+func runTwice(p *Program, plan *ra.Plan, env kernels.Env) ([][]*column.Column, error) {
 	defer p.Close()
 	var out [][]*column.Column
 	for range 2 { // the second run must not depend on the first
@@ -289,6 +310,17 @@ func agree(
 		}
 		if first == nil {
 			first = got
+		}
+	}
+	for _, sites := range []int{3} {
+		got, err := runAtSites(t, plan, src, Options{Tuning: tune, Workers: 2}, env, sites)
+		if err != nil {
+			return fmt.Errorf("%d sites: %w", sites, err)
+		}
+		for i := range got {
+			if err := sameRows(vectorRows(got[i]), want[i], tol); err != nil {
+				return fmt.Errorf("%s, %d sites: %w", plan.Roots[i].Name, sites, err)
+			}
 		}
 	}
 	for name, s := range map[string]*memory{"double": src, "double, shuffled": src.shuffled(rand.New(rand.NewSource(1)))} {

@@ -111,8 +111,13 @@ func (p *Program) compiled(ctx context.Context, opt Options) (_ *Program, err er
 	}()
 	defer guard(&err)
 	p.env = opt.Env
+	steps := false
 	for _, s := range p.sites {
 		s.begin()
+		steps = steps || s.steps
+	}
+	for _, s := range p.sites { // one that has a structure for each step asks the others for theirs
+		s.steps = steps
 	}
 	if err := p.structure(ctx); err != nil {
 		return nil, err
@@ -158,6 +163,12 @@ func (p *Program) Run(ctx context.Context, env kernels.Env) (err error) {
 	defer guard(&err)
 	if err := p.enterStep(ctx, env); err != nil {
 		return err
+	}
+	if err := p.each((*site).name); err != nil {
+		return err
+	}
+	for _, s := range p.sites {
+		s.release(false)
 	}
 	return p.together(ctx, func(ctx context.Context, s *site) error { return s.values(ctx) })
 }

@@ -19,14 +19,12 @@ const releaseBytes = 32 << 20
 // the first run, and again after the instructions that run once. The columns that name the rows of results stay. Should
 // the structure be built again, the tables are read again. Giving memory back to the system costs time, so a program
 // that runs once or twice keeps everything.
-func (p *site) release(ranOnce bool) error {
+func (p *site) release(ranOnce bool) {
 	switch {
 	case !p.opt.Many || p.steps || p.timed || p.released > 1 || p.released == 1 && !ranOnce:
-		return nil
+		return
 	case p.released == 0:
-		if err := p.releaseStructure(); err != nil {
-			return err
-		}
+		p.releaseStructure()
 	}
 	p.released++
 	if ranOnce {
@@ -40,14 +38,14 @@ func (p *site) release(ranOnce bool) error {
 	if p.releaseColumns() >= releaseBytes {
 		debug.FreeOSMemory()
 	}
-	return nil
 }
 
-// releaseStructure frees the indexes by which rows and vals were found.
-func (p *site) releaseStructure() error {
-	named := map[*ra.Node]bool{}
+// name computes the columns that name the rows of results, which the structure is needed for. Sites may ask each other.
+func (p *site) name() error {
+	if !p.releases() {
+		return nil
+	}
 	for _, r := range p.plan.Roots {
-		named[r.Node] = true
 		for _, id := range r.Cols {
 			if i := r.Node.Index(id); !r.Node.Cols[i].Type.IsFloat() || slices.Contains(r.Node.Key, id) {
 				if _, err := p.run.Vector(r.Node, i); err != nil {
@@ -55,6 +53,18 @@ func (p *site) releaseStructure() error {
 				}
 			}
 		}
+	}
+	return nil
+}
+
+// releases reports whether the structure is freed before the next run.
+func (p *site) releases() bool { return p.opt.Many && !p.steps && !p.timed && p.released == 0 }
+
+// releaseStructure frees the indexes by which rows and vals were found.
+func (p *site) releaseStructure() {
+	named := map[*ra.Node]bool{}
+	for _, r := range p.plan.Roots {
+		named[r.Node] = true
 	}
 	st := p.run
 	for n, r := range st.Rels {
@@ -82,7 +92,6 @@ func (p *site) releaseStructure() error {
 		}
 		return over
 	})
-	return nil
 }
 
 // builder counts, while the run's structure is built, which nodes still need the structure of a node. With the last of

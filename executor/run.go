@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"slices"
 
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
@@ -28,12 +29,13 @@ func (p *site) lower(g *values.Graph, structural bool, moved []*values.Val, root
 	return s, nil
 }
 
-// runOnce runs those instructions of the once list that have not run yet; if structural, those of the structure only,
-// for the others may wait for other sites.
-func (p *site) runOnce(ctx context.Context, structural bool) error {
+// runOnce runs those instructions of the once list that have not run yet; for a schedule of the structure only what that
+// reads, for others may wait for other sites.
+func (p *site) runOnce(ctx context.Context, structural *forms.Schedule) error {
 	var list []*device.Instr
+	needed := p.neededBy(structural)
 	for _, in := range p.once {
-		if !in.V.Done && (in.V.Structural || !structural) {
+		if !in.V.Done && (needed == nil || needed[in]) {
 			list = append(list, in)
 		}
 	}
@@ -55,6 +57,37 @@ func (p *site) runOnce(ctx context.Context, structural bool) error {
 		in.V.Done = true
 	}
 	return nil
+}
+
+// neededBy lists the instructions of the once list that a schedule waits for; nil: of no schedule.
+func (p *site) neededBy(s *forms.Schedule) map[*device.Instr]bool {
+	if s == nil {
+		return nil
+	}
+	makers, needed := map[*values.Val][]*device.Instr{}, map[*device.Instr]bool{}
+	for _, in := range p.once {
+		for _, v := range in.Outs() {
+			makers[v] = append(makers[v], in)
+		}
+	}
+	var need func(list []*device.Instr)
+	need = func(list []*device.Instr) {
+		for _, in := range list {
+			for _, v := range in.T.Loads() {
+				for _, maker := range makers[v.Base()] {
+					if !needed[maker] {
+						needed[maker] = true
+						need([]*device.Instr{maker})
+					}
+				}
+			}
+		}
+	}
+	for _, in := range s.Once {
+		needed[in] = true
+	}
+	need(slices.Concat(s.Once, s.Steps))
+	return needed
 }
 
 // runSteps runs the instructions of a step.

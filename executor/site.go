@@ -230,15 +230,10 @@ func (p *site) now() *stage {
 func (p *site) values(ctx context.Context) (err error) {
 	defer guard(&err)
 	p.ran = false
-	if err := p.release(false); err != nil {
+	if err := p.runOnce(ctx, nil); err != nil {
 		return err
 	}
-	if err := p.runOnce(ctx, false); err != nil {
-		return err
-	}
-	if err := p.release(true); err != nil {
-		return err
-	}
+	p.release(true)
 	if err := p.runSteps(ctx, p.sched); err != nil {
 		return err
 	}
@@ -319,7 +314,7 @@ func (p *site) compute(st *stage, v *values.Val, sp *structure.Space, step bool)
 		s.Drop()
 		return nil, err
 	}
-	if err = p.runOnce(st.Ctx, true); err == nil {
+	if err = p.runOnce(st.Ctx, s); err == nil {
 		err = p.runSteps(st.Ctx, s)
 	}
 	if err != nil {

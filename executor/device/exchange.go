@@ -161,8 +161,12 @@ func copyRows(to, from *column.Column, rows []int32) {
 	src, dst := from.Bytes(), to.Bytes()
 	if rows == nil {
 		copy(dst, src[:to.Len()*size])
+		copy(to.Texts(), from.Texts())
 	}
 	for i, r := range rows {
+		if to.Kind() == column.Str {
+			to.Texts()[i] = from.Texts()[r]
+		}
 		copy(dst[i*size:(i+1)*size], src[int(r)*size:])
 	}
 	for i := range to.Valid() {

@@ -100,7 +100,7 @@ func (c *plainCode) compute(ctx context.Context, in *device.Instr, v *values.Val
 		at := 0
 		for i, a := range v.Args {
 			for r := range v.From[i].N {
-				if at != in.Off { // another instruction makes this row
+				if at != in.Off || v.From[i].N != in.Rows { // another instruction makes this row
 					break
 				}
 				if err := c.set(ctx, v, at+r, a, r); err != nil {
