@@ -1,12 +1,14 @@
 package executor
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/values"
+	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/blas"
 	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
@@ -201,4 +203,27 @@ func (p *site) addWork(w *Work) {
 			}
 		}
 	}
+}
+
+// Analyze times the instructions for Explain: it runs the plan once for warming up, then the given number of steps. The
+// parameters do not change meanwhile. Where a step has rows of its own, the structure of each step is timed too, and
+// the instructions are those of the last step.
+func (p *Program) Analyze(ctx context.Context, env kernels.Env, steps int) error {
+	for _, s := range p.sites {
+		s.timed, s.made = true, nil
+		defer func() { s.timed = false }()
+	}
+	for range steps + 1 {
+		if err := p.Run(ctx, env); err != nil {
+			return err
+		}
+		env.Step++
+	}
+	for _, s := range p.sites {
+		var err error
+		if s.limit, err = measureLimits(ctx, s.opt.Workers); err != nil {
+			return err
+		}
+	}
+	return nil
 }

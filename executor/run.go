@@ -9,7 +9,6 @@ import (
 	"github.com/relgrad/relgrad/executor/forms"
 	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/internal/lists"
-	"github.com/relgrad/relgrad/kernels"
 )
 
 // lower makes the schedule of the roots, and of what exchanges move, and places its vals in memory.
@@ -29,8 +28,8 @@ func (p *site) lower(g *values.Graph, structural bool, moved []*values.Val, root
 	return s, nil
 }
 
-// runOnce runs those instructions of the once list that have not run yet; for a schedule of the structure only what that
-// reads, for others may wait for other sites.
+// runOnce runs those instructions of the once list that have not run yet; for a schedule of the structure only what
+// that reads, for others may wait for other sites.
 func (p *site) runOnce(ctx context.Context, structural *forms.Schedule) error {
 	var list []*device.Instr
 	needed := p.neededBy(structural)
@@ -139,29 +138,6 @@ func (p *site) place(s *forms.Schedule, roots []forms.Root, a *arena, structural
 	s.Placed = true
 	if p.onceTmp = max(p.onceTmp, onceScratch(s)); !structural {
 		p.tell(items)
-	}
-	return nil
-}
-
-// Analyze times the instructions for Explain: it runs the plan once for warming up, then the given number of steps. The
-// parameters do not change meanwhile. Where a step has rows of its own, the structure of each step is timed too, and
-// the instructions are those of the last step.
-func (p *Program) Analyze(ctx context.Context, env kernels.Env, steps int) error {
-	for _, s := range p.sites {
-		s.timed, s.made = true, nil
-		defer func() { s.timed = false }()
-	}
-	for range steps + 1 {
-		if err := p.Run(ctx, env); err != nil {
-			return err
-		}
-		env.Step++
-	}
-	for _, s := range p.sites {
-		var err error
-		if s.limit, err = measureLimits(ctx, s.opt.Workers); err != nil {
-			return err
-		}
 	}
 	return nil
 }

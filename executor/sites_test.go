@@ -81,15 +81,17 @@ func summed(t *testing.T, sites int) (*memory, *ra.Plan, *physical.Plan) {
 	return src, plan, placed
 }
 
-// TestOneSiteFails: an error, a panic, memory that runs out and a cancel at one site, while the others wait for it in an
-// exchange, end the run at all of them with one error. Nothing is left running, and the next run is right.
+// TestOneSiteFails: an error, a panic, memory that runs out and a cancel at one site, while the others wait for it in
+// an exchange, end the run at all of them with one error. Nothing is left running, and the next run is right.
 func TestOneSiteFails(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	for _, c := range []struct {
 		name, want string
 		instead    func(context.Context) error
 	}{
-		{"error", "no such thing", func(context.Context) error { return sqlerr.New(sqlerr.DivisionByZero, "no such thing") }},
+		{"error", "no such thing", func(context.Context) error {
+			return sqlerr.New(sqlerr.DivisionByZero, "no such thing")
+		}},
 		{"panic", "internal error: planted", func(context.Context) error { panic("planted") }},
 		{"memory", "out of memory", func(context.Context) error {
 			return column.OutOfMemory(errors.New("mmap: cannot allocate memory"))

@@ -80,8 +80,8 @@ func atSites(t *testing.T, c Loss, sites int, searched, owned bool) (moved int64
 	}
 	for _, x := range exchanges {
 		if moved += x.Moved; x.Predicted != x.Moved {
-			t.Errorf("%s: %v of %s moves %d bytes, not %d\n%s", c.SQL, x.Node, strings.Join(x.Columns, ", "), x.Moved, x.Predicted,
-				plan.Format())
+			t.Errorf("%s: %v of %s moves %d bytes, not %d\n%s", c.SQL, x.Node, strings.Join(x.Columns, ", "), x.Moved,
+				x.Predicted, plan.Format())
 		}
 	}
 	return moved
