@@ -3,8 +3,10 @@ package physical
 import (
 	"math"
 	"math/rand"
+	"slices"
 	"testing"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/kernels"
 )
 
@@ -81,6 +83,72 @@ func TestHashIsEven(t *testing.T) {
 			for s, got := range at {
 				if math.Abs(got-mean) > 6*math.Sqrt(mean) {
 					t.Errorf("%s: %v of %d rows lie at site %d of %d", name, got, n, s, sites)
+				}
+			}
+		}
+	}
+}
+
+// TestSitesOfColumns: rows of columns lie where Site has their values, whatever their types and how they are held in
+// memory, NULLs and what lies below them too.
+func TestSitesOfColumns(t *testing.T) {
+	const rows = 400
+	draw := rand.New(rand.NewSource(2))
+	whole := func() int64 {
+		return []int64{int64(draw.Intn(5)), int64(draw.Intn(90) - 20), int64(draw.Uint64())}[draw.Intn(3)]
+	}
+	number := func() float64 {
+		return []float64{0, math.Copysign(0, -1), math.NaN(), math.Inf(-1), 3, draw.NormFloat64()}[draw.Intn(6)]
+	}
+	types := []kernels.Type{{Kind: kernels.Int}, {Kind: kernels.Bool}, {Kind: kernels.Text}, {Kind: kernels.Float32},
+		{Kind: kernels.Float64}, {Kind: kernels.Float64, Shape: []int{2}}, {Kind: kernels.Float32, Shape: []int{3}}}
+	fill := func(typ kernels.Type, nulls bool) *column.Column {
+		c := column.New(typ, rows)
+		for i := range rows * typ.Size() {
+			switch {
+			case typ.Kind == kernels.Text:
+				c.Texts()[i] = []string{"", "a", "a\x00", "\x01", "ab"}[draw.Intn(5)]
+			case c.Kind() == column.I64 && typ.Kind == kernels.Bool:
+				c.I64()[i] = int64(draw.Intn(2))
+			case c.Kind() == column.I64:
+				c.I64()[i] = whole()
+			default:
+				c.SetFloat(i, number())
+			}
+		}
+		for r := range rows {
+			if nulls && draw.Intn(4) == 0 {
+				c.SetNull(r)
+			}
+		}
+		return c
+	}
+	for _, sites := range []int{1, 2, 3, 7, 16} {
+		bounds := make([]int64, sites-1)
+		for i := range bounds {
+			bounds[i] = int64(5 * i)
+		}
+		for i := range 4 * len(types) {
+			nulls, a, b := i%2 == 1, types[i%len(types)], types[draw.Intn(len(types))]
+			for _, of := range [][]*column.Column{{fill(a, nulls)}, {fill(a, nulls), fill(b, !nulls)},
+				{fill(types[0], true), fill(types[0], nulls)}} {
+				fns := []Function{{}}
+				switch integers := !slices.ContainsFunc(of, func(c *column.Column) bool { return c.Type().Kind != kernels.Int }); {
+				case integers && len(of) == 1:
+					fns = append(fns, Function{Kind: Ranges, From: bounds}, Function{Kind: Grid, Lens: []int64{5}})
+				case integers:
+					fns = append(fns, Function{Kind: Grid, Lens: []int64{3, 4}})
+				}
+				for _, fn := range fns {
+					for r, got := range fn.Sites(of, sites) {
+						var row []kernels.Value
+						for _, c := range of {
+							row = append(row, c.Value(r))
+						}
+						if want := fn.Site(row, sites); int(got) != want {
+							t.Fatalf("%v over %d sites: row %v lies at %d, its values at %d", fn, sites, row, got, want)
+						}
+					}
 				}
 			}
 		}
