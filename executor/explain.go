@@ -25,7 +25,7 @@ func (p *Program) Explain() string {
 		fmt.Fprintf(&b, "the exchanges are not known: %v\n", err)
 	}
 	for _, s := range p.sites {
-		fmt.Fprintf(&b, "site %d: %s", s.number, s.explain())
+		fmt.Fprintf(&b, "site %d holds %s; %s", s.number, values.Size(float64(s.holds())), s.explain())
 	}
 	return b.String()
 }

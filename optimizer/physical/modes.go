@@ -3,6 +3,7 @@ package physical
 import (
 	"slices"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -21,8 +22,8 @@ const most = 6
 // mostUnions are the ways to read the inputs of a union as they lie that are tried.
 const mostUnions = 256
 
-// wanted lists, for each relation, columns by which some reader would have it spread.
-func wanted(order []*ra.Node) map[*ra.Node][][]ra.ColumnID {
+// wanted lists, for each relation, columns by which some reader would have it spread, readers of results included.
+func wanted(order []*ra.Node, roots []Root) map[*ra.Node][][]ra.ColumnID {
 	out := map[*ra.Node][][]ra.ColumnID{}
 	want := func(n *ra.Node, by []ra.ColumnID) {
 		dependent := func(id ra.ColumnID) bool { return n.Col(id) == nil || n.Col(id).Dep }
@@ -30,6 +31,9 @@ func wanted(order []*ra.Node) map[*ra.Node][][]ra.ColumnID {
 		if len(by) > 0 && len(out[n]) < most && !slices.ContainsFunc(by, dependent) && !slices.ContainsFunc(out[n], known) {
 			out[n] = append(out[n], by)
 		}
+	}
+	for _, r := range roots {
+		want(r.Node.Relation(), lists.Map(r.Place.By, func(s Same) ra.ColumnID { return s[0] }))
 	}
 	for _, n := range slices.Backward(order) { // readers first
 		for slot, in := range n.Inputs {

@@ -115,7 +115,7 @@ func (s *search) vertices(start *Plan) {
 	for _, n := range start.locals() {
 		order = append(order, n.RA)
 	}
-	s.wants = wanted(order)
+	s.wants = wanted(order, start.Roots)
 	for _, n := range start.locals() {
 		v := &vertex{number: 2 * len(s.order), relation: n.RA, stored: n.Place}
 		for _, in := range n.RA.Inputs {
