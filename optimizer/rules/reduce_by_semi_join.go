@@ -73,14 +73,14 @@ func groupBelow(c *Context, n *ra.Node, id ra.ColumnID) (*ra.Node, ra.ColumnID) 
 	return nil, 0
 }
 
-// reducedBy reports whether column g of n is already semi-joined with the other column, even if that semi-join has been
-// pushed further down.
+// reducedBy reports whether column g of n is already semi-joined with the other column, or with a choice of its rows
+// (EliminateWiderSemiJoin leaves only that one), even if that semi-join has been pushed further down.
 func reducedBy(n *ra.Node, g ra.ColumnID, other *ra.Node, id ra.ColumnID) bool {
 	for {
 		switch n.Op {
 		case ra.SemiJoin:
 			for _, q := range n.Equi {
-				if n.Inputs[1] == other && q.R.ID == id && q.L.ID == n.Inputs[0].Cols[n.Index(g)].ID {
+				if q.L.ID == n.Inputs[0].Cols[n.Index(g)].ID && chosenFrom(n.Inputs[1], q.R.ID, other, id) {
 					return true
 				}
 			}
