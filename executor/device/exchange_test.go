@@ -78,14 +78,14 @@ func TestExchangeCopies(t *testing.T) {
 				}
 				sent = append(sent, c)
 			}
-			parts := []values.Part{{Site: 2, Rows: []int32{5, 0, 2}, N: 3}, {Site: 0, N: 2}, {Site: 1, Rows: []int32{}},
+			parts := []values.Part{{Site: 2, Rows: []int32{5, 2, 0}, N: 3}, {Site: 0, N: 2}, {Site: 1, Rows: []int32{}},
 				{Site: 1, N: 4}}
 			for range sites {
 				to := columnsOf(kind, size, 9, 9)
 				to.SetValid(slices.Repeat([]byte{7}, 9))
 				got = append(got, to)
 			}
-			from := []*column.Column{column.Gather(sent[2], []int32{5, 0, 2}), sent[0], sent[1]}
+			from := []*column.Column{column.Gather(sent[2], []int32{5, 2, 0}), sent[0], sent[1]}
 			for _, c := range from {
 				for r := range c.Len() {
 					want = append(want, column.Gather(c, []int32{int32(r)}))
@@ -221,7 +221,7 @@ func TestExchangeRefuses(t *testing.T) {
 func TestExchangeEnds(t *testing.T) {
 	net := NewNetwork(2)
 	one := columnsOf(kernels.Float64, 1, 0, 1)
-	for range 2 {
+	for range 3 {
 		ctx, cancel := context.WithCancel(context.Background())
 		over := make(chan error, 1)
 		go func() { over <- net.Port(0).Exchange(ctx, moving(1, one), columnsOf(kernels.Float64, 1, 0, 0)) }()
