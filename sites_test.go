@@ -46,6 +46,12 @@ CREATE VIEW grouped AS SELECT sum(best ^ 2) FROM (SELECT a.u, max(dot(w.v, h.v))
     FROM a JOIN w USING (u) JOIN h USING (name, kind) GROUP BY a.u) AS x;
 CREATE VIEW toned AS SELECT sum((a.x - coalesce(tone.b, 1.5) - coalesce(tone.f, 0.5) * h.s) ^ 2)
     FROM a JOIN h USING (name, kind) JOIN tone ON tone.kind = a.kind OR tone.kind = 'd';
+CREATE VIEW other AS SELECT a.u, a.name, random_int(23, current_seed(), ARRAY[current_step(), a.u]) AS o FROM a;
+CREATE VIEW drawn AS SELECT sum((o.v[1] - u.v[2] * other.o) ^ 2)
+    FROM other JOIN w AS o ON o.u = other.o JOIN w AS u ON u.u = other.u;
+CREATE VIEW away AS SELECT sum(sqnorm(w.v)) FROM w WHERE w.u NOT IN (SELECT o FROM other);
+CREATE VIEW turns AS SELECT sum(s ^ 2) FROM (SELECT a.name, sum(dot(w.v, w.v) * a.x) AS s FROM a JOIN w USING (u)
+    GROUP BY a.name HAVING sum(a.x * sin(a.u * current_step())) > 0) AS q;
 CREATE VIEW narrow AS SELECT sum((a.x - c.r * (1 + h.s)) ^ 2) FROM a JOIN h USING (name, kind) CROSS JOIN c;`
 
 // sitesRuns are runs of train on that model.
@@ -70,8 +76,11 @@ var sitesRuns = map[string]string{
 	"one run, another one": `CALL train('loss', ARRAY['w', 'h'], lr => 0.05, epochs => 2);
 		UPDATE w SET v = v * 2 WHERE u < 9; UPDATE h SET s = 1;
 		CALL train('loss', ARRAY['w', 'h'], lr => 0.05, epochs => 2)`,
-	"NULL moves": `CALL train('toned', ARRAY['tone.b', 'h.s'], lr => 0.05, epochs => 3)`,
-	"real":       `CALL train('narrow', ARRAY['c.r', 'h.s'], lr => 0.05, epochs => 4)`,
+	"keys that a step draws":     `CALL train('drawn', ARRAY['w.v'], optimizer => 'sgd', lr => 1e-6, epochs => 4)`,
+	"partners that a step draws": `CALL train('away', ARRAY['w.v'], optimizer => 'sgd', lr => 0.01, epochs => 4)`,
+	"groups that a step chooses": `CALL train('turns', ARRAY['w.v'], optimizer => 'sgd', lr => 1e-4, epochs => 4)`,
+	"NULL moves":                 `CALL train('toned', ARRAY['tone.b', 'h.s'], lr => 0.05, epochs => 3)`,
+	"real":                       `CALL train('narrow', ARRAY['c.r', 'h.s'], lr => 0.05, epochs => 4)`,
 }
 
 // figures are all numbers that a run leaves: those of its log, and the parameters.

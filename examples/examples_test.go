@@ -114,13 +114,13 @@ func TestEveryScript(t *testing.T) {
 	}
 }
 
-// run runs the script on a fresh store and checks its figure and the losses of its training runs.
-func (e *example) run(t *testing.T, script string) {
+// run runs the script on a fresh store and checks its figure and the losses of its training runs, which it returns.
+func (e *example) run(t *testing.T, script string, options ...string) map[string][]float64 {
 	if testing.Short() {
 		t.Skip("trains a model")
 	}
 	store := filepath.Join(t.TempDir(), "store.db")
-	args := []string{"--store", store, "--format", "csv", "-v", "seed=1"}
+	args := append([]string{"--store", store, "--format", "csv", "-v", "seed=1"}, options...)
 	if e.data {
 		args = append(args, "-v", "data="+need.Data(t))
 	}
@@ -142,6 +142,7 @@ func (e *example) run(t *testing.T, script string) {
 			t.Errorf("run %s: the loss did not fall: %g over the first %d steps, %g over the last", run, first, tenth, end)
 		}
 	}
+	return losses
 }
 
 func (e *example) check(t *testing.T, value string) {

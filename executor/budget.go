@@ -450,6 +450,12 @@ func (m *holdings) smallest(fixed int64, vals []tried) int64 {
 // tooLittle is the error of a budget that the plan does not fit into even where it spills. fixed is as in works.
 func (m *holdings) tooLittle(fixed int64, vals []tried) error {
 	least := m.smallest(fixed, vals)
+	if n := int64(m.opt.sites); n > 1 {
+		return sqlerr.New(sqlerr.OutOfMemory,
+			"a site needs %s of memory even where it spills, and the budget of each of %d sites is %s",
+			values.Size(float64(least)), n, values.Size(float64(m.opt.Memory))).
+			WithHint("Set --memory, or relgrad.memory, to at least %dMB; or read fewer rows or smaller chunks.", n*least>>20)
+	}
 	return sqlerr.New(sqlerr.OutOfMemory, "the plan needs %s of memory even where it spills, and the budget is %s",
 		values.Size(float64(least)), values.Size(float64(m.opt.Memory))).
 		WithHint("Set --memory, or relgrad.memory, to at least %dMB; or read fewer rows or smaller chunks.", least>>20)

@@ -205,17 +205,11 @@ func (st *stage) moved(l *link, i int) (*values.Val, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := l.relation().Cols[i]
-	x, sp := &values.Exchange{Number: l.number + i, Parts: parts}, st.Space(0)
-	if n := l.receive[st.p.number]; n != nil {
-		r, err := st.Relation(n)
-		if err != nil {
-			return nil, err
-		}
-		sp = r.Space
-	}
+	c, rows := l.relation().Cols[i], 0
+	x := &values.Exchange{Number: l.number + i, Parts: parts}
 	c.Type.Nullable = false
 	for _, part := range parts {
+		rows += part.N
 		v, err := st.at(part.Site, l).leavingCol(l, i)
 		if err != nil {
 			return nil, err
@@ -227,7 +221,7 @@ func (st *stage) moved(l *link, i int) (*values.Val, error) {
 			return nil, err
 		}
 	}
-	v := st.main.Exchange(x, c.Name, c.Type, sp, l.varies[i])
+	v := st.main.Exchange(x, c.Name, c.Type, st.Space(rows), l.varies[i] || l.perStep)
 	if x.Sent != nil && x.Sent.Vary && !v.Vary {
 		return nil, internal("exchange %d of column %s is run once, and its numbers change", l.number, c.Name)
 	}

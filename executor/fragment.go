@@ -25,9 +25,9 @@ type fragments struct {
 type link struct {
 	number  int // of its first column among all columns that are exchanged
 	node    *physical.Node
-	perStep bool       // its rows may change from step to step
+	perStep bool       // what the structure reads of it may change from step to step
 	wanted  []int      // the columns that are read, or by which rows are told apart or spread
-	varies  []bool     // by column: a parameter or a step changes its values, but not the rows
+	varies  []bool     // by column: its values come with each run, not with the structure
 	send    []*ra.Node // by site: the relation whose rows leave it; nil: it has none
 	receive []*ra.Node // by site: the Scan of the rows that arrive; nil: none do
 }
@@ -58,7 +58,7 @@ func (l *link) sources(site int) (out []int) {
 // cut lists the exchanges of a plan.
 func cut(p *physical.Plan) *fragments {
 	f := &fragments{plan: p, flow: structure.Analyse(p.Logical()), of: map[*physical.Node]*link{}}
-	number := 0
+	number, read := 0, structural(p)
 	p.Walk(func(n *physical.Node) {
 		of := n.Relation()
 		for _, c := range of.Cols {
@@ -73,12 +73,93 @@ func cut(p *physical.Plan) *fragments {
 			if f.flow.Need[of][i] || of.IsKey(c.ID) || slices.Contains(n.By, c.ID) {
 				l.wanted = append(l.wanted, i)
 			}
+			column := structure.ColumnOf{Node: of, Col: i}
+			l.perStep = l.perStep || read[column] && f.flow.Column[column]
+		}
+		for i, c := range of.Cols {
 			l.varies = append(l.varies, c.Dep || !l.perStep && f.flow.Column[structure.ColumnOf{Node: of, Col: i}])
 		}
 		number += len(of.Cols)
 		f.links, f.of[n] = append(f.links, l), l
 	})
 	return f
+}
+
+// structural lists the columns that the structure of a plan reads, and all that they are computed from.
+func structural(p *physical.Plan) map[structure.ColumnOf]bool {
+	r := &reads{columns: map[structure.ColumnOf]bool{}, parts: map[*ra.Node]*kernels.Asker{}}
+	p.Walk(func(n *physical.Node) {
+		of := n.Relation()
+		for _, id := range n.By {
+			r.mark(of, of.Index(id))
+		}
+		if n.Op != physical.Local {
+			return
+		}
+		for _, e := range of.Pred {
+			r.within(of).Any(e)
+		}
+		for _, q := range of.Equi {
+			for _, c := range []kernels.Col{q.L, q.R} {
+				r.mark(of.Inputs[c.Input], of.Inputs[c.Input].Index(c.ID))
+			}
+		}
+		for _, g := range of.Group {
+			r.mark(of.Inputs[0], of.Inputs[0].Index(g))
+		}
+		for k := range of.Key {
+			for _, in := range of.Inputs {
+				if of.Op == ra.Add {
+					r.mark(in, k)
+				}
+			}
+		}
+	})
+	return r.columns
+}
+
+// reads are columns that something reads, with all that they are computed from.
+type reads struct {
+	columns map[structure.ColumnOf]bool
+	parts   map[*ra.Node]*kernels.Asker
+}
+
+// within marks what expressions of n read, each part once.
+func (r *reads) within(n *ra.Node) *kernels.Asker {
+	if r.parts[n] == nil {
+		r.parts[n] = kernels.NewAsker(func(x *kernels.Expr) bool {
+			if x.IsCol {
+				in := n.Inputs[x.Col.Input]
+				r.mark(in, in.Index(x.Col.ID))
+			}
+			return false
+		})
+	}
+	return r.parts[n]
+}
+
+// mark marks column i of n.
+func (r *reads) mark(n *ra.Node, i int) {
+	if r.columns[structure.ColumnOf{Node: n, Col: i}] {
+		return
+	}
+	r.columns[structure.ColumnOf{Node: n, Col: i}] = true
+	switch n.Op {
+	case ra.Select, ra.Join:
+		r.within(n).Any(n.Out[i])
+	case ra.Aggregate:
+		if in := n.Inputs[0]; i < len(n.Group) {
+			r.mark(in, in.Index(n.Group[i]))
+		} else if a := n.Aggs[i-len(n.Group)]; a.Fn != ra.CountRows {
+			r.mark(in, in.Index(a.Arg))
+		}
+	case ra.Union, ra.Add:
+		for _, in := range n.Inputs {
+			r.mark(in, i)
+		}
+	case ra.SemiJoin, ra.AntiJoin:
+		r.mark(n.Inputs[0], i)
+	}
 }
 
 // site is the plan of a site: the results that lie there, then what exchanges take from it. results are the positions
@@ -143,8 +224,8 @@ func (b *siteBuilder) node(n *physical.Node) *ra.Node {
 // another column of their identity.
 func (b *siteBuilder) arriving(of *ra.Node, l *link, name string) *ra.Node {
 	t := &ra.Table{Name: name, Rows: -1}
-	out := &ra.Node{Op: ra.Scan, Table: t, Key: of.Key, Unique: of.Unique, Fixed: of.Fixed, PerStep: b.flow.Structure[of],
-		Pos: of.Pos}
+	out := &ra.Node{Op: ra.Scan, Table: t, Key: of.Key, Unique: of.Unique, Fixed: of.Fixed,
+		PerStep: l != nil && l.perStep, Pos: of.Pos}
 	for i, c := range of.Cols {
 		c.Dep = l != nil && l.varies[i]
 		out.Cols = append(out.Cols, c)

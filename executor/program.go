@@ -42,6 +42,7 @@ type Options struct {
 	Devices   []device.Device // of each site; the caller closes them; nil: the processors
 
 	forms []*forms.Form // nil: all, in the order of their names
+	sites int           // that share the memory; 0: one
 }
 
 // Program is a compiled plan, at one site or at several. It is for one goroutine at a time.
@@ -51,7 +52,9 @@ type Program struct {
 	source  *spreadSource   // nil: there is one site
 	network *device.Network // nil: there is one site
 	env     kernels.Env
-	params  []*Param // of several sites
+	params  []*Param      // of several sites
+	spills  func(Spilled) // tells once that something lies in files; nil: nobody asks, or it has been told
+	broken  bool          // a run has failed: some sites have computed what is computed once, others have not
 }
 
 // Compile builds the structure of the run and the value program, for one site. src is read until Close.
@@ -73,7 +76,7 @@ func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (*P
 // of the memory.
 func CompileSites(ctx context.Context, plan *physical.Plan, src ra.Source, opt Options) (_ *Program, err error) {
 	defer guard(&err)
-	p := &Program{roots: plan.Logical().Roots, network: device.NewNetwork(plan.Sites)}
+	p := &Program{roots: plan.Logical().Roots, network: device.NewNetwork(plan.Sites), spills: opt.Spills}
 	if p.source, err = newSpread(src, plan); err != nil {
 		return nil, err
 	}
@@ -86,7 +89,7 @@ func CompileSites(ctx context.Context, plan *physical.Plan, src ra.Source, opt O
 	for n := range plan.Sites {
 		own, whole, b := f.site(n)
 		o := opt
-		o.Workers = max(1, (all+plan.Sites-1-n)/plan.Sites)
+		o.Workers, o.Spills, o.sites = max(1, (all+plan.Sites-1-n)/plan.Sites), nil, plan.Sites
 		var d device.Device
 		if n < len(opt.Devices) {
 			d = opt.Devices[n]
@@ -128,6 +131,14 @@ func (p *Program) compiled(ctx context.Context, opt Options) (_ *Program, err er
 	return p, p.ownParams()
 }
 
+// tell reports once what lies in files, of several sites.
+func (p *Program) tell() {
+	if p.spills != nil && slices.ContainsFunc(p.sites, func(s *site) bool { return s.ledger.told }) {
+		p.spills(p.Spilled())
+		p.spills = nil
+	}
+}
+
 // each calls f for the sites, one after the other.
 func (p *Program) each(f func(s *site) error) error {
 	for _, s := range p.sites {
@@ -164,18 +175,21 @@ func (p *Program) Run(ctx context.Context, env kernels.Env) (err error) {
 	if err := p.enterStep(ctx, env); err != nil {
 		return err
 	}
+	p.tell()
 	if err := p.each((*site).name); err != nil {
 		return err
 	}
 	for _, s := range p.sites {
 		s.release(false)
 	}
-	return p.together(ctx, func(ctx context.Context, s *site) error { return s.values(ctx) })
+	err = p.together(ctx, func(ctx context.Context, s *site) error { return s.values(ctx) })
+	p.broken = err != nil && len(p.sites) > 1
+	return err
 }
 
 // enterStep builds the structure of a step and lowers its values.
 func (p *Program) enterStep(ctx context.Context, env kernels.Env) error {
-	again := env.Seed != p.env.Seed
+	again := env.Seed != p.env.Seed || p.broken
 	p.env = env
 	for _, s := range p.sites {
 		s.ctx, s.env = ctx, env
@@ -185,8 +199,10 @@ func (p *Program) enterStep(ctx context.Context, env kernels.Env) error {
 	}
 	if again {
 		if err := p.structure(ctx); err != nil {
+			p.broken = true
 			return err
 		}
+		p.broken = false
 	}
 	for _, s := range p.sites {
 		if s.steps {

@@ -46,7 +46,7 @@ func (p *site) name() error {
 		return nil
 	}
 	for _, r := range p.plan.Roots {
-		for _, id := range r.Cols {
+		for _, id := range slices.Concat(r.Cols, r.Node.Key) {
 			if i := r.Node.Index(id); !r.Node.Cols[i].Type.IsFloat() || slices.Contains(r.Node.Key, id) {
 				if _, err := p.run.Vector(r.Node, i); err != nil {
 					return err

@@ -29,7 +29,7 @@ func Sites() randquery.Engine {
 			}
 			var first [][]interp.Row
 			for _, workers := range []int{1, 5} {
-				o := executor.Options{Workers: workers, Force64: !hasReal(db), Env: *env}
+				o := executor.Options{Workers: workers, Force64: !hasReal(db), Env: *env, Many: workers > 1}
 				program, err := executor.CompileSites(ctx, p, db, o)
 				var rows [][]interp.Row
 				if err == nil {
