@@ -100,6 +100,7 @@ var debugRows = false
 
 // TestMain fails where buffers are left at the end of all tests, which run beside each other.
 func TestMain(m *testing.M) {
+	skipOnDevice()
 	before, _ := tensor.LiveBuffers()
 	code := m.Run()
 	if count, bytes := tensor.LiveBuffers(); code == 0 && count != before {

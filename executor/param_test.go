@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/column"
-	"github.com/relgrad/relgrad/executor/device"
-	"github.com/relgrad/relgrad/executor/device/plain"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -107,44 +105,40 @@ func TestParametersInPlace(t *testing.T) {
 	}
 }
 
-// TestCopiesKeepNulls: a parameter that takes another program's values keeps its NULLs, at each copy, on both devices.
+// TestCopiesKeepNulls: a parameter that takes another program's values keeps its NULLs, at each copy.
 func TestCopiesKeepNulls(t *testing.T) {
 	t.Parallel()
-	for _, d := range []func() device.Device{func() device.Device { return nil },
-		func() device.Device { return &plain.Plain{} }} {
-		compile := func() (*Program, *Param) {
-			src, b := &memory{}, ra.NewBuilder()
-			v := column.Of(kernels.Type{Kind: kernels.Float32}, []float32{1, 2, 3})
-			v.SetNull(1)
-			w := src.add("w", 1, ints(0, 1, 2), v)
-			w.Cols[1].Type.Nullable = true
-			s := b.Scan(w, func(col int) bool { return col == 1 })
-			agg, err := b.Aggregate(s, nil, []ra.AggCol{{Name: "n", Agg: ra.Agg{Fn: ra.Count, Arg: s.Cols[1].ID}}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := Compile(context.Background(), &ra.Plan{Roots: []ra.Root{all(agg, "r")}}, src,
-				Options{Devices: []device.Device{d()}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return p, p.Param(w, 1)
+	compile := func() (*Program, *Param) {
+		src, b := &memory{}, ra.NewBuilder()
+		v := column.Of(kernels.Type{Kind: kernels.Float32}, []float32{1, 2, 3})
+		v.SetNull(1)
+		w := src.add("w", 1, ints(0, 1, 2), v)
+		w.Cols[1].Type.Nullable = true
+		s := b.Scan(w, func(col int) bool { return col == 1 })
+		agg, err := b.Aggregate(s, nil, []ra.AggCol{{Name: "n", Agg: ra.Agg{Fn: ra.Count, Arg: s.Cols[1].ID}}})
+		if err != nil {
+			t.Fatal(err)
 		}
-		from, w := compile()
-		defer from.Close()
-		to, u := compile()
-		defer to.Close()
-		for range 3 {
-			err := u.Copy(w)
-			if err == nil {
-				err = to.Run(context.Background(), kernels.Env{})
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if out, err := to.Result(0); err != nil || out[0].I64()[0] != 2 {
-				t.Errorf("%T: %v values that are not NULL (%v)", d(), out[0].I64(), err)
-			}
+		p, err := CompileOn(context.Background(), &ra.Plan{Roots: []ra.Root{all(agg, "r")}}, src, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p, p.Param(w, 1)
+	}
+	from, w := compile()
+	defer from.Close()
+	to, u := compile()
+	defer to.Close()
+	for range 3 {
+		err := u.Copy(w)
+		if err == nil {
+			err = to.Run(context.Background(), kernels.Env{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, err := to.Result(0); err != nil || out[0].I64()[0] != 2 {
+			t.Errorf("%v values that are not NULL (%v)", out[0].I64(), err)
 		}
 	}
 }

@@ -58,7 +58,7 @@ type onDevice struct {
 	cols    []*forms.Updated
 	numbers forms.StepNumbers
 	step    *forms.Step
-	own     *plain.Plain // the device with memory of its own; nil: it has the host's
+	own     device.Device // the device with memory of its own; nil: it has the host's
 	mirrors []mirror
 }
 
@@ -99,7 +99,10 @@ func (o *onDevice) fetch() (err error) {
 
 // begin makes the instructions, without gradients.
 func (o *onDevice) begin() (err error) {
-	o.own, _ = devices[cmp.Or(o.name, "processors")](1).(*plain.Plain)
+	d := devices[cmp.Or(o.name, "processors")](1)
+	if _, host := d.(*cpu.Machine); !host {
+		o.own = d
+	}
 	var slots []*Slot
 	var types []kernels.Type
 	for _, x := range o.columns {
@@ -175,8 +178,8 @@ func (o *onDevice) Update(ctx context.Context, step int64) (err error) {
 			return err
 		}
 	}
-	var d device.Device = o.own
-	if o.own == nil {
+	d := o.own
+	if d == nil {
 		d = devices[cmp.Or(o.name, "processors")](o.workers)
 		defer d.Close()
 	}

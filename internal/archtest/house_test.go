@@ -39,7 +39,7 @@ var houseRules = []struct {
 
 // registries are folders with a file for each thing.
 var registries = map[string]bool{"kernels": true, "optimizer/rules": true, "sqlfront/bind": true,
-	"rjp": true, "executor/forms": true}
+	"rjp": true, "executor/forms": true, "executor/device/cpu": true}
 
 // formRooms are the folders that know kernels by name.
 var formRooms = map[string]bool{"kernels": true, "kernels/cpu": true, "executor/values": true, "executor/forms": true,

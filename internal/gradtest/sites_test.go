@@ -16,8 +16,8 @@ import (
 
 // drawn are losses whose rows and keys are drawn at each step.
 var drawn = []Loss{
-	{"SELECT sum(sqnorm(o.v) * n.k) FROM (SELECT src, random_int(4, current_seed(), ARRAY[current_step(), src, dst]) AS k " +
-		"FROM adj) n JOIN w0 o ON o.node = n.k", []string{"w0"}},
+	{"SELECT sum(sqnorm(o.v) * n.k) FROM (SELECT src, random_int(4, current_seed(), ARRAY[current_step(), src, dst]) " +
+		"AS k FROM adj) n JOIN w0 o ON o.node = n.k", []string{"w0"}},
 	{"SELECT sum(s * s) FROM (SELECT dst, sum(weight) AS s FROM adj GROUP BY dst " +
 		"HAVING sum(weight * sin(src * current_step())) > 0) q", []string{"adj"}},
 	{"SELECT sum(sqnorm(v)) FROM w0 WHERE node NOT IN (SELECT random_int(4, current_seed(), ARRAY[current_step(), src]) " +

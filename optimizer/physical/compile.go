@@ -1,6 +1,9 @@
 package physical
 
 import (
+	"slices"
+
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -9,7 +12,7 @@ import (
 type Sites struct {
 	N int
 	// Stored says where the rows of a Scan or an Opaque lie; nil, or false: by the hash of the identity, and at site 0
-	// where that has no column.
+	// where that has no column, or Scans of the table differ in it.
 	Stored func(n *ra.Node) (Placement, bool)
 	// Result says where the rows of result i are to lie, by its columns; nil, or false: at site 0. The gradient of a
 	// parameter belongs where the parameter lies.
@@ -30,6 +33,7 @@ func Compile(p *ra.Plan, on Sites) (*Plan, error) {
 	}
 	c.plan = out
 	logical := ra.Clone(p)
+	c.keyless = keyless(logical)
 	var err error
 	ra.Walk(func(n *ra.Node) {
 		if err == nil {
@@ -51,8 +55,9 @@ func Compile(p *ra.Plan, on Sites) (*Plan, error) {
 
 type compiler struct {
 	Sites
-	plan *Plan
-	done map[*ra.Node]*Node
+	plan    *Plan
+	done    map[*ra.Node]*Node
+	keyless map[string]bool
 }
 
 func (c *compiler) node(n *ra.Node) (*Node, error) {
@@ -92,10 +97,27 @@ func (c *compiler) stored(n *ra.Node) Placement {
 			return p
 		}
 	}
-	if n.Op == ra.Opaque || len(n.Key) == 0 {
+	if n.Op == ra.Opaque || len(n.Key) == 0 || c.keyless[n.Table.Schema+"."+n.Table.Name] {
 		return At(0)
 	}
 	return Spread(c.plan.Spread(n, n.Key), n.Key...)
+}
+
+// keyless lists the tables that some Scan reads by another identity than others do: their rows lie in one way only.
+func keyless(p *ra.Plan) map[string]bool {
+	out, keys := map[string]bool{}, map[string][]int{}
+	ra.Walk(func(n *ra.Node) {
+		if n.Op != ra.Scan {
+			return
+		}
+		name := n.Table.Schema + "." + n.Table.Name
+		key := lists.Map(n.Key, func(id ra.ColumnID) int { return n.TableCols[n.Index(id)] })
+		if before, ok := keys[name]; ok && !slices.Equal(before, key) {
+			out[name] = true
+		}
+		keys[name] = key
+	}, p.Nodes()...)
+	return out
 }
 
 // wanted is where the rows of a result are to lie.
