@@ -483,7 +483,7 @@ func (m *holdings) limitHeap() {
 	for _, q := range m.params {
 		limit -= int64(len(q.data.Buffer().Bytes())) * int64(1+len(q.state))
 	}
-	setHeapLimit(&m.ledger, max(limit, m.opt.Memory/windowShare))
+	setHeapLimit(&m.ledger, max(limit, m.opt.Memory/windowShare)*int64(max(m.opt.sites, 1))) // all sites share the heap
 	if m.ledger.released == nil {
 		m.ledger.released = func() { setHeapLimit(&m.ledger, 0) }
 	}

@@ -365,3 +365,91 @@ func TestNullMoves(t *testing.T) {
 		}
 	}
 }
+
+// late is a device that fails when it has run its first list.
+type late struct {
+	*cpu.Machine
+	failed bool
+}
+
+type lateCode struct {
+	device.Code
+	d *late
+}
+
+func (d *late) Prepare(list []*device.Instr, scratch int) (device.Code, error) {
+	code, err := d.Machine.Prepare(list, scratch)
+	return &lateCode{code, d}, err
+}
+
+func (c *lateCode) Run(ctx context.Context, env *kernels.Env, timed bool) error {
+	if err := c.Code.Run(ctx, env, timed); err != nil || c.d.failed {
+		return err
+	}
+	c.d.failed = true
+	time.Sleep(20 * time.Millisecond) // the others are over
+	return sqlerr.New(sqlerr.IO, "too late")
+}
+
+// TestOneSiteFailsLate: where a site fails that the others have not waited for, they have computed what is computed
+// once, and it has not: the next run begins anew at all of them.
+func TestOneSiteFailsLate(t *testing.T) {
+	src, b := &memory{}, ra.NewBuilder()
+	keys, x := column.New(tInt, 20), column.New(kernels.Type{Kind: kernels.Float64}, 20)
+	for i := range 20 {
+		keys.I64()[i], x.F64()[i] = int64(i), float64(i)
+	}
+	plan := &ra.Plan{Roots: []ra.Root{all(b.Scan(src.add("w", 1, keys, x), nil), "r")}}
+	placed, err := physical.Compile(plan, physical.Sites{N: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt := Options{}
+	for s := range 3 {
+		m := cpu.NewMachine(1, tuning.Default())
+		defer m.Close()
+		if opt.Devices = append(opt.Devices, m); s == 2 {
+			opt.Devices[s] = &late{Machine: m}
+		}
+	}
+	p, err := CompileSites(context.Background(), placed, src, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := p.Run(ctx, kernels.Env{}); err == nil || !strings.Contains(err.Error(), "too late") {
+		t.Fatalf("the run in which a site fails gives %v", err)
+	}
+	if err := p.Run(ctx, kernels.Env{}); err != nil {
+		t.Fatalf("the run after it: %v", err)
+	}
+	out, err := p.Result(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := oracle(plan, src, kernels.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sameRows(vectorRows(out), want[0], 0); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestHeapOfSites: all sites of a process share Go's heap. It may be as large as for one site with the whole budget.
+func TestHeapOfSites(t *testing.T) {
+	var limits []int64
+	for _, sites := range []int{1, 4} {
+		m := &holdings{opt: Options{Memory: 1 << 40 / int64(sites), sites: sites}}
+		m.limitHeap()
+		heaps.Lock()
+		limits = append(limits, heaps.limits[&m.ledger])
+		heaps.Unlock()
+		m.ledger.released()
+	}
+	if limits[0] != limits[1] {
+		t.Errorf("one site lets the heap have %d bytes, four let it have %d", limits[0], limits[1])
+	}
+}
