@@ -71,7 +71,10 @@ var included = []string{"gcn_cora_model.sql", "gcn_karate_model.sql", "kge_data.
 
 func TestExamples(t *testing.T) {
 	for _, e := range ours {
-		t.Run(e.script, func(t *testing.T) { e.run(t, filepath.Join(need.Root(), "examples", e.script)) })
+		t.Run(e.script, func(t *testing.T) {
+			script := filepath.Join(need.Root(), "examples", e.script)
+			e.atSites(t, script, e.run(t, script))
+		})
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 var (
 	seedFlag = flag.Int64("seed", 1, "first seed of TestRandom")
 	nFlag    = flag.Int("queries", 0, "number of queries of TestRandom; 0: the usual")
+	siteFlag = flag.Int("sites", 3, "run every n-th query of TestRandom at several sites")
 	allFlag  = flag.Bool("all", false, "report all findings of TestRandom, in one line each")
 )
 
@@ -51,7 +52,7 @@ func TestRandom(t *testing.T) {
 				return
 			}
 			defer done()
-			c := &randquery.Checker{Elements: 2, Engines: []randquery.Engine{engines.Executor(), engines.Sites(), lite}}
+			c := &randquery.Checker{Elements: 2}
 			for {
 				mu.Lock()
 				seed := next
@@ -60,6 +61,10 @@ func TestRandom(t *testing.T) {
 				mu.Unlock()
 				if stop {
 					break
+				}
+				c.Engines = []randquery.Engine{engines.Executor(), lite}
+				if seed%int64(*siteFlag) == 0 {
+					c.Engines = append(c.Engines, engines.Sites())
 				}
 				start := time.Now()
 				err := guarded(c, seed)
