@@ -56,7 +56,8 @@ func requests(b *bridge) {
 	say("param_table", "public.w")
 	b.gives(strings.ReplaceAll("SELECT count(*) FROM "+script("say param_table", `J SELECT * FROM "S 1"."W"`), "NULL::w",
 		`NULL::"S 1"."W", step => 7`), "0", `NOTICE: "S 1"."W"`)
-	b.must("SET relgrad.memory = '1GB'; SET relgrad.threads = 3; SET relgrad.engine = chunk")
+	b.must("SET relgrad.memory = '1GB'; SET relgrad.threads = 3; SET relgrad.sites = 4; SET relgrad.engine = chunk")
+	say("sites", "4")
 	say("memory", "1073741824")
 	say("threads", "3")
 	say("engine", "chunk")
@@ -109,6 +110,7 @@ func refusalsOfCalls(b *bridge) {
 		"SET relgrad.step = 'x'":                  "22023 invalid value for parameter",
 		"SET relgrad.motor = 1":                   "42602 invalid configuration parameter name",
 		"SET relgrad.threads = 5000":              "22023 5000 is outside the valid range",
+		"SET relgrad.sites = 0":                   "22023 0 is outside the valid range",
 	} {
 		code, message, _ := strings.Cut(want, " ")
 		e := b.fails(sql, code, message)

@@ -50,7 +50,7 @@ func TestSafety(t *testing.T) {
 		{"Resumes", resumes}, {"Records", records}, {"ViewRights", viewRights}, {"Guarded", guarded},
 		{"GradTables", gradTables}, {"Caps", caps},
 		{"NotPermitted", notPermitted}, {"NotRunning", notRunning}, {"Portable", portable}, {"PortablePaths", portablePaths},
-		{"SettingsPage", settingsPage},
+		{"SettingsPage", settingsPage}, {"Sites", sites},
 		{"Dropped", dropped}, {"Dump", dump}, {"Upgrade", upgrade},
 	} {
 		t.Run(x.name, func(t *testing.T) {
