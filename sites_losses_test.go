@@ -71,6 +71,9 @@ var sitesLosses = map[string][]string{
 		"INSERT INTO w VALUES (99, '{1,2,3}', NULL, 'x') RETURNING u",
 		"SELECT u, v, coalesce(b, -9) FROM gradient('loss', NULL::w) ORDER BY u",
 		"UPDATE w SET b = 1 WHERE b IS NULL RETURNING u", "SELECT u, v, b FROM gradient('loss', NULL::w) ORDER BY u"},
+	"NULLs that change": {"", "SELECT u, v, coalesce(b, -9) FROM gradient('loss', NULL::w) ORDER BY u",
+		"UPDATE w SET b = CASE WHEN b IS NULL THEN 1 WHEN u % 2 = 0 THEN NULL ELSE b END RETURNING u",
+		"SELECT u, v, coalesce(b, -9) FROM gradient('loss', NULL::w) ORDER BY u"},
 	"backward": {"SELECT backward('loss', ARRAY['w', 'h'])", "SELECT u, v, coalesce(b, -5) FROM w_grad ORDER BY u",
 		"SELECT v, s FROM h_grad ORDER BY name, kind"},
 	"products of matrices": {`CREATE TABLE k (i int, j int, v real[][], PRIMARY KEY (i, j));
@@ -124,6 +127,9 @@ func drawnRun(r *rand.Rand) string {
 		1+r.Intn(5), r.Intn(9))
 	call += pick("", ", clip_norm => 0.3", ", clip_norm => 5") + pick("", ", sparse => true") +
 		pick("", ", schedule => 'cosine'", ", schedule => 'step', step_size => 2, gamma => 0.5", ", warmup => 3")
+	if r.Intn(9) == 0 {
+		return call + ", before_step => 'UPDATE w SET b = NULL WHERE u = 2 + current_step()')" // refused
+	}
 	return call + pick("", ", batch => 'a', batch_size => 25", ", validate => 'mean', every => 2, patience => 1",
 		", before_step => 'UPDATE seen SET weight = weight + u'", ", before_step => 'DELETE FROM a WHERE u = current_step()'",
 		", before_step => 'UPDATE w SET b = b * 0.9 WHERE u > 7; UPDATE h SET s = s + 0.1'") + ")"

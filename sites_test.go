@@ -116,25 +116,27 @@ func far(got, want []float64, tol float64) error {
 	return nil
 }
 
-// TestSitesTrain: training at several sites gives the losses and the parameters of one site, the same bits each time.
+// TestSitesTrain: training at several sites gives the losses and the parameters of one site, the same bits each time
+// and with any number of workers.
 func TestSitesTrain(t *testing.T) {
 	for name, script := range sitesRuns {
 		t.Run(name, func(t *testing.T) {
-			run := func(sites int) []float64 {
+			run := func(sites, workers int) []float64 {
 				db := modelAt(t, sites)
+				db.Engine.Workers = workers
 				mustRun(t, db, script)
 				return figures(t, db)
 			}
-			tol, want := 1e-9, run(1)
+			tol, want := 1e-9, run(1, 2)
 			if name == "real" {
 				tol = 1e-5
 			}
 			for _, sites := range []int{2, 3, 7} {
-				got := run(sites)
+				got := run(sites, 2)
 				if err := far(got, want, tol); err != nil {
 					t.Errorf("%d sites: %+v", sites, err)
 				}
-				if sites == 3 && !reflect.DeepEqual(got, run(sites)) {
+				if sites == 3 && !reflect.DeepEqual(got, run(sites, 7)) {
 					t.Errorf("%d sites give other bits the second time", sites)
 				}
 			}

@@ -227,6 +227,10 @@ func (p *Program) Reload(ctx context.Context, t *ra.Table, col int) (err error) 
 	if !found {
 		return internal("%s.%s is no parameter of the plan", t.Name, t.Cols[col].Name)
 	}
+	if q := p.Param(t, col); p.source != nil { // which rows are NULL may have changed
+		q.allValid(q.home.(*owners).parts)
+		q.data.SetValid(slices.Clone(q.Valid))
+	}
 	return nil
 }
 

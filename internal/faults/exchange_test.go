@@ -123,6 +123,8 @@ func init() {
 		{"results come in the order of sites", "executor/program.go", "	if len(at) < 2 {", "	if len(at) > 0 {", sitesCalls},
 		{"a changed parameter is read by the rows of before", "executor/owners.go", "		of.rows = nil\n		defer", "		defer",
 			stepOfAll},
+		{"NULLs that a parameter gets are not seen", "executor/owners.go", "		q.allValid(q.home.(*owners).parts)\n", "",
+			"./ -run=TestSitesDrawn"},
 		{"sites free what others still read", "executor/program.go",
 			"	if err := p.each((*site).name); err != nil {\n		return err\n	}\n", "", sitesTrain},
 		{"a loss that was compiled for other sites is taken", "engine/cache.go", "\"\\x00\" + strconv.Itoa(db.sites())",
