@@ -16,8 +16,18 @@ import (
 
 // owners is the home of a parameter whose rows lie at several sites.
 type owners struct {
-	parts []part
-	of    map[*column.Column][]*column.Column // by column: those of the parts
+	parts  []part
+	of     map[*column.Column][]*column.Column // by column: those of the parts
+	states [][]*column.Column                  // by buffer of the optimizer: those of the parts
+}
+
+// collect makes the columns of the optimizer's buffers, which only a run that goes on, or is kept, looks at.
+func (o *owners) collect(q *Param) {
+	for len(q.state) < len(o.states) {
+		d := column.OnHeap(q.data.Kind(), q.Rows, q.Size, false)
+		o.of[&d] = o.states[len(q.state)]
+		q.state = append(q.state, &d)
+	}
 }
 
 // part is a parameter at one site.
@@ -261,12 +271,10 @@ func (p *Program) Train(cols []Trained, clip float64, numbers int) (*Training, e
 	}
 	for _, c := range cols {
 		o := c.Param.home.(*owners)
-		c.Param.state = nil
-		for b := range c.Buffers {
-			d := column.OnHeap(c.Param.data.Kind(), c.Param.Rows, c.Param.Size, false)
-			c.Param.state = append(c.Param.state, &d)
+		c.Param.state, o.states = nil, make([][]*column.Column, c.Buffers)
+		for b := range o.states {
 			for _, part := range o.parts {
-				o.of[&d] = append(o.of[&d], part.state[b])
+				o.states[b] = append(o.states[b], part.state[b])
 			}
 		}
 	}

@@ -47,7 +47,15 @@ func Detached(t kernels.Type, rows, buffers int) *Param {
 func (q *Param) Values() (*column.Column, error) { return q.data, q.fetch(q.data) }
 
 // State are the optimizer's buffers as they are now, until the next Run or Step.
-func (q *Param) State() ([]*column.Column, error) { return q.state, q.fetch(q.state...) }
+func (q *Param) State() ([]*column.Column, error) { return q.buffers(), q.fetch(q.state...) }
+
+// buffers are the optimizer's buffers, with what they were when they were read last.
+func (q *Param) buffers() []*column.Column {
+	if o, ok := q.home.(*owners); ok {
+		o.collect(q)
+	}
+	return q.state
+}
 
 func (q *Param) fetch(cols ...*column.Column) error {
 	if q.home == nil {
@@ -93,7 +101,7 @@ func (q *Param) Copy(from *Param) error {
 	if err := q.take(q.data, from, from.data); err != nil {
 		return err
 	}
-	for i := range min(len(q.state), len(from.state)) {
+	for i := range min(len(q.buffers()), len(from.buffers())) {
 		if err := q.take(q.state[i], from, from.state[i]); err != nil {
 			return err
 		}

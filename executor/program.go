@@ -386,5 +386,8 @@ func (p *Program) Holds() (n int64) {
 	for _, s := range p.sites {
 		n += s.holds()
 	}
+	for _, q := range p.params { // whole columns, beside those of the sites
+		n += int64(len(q.data.Bytes())) * int64(1+len(q.state))
+	}
 	return n
 }
