@@ -47,7 +47,10 @@ func Detached(t kernels.Type, rows, buffers int) *Param {
 func (q *Param) Values() (*column.Column, error) { return q.data, q.fetch(q.data) }
 
 // State are the optimizer's buffers as they are now, until the next Run or Step.
-func (q *Param) State() ([]*column.Column, error) { return q.buffers(), q.fetch(q.state...) }
+func (q *Param) State() ([]*column.Column, error) {
+	state := q.buffers()
+	return state, q.fetch(state...)
+}
 
 // buffers are the optimizer's buffers, with what they were when they were read last.
 func (q *Param) buffers() []*column.Column {
