@@ -60,6 +60,14 @@ func Explain(ctx context.Context, p *ra.Plan, on Sites) (string, error) {
 	}
 	fmt.Fprintf(&b, "tables lie by the hash of their identity, rows are estimated; a float that moves costs as much as "+
 		"%d operations\n", rate)
-	b.WriteString(found.Plan.FormatWith(func(n *Node) string { return notes[n] }))
+	for _, line := range found.Plan.parallel() {
+		b.WriteString(line + "\n")
+	}
+	b.WriteString(found.Plan.FormatWith(func(n *Node) string {
+		if name := product(n); name != "" {
+			return " (" + name + ")" + notes[n]
+		}
+		return notes[n]
+	}))
 	return b.String(), nil
 }

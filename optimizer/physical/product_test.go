@@ -80,7 +80,11 @@ func TestProducts(t *testing.T) {
 				t.Run(fmt.Sprint(plan, sites, blocks), func(t *testing.T) {
 					h := newHand(t, sites, map[string]int64{"i": blocks[0], "j": blocks[1], "k": blocks[2]})
 					of := h.query(plan, [3]int{2, 2, 2}, x, y)
-					must(t, same(t.Context(), h.product(plan, of), of, h, nil, 0))
+					p := h.product(plan, of)
+					must(t, same(t.Context(), p, of, h, nil, 0))
+					if name := product(p.Roots[0].Node.bare()); sites > 1 && name != plan[:3] {
+						t.Errorf("it is called %q\n%s", name, p.Format())
+					}
 				})
 			}
 		}

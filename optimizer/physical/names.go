@@ -1,0 +1,94 @@
+package physical
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/lists"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// product is the name that a sum over a join has as a product of distributed matrices (TRA 2021, §5.2); "" for others.
+// BMM broadcasts one operand, CMM joins both where the columns lie that are summed over, RMM where columns lie that
+// stay, for which it copies rows before.
+func product(n *Node) string {
+	if n.Op != Local || n.RA.Op != ra.Aggregate || n.Place.Partial || len(n.RA.Group) == 0 ||
+		!slices.ContainsFunc(n.RA.Aggs, func(a ra.Agg) bool { return a.Fn == ra.Sum || a.Fn == ra.GradSum }) {
+		return ""
+	}
+	below, sum := n.Inputs[0], n
+	for below.exchange() || below.RA.Op == ra.Select || below.RA.Op == ra.Aggregate && below.Place.Partial {
+		if below.Op == Local && below.RA.Op == ra.Aggregate {
+			sum = below
+		}
+		below = below.Inputs[0]
+	}
+	if below.RA.Op != ra.Join || len(below.Inputs) != 2 || len(below.RA.Equi) == 0 {
+		return ""
+	}
+	a, b := below.Inputs[0].Place.Kind, below.Inputs[1].Place.Kind
+	switch {
+	case a == Single || b == Single || a == Replicated && b == Replicated:
+		return ""
+	case a == Replicated || b == Replicated:
+		return "BMM"
+	case slices.ContainsFunc(below.Place.By, func(s Same) bool {
+		return slices.ContainsFunc(s, func(id ra.ColumnID) bool { return slices.Contains(sum.RA.Group, id) })
+	}):
+		return "RMM"
+	}
+	return "CMM"
+}
+
+// parallel tells, for each table of parameters, how the plan splits the work on it: by the data where each site has the
+// whole table, by the model where each row stays with its site and the data's rows come there.
+func (p *Plan) parallel() []string {
+	readers, whole, parts := map[*Node][]*Node{}, map[string]bool{}, map[string][]string{}
+	p.Walk(func(n *Node) {
+		for _, in := range n.Inputs {
+			readers[in] = append(readers[in], n)
+		}
+	})
+	var order []string
+	p.Walk(func(n *Node) {
+		dep := func(c ra.Column) bool { return c.Dep }
+		if n.Op != Local || n.RA.Op != ra.Scan || !slices.ContainsFunc(n.RA.Cols, dep) {
+			return
+		}
+		name := n.RA.Table.Name
+		if !slices.Contains(order, name) {
+			order = append(order, name)
+		}
+		for _, r := range readers[n] {
+			switch {
+			case r.Op == Bcast:
+				whole[name] = true
+			case r.Op != Gather && r.Place.Kind != Single:
+				by := lists.Map(r.Place.By, func(s Same) string { return called(r, s) })
+				if text := strings.Join(by, ", "); text != "" && !slices.Contains(parts[name], text) {
+					parts[name] = append(parts[name], text)
+				}
+			}
+		}
+	})
+	return lists.Map(order, func(name string) string {
+		switch {
+		case whole[name] && parts[name] != nil:
+			return fmt.Sprintf("%s: data parallel, and model parallel by %s", name, strings.Join(parts[name], "; "))
+		case whole[name]:
+			return name + ": data parallel"
+		case parts[name] != nil:
+			return fmt.Sprintf("%s: model parallel by %s", name, strings.Join(parts[name], "; "))
+		}
+		return name + ": at one site"
+	})
+}
+
+// called is what a column that n is spread by is called.
+func called(n *Node, s Same) string {
+	if c := n.Relation().Col(s[0]); c != nil {
+		return c.Name
+	}
+	return fmt.Sprint(s[0])
+}

@@ -1,0 +1,40 @@
+package physical
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/relgrad/relgrad/internal/gradtest"
+	"github.com/relgrad/relgrad/optimizer"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// TestParallel: a small table of parameters goes to the data, the data go to a large one, and the plan says so.
+func TestParallel(t *testing.T) {
+	res, err := gradtest.Optimize(t.Context(), gradtest.Graph(), "SELECT sum((r.rating - sum_elements(a.v)) ^ 2) "+
+		"FROM rating r JOIN w0 a ON r.u = a.node", []string{"w0"}, optimizer.Options{})
+	must(t, err)
+	for _, c := range []struct {
+		parameters, data int64
+		want             string
+	}{{10, 100_000, "w0: data parallel"}, {100_000, 1000, "w0: model parallel by node"}} {
+		on := Sites{N: 4, Result: func(i int, of *ra.Node) (Placement, bool) {
+			return Spread(Function{}, of.Key...), i > 0
+		}}
+		even := Even{Sites: 4, Count: func(n *ra.Node) int64 {
+			switch {
+			case len(n.Key) == 0:
+				return 1
+			case n.Op == ra.Scan && n.Table.Name == "w0":
+				return c.parameters
+			}
+			return min(c.data, c.parameters*c.data)
+		}}
+		found, err := Search(t.Context(), res.Plan, on, even, Costs{Rate: rate, Cells: cells})
+		must(t, err)
+		if got := strings.Join(found.Plan.parallel(), "; "); got != c.want {
+			t.Errorf("%d parameters and %d rows of data: %s, not %s\n%s", c.parameters, c.data, got, c.want,
+				found.Plan.Format())
+		}
+	}
+}
