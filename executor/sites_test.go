@@ -324,9 +324,10 @@ func TestNullMoves(t *testing.T) {
 	const rows = 8
 	for null := range rows {
 		for _, c := range []struct {
-			kind  kernels.Kind
-			param bool
-		}{{kernels.Float64, true}, {kernels.Float64, false}, {kernels.Float32, true}, {kernels.Int, false}} {
+			kind          kernels.Kind
+			param, double bool // double: the source has it in double precision
+		}{{kernels.Float64, true, false}, {kernels.Float64, false, false}, {kernels.Float32, true, false},
+			{kernels.Float32, false, true}, {kernels.Int, false, false}} {
 			src, b := &memory{}, ra.NewBuilder()
 			keys, x := column.New(tInt, rows), column.New(kernels.Type{Kind: c.kind}, rows)
 			for i := range rows {
@@ -338,6 +339,12 @@ func TestNullMoves(t *testing.T) {
 			}
 			x.SetNull(null)
 			s := b.Scan(src.add("w", 1, keys, x), func(col int) bool { return col == 1 && c.param })
+			if c.double {
+				y := column.New(kernels.Type{Kind: kernels.Float64}, rows)
+				y.Fill(x)
+				y.SetValid(x.Valid())
+				src.tables["w"][1] = y
+			}
 			plan := &ra.Plan{Roots: []ra.Root{all(s, "r")}}
 			placed, err := physical.Compile(plan, physical.Sites{N: 4})
 			if err != nil {

@@ -120,7 +120,7 @@ func (c *compiler) constant(v *values.Val) int {
 }
 
 // load reads rows of a column, through an index if there is one. The cell has the column's kind; if that differs from
-// the val's (a real column in a wide graph) it is converted.
+// the val's (a real column in a wide graph, or one that a source has in double precision) it is converted.
 func (c *compiler) load(v *values.Val, idx *structure.Index, uniform bool) (int, error) {
 	if idx.Virtual() || c.order.Virtual() {
 		return 0, sqlerr.Broken("executor", "rows of a grid are read that have not been listed")
@@ -134,8 +134,11 @@ func (c *compiler) load(v *values.Val, idx *structure.Index, uniform bool) (int,
 	}
 	t := v.Type
 	stored := t
-	if v.Data.Kind() == column.F32 {
+	switch k := v.Data.Kind(); {
+	case k == column.F32:
 		stored.Kind = kernels.Float32
+	case k == column.F64 && t.IsFloat():
+		stored.Kind = kernels.Float64
 	}
 	r := c.cell(stored, uniform)
 	o := &device.Op{Code: device.OpLoad, Out: r, Mask: -1, V: v, Idx: idx}
