@@ -14,7 +14,7 @@ import (
 // The limits of Explain.
 const (
 	mostSites = 1 << 10
-	mostCells = 1 << 22
+	mostCells = 1 << 16
 	rate      = 32 // operations in the time of a float that moves
 )
 

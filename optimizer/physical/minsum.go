@@ -19,72 +19,145 @@ type table struct {
 
 // minSum finds the choice of each variable for which the sum of the tables is least, by eliminating one variable after
 // the other: the tables that it is in become one of the others in them, which holds the least sum over its choices
-// (Bertelè and Brioschi, Nonserial Dynamic Programming, 1972). Where each table would have more than most cells, the
-// variable that is in most tables is fixed to what seems best, and the sum is the least with this choice; fixed counts
-// such variables. Of equal sums the same one is found each time.
+// (Bertelè and Brioschi, Nonserial Dynamic Programming, 1972). Where each table would have more than most cells, a
+// variable that is in most tables is fixed; fixed counts such variables. Then the others are tried again and again,
+// with other variables fixed to what has been found: so the sum gets less, or stays. Of equal sums the same one is
+// found each time.
 func minSum(ctx context.Context, sizes []int, terms []*table, most int) (choice []int, least int64, fixed int,
 	err error) {
-	type step struct {
-		variable int
-		tables   []*table
+	e := &elimination{sizes: sizes, most: most, often: make([]int, len(sizes))}
+	if choice, least, fixed, err = e.run(ctx, terms, nil); err != nil || fixed == 0 {
+		return choice, least, fixed, err
 	}
-	var steps []step
-	terms = slices.Clone(terms)
-	choice = make([]int, len(sizes))
-	left := make([]bool, len(sizes))
-	for range sizes { // one is eliminated or fixed each time
-		if err := ctx.Err(); err != nil {
+	for vain := 0; vain < mostVain; vain++ {
+		again, sum, _, err := e.run(ctx, terms, choice)
+		if err != nil {
 			return nil, 0, 0, err
 		}
-		best, cells := -1, most+1
-		for v := range sizes {
-			if left[v] {
-				continue
-			}
-			if c := spanned(sizes, without(touching(terms, v), v), most); c < cells {
-				best, cells = v, c
-			}
+		if sum < least {
+			choice, least, vain = again, sum, -1
 		}
-		if best < 0 {
-			v := busiest(terms)
-			of := touching(terms, v)
-			choice[v], left[v], fixed = seeming(sizes, of, v), true, fixed+1
-			for i, t := range terms {
-				if slices.Contains(of, t) {
-					terms[i] = t.with(sizes, v, choice[v])
-				}
-			}
-			continue
-		}
-		of := touching(terms, best)
-		steps, left[best] = append(steps, step{best, of}), true
-		terms = slices.DeleteFunc(slices.Clone(terms), func(t *table) bool { return slices.Contains(of, t) })
-		if out := eliminated(sizes, of, best); len(out.vars) > 0 {
-			terms = append(terms, out)
-		} else {
-			least = min(least+out.cost[0], impossible)
-		}
-	}
-	for _, t := range terms { // of fixed variables alone
-		least = min(least+t.cost[0], impossible)
-	}
-	for _, s := range slices.Backward(steps) {
-		choice[s.variable], _ = cheapest(sizes, s.tables, s.variable, choice)
 	}
 	return choice, least, fixed, nil
 }
 
-// busiest is the variable in most tables, of several the first.
-func busiest(terms []*table) (best int) {
-	times := map[int]int{}
+// mostVain is how many tries may end with no less than before.
+const mostVain = 3
+
+// elimination is a sum that is made least.
+type elimination struct {
+	sizes  []int
+	most   int
+	often  []int            // how often each variable has been fixed
+	terms  []*table         // that are left
+	of     map[int][]*table // by variable: the tables that it is in
+	cells  []int            // by variable: of the table that its elimination would make, most + 1 where it is larger
+	choice []int
+}
+
+// removed is a variable that has been eliminated from tables.
+type removed struct {
+	variable int
+	tables   []*table
+}
+
+// run eliminates all variables. What is fixed is fixed to a choice that is known; nil: to what seems best.
+func (e *elimination) run(ctx context.Context, terms []*table, known []int) (choice []int, least int64, fixed int,
+	err error) {
+	e.terms, e.of, e.cells = nil, map[int][]*table{}, make([]int, len(e.sizes))
+	e.choice = make([]int, len(e.sizes))
 	for _, t := range terms {
-		for _, v := range t.vars {
-			times[v]++
+		e.add(t)
+	}
+	left := make([]bool, len(e.sizes))
+	for v := range e.sizes {
+		e.measure(v)
+	}
+	var steps []removed
+	for range e.sizes { // one is eliminated or fixed each time
+		if err := ctx.Err(); err != nil {
+			return nil, 0, 0, err
+		}
+		best := -1
+		for v, c := range e.cells {
+			if !left[v] && c <= e.most && (best < 0 || c < e.cells[best]) {
+				best = v
+			}
+		}
+		if best < 0 {
+			best = e.busiest(left)
+			if left[best], fixed = true, fixed+1; known != nil {
+				e.choice[best] = known[best]
+			} else {
+				e.choice[best] = seeming(e.sizes, e.of[best], best)
+			}
+			e.often[best]++
+			e.replace(e.of[best], func(t *table) *table { return t.with(e.sizes, best, e.choice[best]) })
+			continue
+		}
+		of := e.of[best]
+		left[best], steps = true, append(steps, removed{best, of})
+		out := eliminated(e.sizes, of, best)
+		if e.replace(of, nil); len(out.vars) > 0 {
+			e.add(out)
+			for _, v := range out.vars {
+				e.measure(v)
+			}
+		} else {
+			least = min(least+out.cost[0], impossible)
 		}
 	}
+	for _, t := range e.terms { // of fixed variables alone
+		least = min(least+t.cost[0], impossible)
+	}
+	for _, s := range slices.Backward(steps) {
+		e.choice[s.variable] = cheapest(e.sizes, s.tables, s.variable, e.choice)
+	}
+	return e.choice, least, fixed, nil
+}
+
+// add notes a table.
+func (e *elimination) add(t *table) {
+	e.terms = append(e.terms, t)
+	for _, v := range t.vars {
+		e.of[v] = append(e.of[v], t)
+	}
+}
+
+// measure counts the cells of the table that would be left without v.
+func (e *elimination) measure(v int) { e.cells[v] = spanned(e.sizes, without(e.of[v], v), e.most) }
+
+// replace takes tables away, or replaces them.
+func (e *elimination) replace(of []*table, by func(t *table) *table) {
+	gone, touched := map[*table]bool{}, map[int]bool{}
+	for _, t := range of {
+		gone[t] = true
+		for _, v := range t.vars {
+			touched[v] = true
+		}
+	}
+	e.terms = slices.DeleteFunc(e.terms, func(t *table) bool { return gone[t] })
+	for v := range touched {
+		e.of[v] = slices.DeleteFunc(slices.Clone(e.of[v]), func(t *table) bool { return gone[t] })
+	}
+	if by != nil {
+		for _, t := range of {
+			e.add(by(t))
+		}
+	}
+	for v := range touched {
+		e.measure(v)
+	}
+}
+
+// busiest is the variable that has been fixed least often, of several the one in most tables.
+func (e *elimination) busiest(left []bool) (best int) {
 	best = -1
-	for v, n := range times {
-		if best < 0 || n > times[best] || n == times[best] && v < best {
+	for v, of := range e.of {
+		switch {
+		case left[v] || len(of) == 0:
+		case best < 0 || e.often[v] < e.often[best], e.often[v] == e.often[best] && len(of) > len(e.of[best]),
+			e.often[v] == e.often[best] && len(of) == len(e.of[best]) && v < best:
 			best = v
 		}
 	}
@@ -119,15 +192,6 @@ func (t *table) with(sizes []int, v, c int) *table {
 	return out
 }
 
-func touching(terms []*table, v int) (out []*table) {
-	for _, t := range terms {
-		if slices.Contains(t.vars, v) {
-			out = append(out, t)
-		}
-	}
-	return out
-}
-
 // without lists the variables of tables but one.
 func without(tables []*table, v int) (out []int) {
 	for _, t := range tables {
@@ -151,23 +215,57 @@ func spanned(sizes, vars []int, most int) int {
 // eliminated is the table that is left of tables when the best choice of v is taken.
 func eliminated(sizes []int, of []*table, v int) *table {
 	out := &table{vars: without(of, v)}
-	choice := make([]int, len(sizes))
+	at, each := make([]int, len(of)), make([]int, len(of)) // of each table: the cell, and the distance of v's choices
+	steps := make([][]int, len(out.vars))                  // and of those of the others
+	for k, u := range out.vars {
+		steps[k] = make([]int, len(of))
+		for i, t := range of {
+			steps[k][i] = t.step(sizes, u)
+		}
+	}
+	for i, t := range of {
+		each[i] = t.step(sizes, v)
+	}
+	choice := make([]int, len(out.vars))
 	for range spanned(sizes, out.vars, math.MaxInt) {
-		_, cost := cheapest(sizes, of, v, choice)
-		out.cost = append(out.cost, cost)
-		for _, u := range slices.Backward(out.vars) { // the next choice
-			if choice[u]++; choice[u] < sizes[u] {
+		least := int64(math.MaxInt64)
+		for c := range sizes[v] {
+			sum := int64(0)
+			for i, t := range of {
+				sum = min(sum+t.cost[at[i]+c*each[i]], impossible)
+			}
+			least = min(least, sum)
+		}
+		out.cost = append(out.cost, least)
+		for k := len(choice) - 1; k >= 0; k-- { // the next choice
+			n := sizes[out.vars[k]]
+			if choice[k]++; choice[k] < n {
+				for i := range at {
+					at[i] += steps[k][i]
+				}
 				break
 			}
-			choice[u] = 0
+			choice[k] = 0
+			for i := range at {
+				at[i] -= (n - 1) * steps[k][i]
+			}
 		}
 	}
 	return out
 }
 
+// step is the distance of a variable's choices in the table; 0: it is not in it.
+func (t *table) step(sizes []int, v int) int {
+	at := slices.Index(t.vars, v)
+	if at < 0 {
+		return 0
+	}
+	return spanned(sizes, t.vars[at+1:], math.MaxInt)
+}
+
 // cheapest is the first best choice of v where the other variables of its tables are chosen.
-func cheapest(sizes []int, of []*table, v int, choice []int) (best int, cost int64) {
-	cost = math.MaxInt64
+func cheapest(sizes []int, of []*table, v int, choice []int) (best int) {
+	cost := int64(math.MaxInt64)
 	for c := range sizes[v] {
 		choice[v] = c
 		sum := int64(0)
@@ -182,6 +280,5 @@ func cheapest(sizes []int, of []*table, v int, choice []int) (best int, cost int
 			best, cost = c, sum
 		}
 	}
-	choice[v] = 0
-	return best, cost
+	return best
 }
