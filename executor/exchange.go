@@ -54,6 +54,9 @@ func (st *stage) parts(l *link) ([]values.Part, error) {
 	if parts, ok := st.arriving[l]; ok {
 		return parts, nil
 	}
+	if st.parent == nil && l.perStep {
+		return nil, internal("what exchange %d brings to a step is asked for before one", l.number)
+	}
 	var parts []values.Part
 	for _, s := range l.sources(st.p.number) {
 		if l.send[s] == nil || l.receive[st.p.number] == nil {
@@ -241,6 +244,9 @@ func (st *stage) leavingCol(l *link, i int) (*values.Val, error) {
 		return s.leavingCol(l, i)
 	}
 	n := l.send[st.p.number]
+	if st.parent == nil && st.p.flow.Structure[n] {
+		return nil, internal("exchange %d takes rows of a step for those of a run", l.number)
+	}
 	v, err := st.col(false, n, i)
 	if err != nil {
 		return nil, err

@@ -24,6 +24,9 @@ type Exchanged struct {
 // step to step, they are those of the last step.
 func (p *Program) Exchanges() (out []Exchanged, err error) {
 	defer guard(&err)
+	if p.PerStep() && p.sites[0].step == nil { // there is no step yet
+		return nil, nil
+	}
 	for _, l := range p.sites[0].links {
 		x := Exchanged{Node: l.node, Rows: physical.Crossing(l.node, present{p}), Once: true}
 		for i, c := range l.relation().Cols {

@@ -59,15 +59,17 @@ func (l *link) sources(site int) (out []int) {
 func cut(p *physical.Plan) *fragments {
 	f := &fragments{plan: p, flow: structure.Analyse(p.Logical()), of: map[*physical.Node]*link{}}
 	number, read := 0, structural(p)
+	steps := map[*physical.Node]bool{} // whose rows, as sites have them, may change from step to step
 	p.Walk(func(n *physical.Node) {
 		of := n.Relation()
+		steps[n] = f.flow.Structure[of] || slices.ContainsFunc(n.Inputs, func(in *physical.Node) bool { return steps[in] })
 		for _, c := range of.Cols {
 			f.next = max(f.next, c.ID+1)
 		}
 		if n.Op == physical.Local {
 			return
 		}
-		l := &link{number: number, node: n, perStep: f.flow.Structure[of], send: make([]*ra.Node, p.Sites),
+		l := &link{number: number, node: n, perStep: steps[n], send: make([]*ra.Node, p.Sites),
 			receive: make([]*ra.Node, p.Sites)}
 		for i, c := range of.Cols {
 			if f.flow.Need[of][i] || of.IsKey(c.ID) || slices.Contains(n.By, c.ID) {
@@ -76,6 +78,7 @@ func cut(p *physical.Plan) *fragments {
 			column := structure.ColumnOf{Node: of, Col: i}
 			l.perStep = l.perStep || read[column] && f.flow.Column[column]
 		}
+		steps[n] = l.perStep // and so is what is made of it, at each site
 		for i, c := range of.Cols {
 			l.varies = append(l.varies, c.Dep || !l.perStep && f.flow.Column[structure.ColumnOf{Node: of, Col: i}])
 		}

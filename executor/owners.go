@@ -58,10 +58,10 @@ func (o *owners) Store(c *column.Column) error {
 
 func (o *owners) each(c *column.Column, f func(p part, own *column.Column) error) error {
 	cols := o.of[c]
+	if len(cols) != len(o.parts) {
+		return internal("a column that no site has a part of")
+	}
 	for i, p := range o.parts {
-		if i >= len(cols) {
-			break // a column of another program, or of the host
-		}
 		if err := f(p, cols[i]); err != nil {
 			return err
 		}

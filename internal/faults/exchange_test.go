@@ -43,10 +43,10 @@ func init() {
 			"		at := (int(site) + 1) % s.sites\n		rows[at] = append(rows[at], int32(r))", atSites},
 		{"a table is spread by the first of its columns", "executor/spread.go", "t.fn.Sites(keys, s.sites)",
 			"t.fn.Sites(keys[:1], s.sites)", sitesTrain},
-		{"NULL of a column of integers lies apart", "optimizer/physical/function.go", "			at += null * step(i)\n",
-			"			at += uint64(c.I64()[r]) * step(i)\n", sites + "TestSitesOfColumns"},
+		{"NULL of a column of integers lies apart", "optimizer/physical/function.go", "			at += part(null, i)\n",
+			"			at += part(uint64(c.I64()[r]), i)\n", sites + "TestSitesOfColumns"},
 		{"columns of integers have a function of their own", "optimizer/physical/function.go",
-			"			at += uint64(c.I64()[r]) * step(i)", "			at += uint64(c.I64()[r]) * step(0)", sites + "TestSitesOfColumns"},
+			"			at += part(uint64(c.I64()[r]), i)", "			at += part(uint64(c.I64()[r]), 0)", sites + "TestSitesOfColumns"},
 
 		// Numbers that move.
 		{"NULLs are lost on the way", "executor/device/exchange.go", "		if from.IsNull(r) {",
@@ -76,6 +76,8 @@ func init() {
 			sitesTrain},
 		{"keys that a step draws are those of the first one", "executor/fragment.go",
 			"l.perStep = l.perStep || read[column] &&", "l.perStep = l.perStep || false && read[column] &&", atSites},
+		{"what is made of drawn rows belongs to the run", "executor/fragment.go", "perStep: steps[n], send",
+			"perStep: f.flow.Structure[of], send", atSites},
 		{"rows of a step are those of the run", "executor/exchange.go", "	if st.parent != nil && !l.perStep {",
 			"	if st.parent != nil {", sitesTrain},
 		{"bytes that stay at a site move", "executor/device/exchange.go", " part.Site != p.site {", " part.Site >= 0 {",

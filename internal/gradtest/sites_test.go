@@ -22,6 +22,14 @@ var drawn = []Loss{
 		"HAVING sum(weight * sin(src * current_step())) > 0) q", []string{"adj"}},
 	{"SELECT sum(sqnorm(v)) FROM w0 WHERE node NOT IN (SELECT random_int(4, current_seed(), ARRAY[current_step(), src]) " +
 		"FROM adj)", []string{"w0"}},
+	{"WITH n AS (SELECT src, dst, weight, random_int(4, current_seed(), ARRAY[current_step(), src, dst]) AS k FROM adj) " +
+		"SELECT (SELECT sum(weight * sqnorm(o.v)) FROM n JOIN w0 o ON o.node = k) + " +
+		"(SELECT sum(weight * k * dot(o.v, u.v)) FROM n JOIN w0 o ON o.node = src JOIN w0 u ON u.node = dst)",
+		[]string{"w0"}},
+	{"WITH n AS (SELECT src, dst, weight, random_int(4, current_seed(), ARRAY[current_step(), src, dst]) AS k FROM adj) " +
+		"SELECT (SELECT sum(h * h) FROM (SELECT src, sum(weight * sqnorm(o.v)) AS h FROM n JOIN w0 o ON o.node = k " +
+		"GROUP BY src) q) + (SELECT sum(weight * dot(o.v, u.v)) FROM n JOIN w0 o ON o.node = src JOIN w0 u ON u.node = dst)",
+		[]string{"w0"}},
 	{"SELECT s * sum_elements(w1.v) FROM (SELECT coalesce(sum(weight), 1) AS s FROM adj " +
 		"WHERE (src + current_step()) % 2 = 0) q, w1", []string{"w1"}},
 }

@@ -54,7 +54,7 @@ func (f Function) Site(values []kernels.Value, sites int) int {
 	}
 	at := uint64(0)
 	for i, v := range values {
-		at += number(v) * step(i)
+		at += part(number(v), i)
 	}
 	return share(at, sites)
 }
@@ -65,9 +65,9 @@ func share(at uint64, sites int) int {
 	return int(site)
 }
 
-// steps are odd numbers near 2^64 times the golden ratio, and times the powers of the plastic number: multiples of
-// them are spread evenly, few as well as many, whatever the distance of the integers (Weyl's theorem; Knuth, TAOCP 3,
-// §6.4). So neighbouring keys, of which a grid or a table of parameters has few, come to different sites.
+// steps are odd numbers near 2^64 times the golden ratio, and times the powers of the plastic number: multiples of them
+// are spread evenly, few as well as many (Weyl's theorem; Knuth, TAOCP 3, §6.4). So neighbouring keys, of which a grid
+// or a table of parameters has few, come to different sites.
 var steps = [...]uint64{0x9E3779B97F4A7C15, 0xC13FA9A902A6328F, 0x91E10DA5C79E7B1D}
 
 func step(column int) uint64 {
@@ -75,6 +75,16 @@ func step(column int) uint64 {
 		return steps[column]
 	}
 	return tensor.Mix(uint64(column)) | 1
+}
+
+// part is what the number of column i adds: 256 neighbours are spread by multiples, and each such group begins
+// anywhere, for the multiples of some distances, as of 610, lie close together.
+func part(number uint64, i int) uint64 {
+	out := number & 0xff * step(i)
+	if group := number >> 8; group > 0 {
+		out += tensor.Mix(group + uint64(i))
+	}
+	return out
 }
 
 // null is the number of NULL.
@@ -127,9 +137,9 @@ func (f Function) Sites(of []*column.Column, sites int) []int32 {
 func place(of []*column.Column, r int) (at uint64) {
 	for i, c := range of {
 		if c.IsNull(r) {
-			at += null * step(i)
+			at += part(null, i)
 		} else {
-			at += uint64(c.I64()[r]) * step(i)
+			at += part(uint64(c.I64()[r]), i)
 		}
 	}
 	return at
