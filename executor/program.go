@@ -128,7 +128,10 @@ func (p *Program) compiled(ctx context.Context, opt Options) (_ *Program, err er
 	if err := p.each((*site).makeParams); err != nil {
 		return nil, err
 	}
-	return p, p.ownParams()
+	if err := p.ownParams(); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // tell reports once what lies in files, of several sites.
@@ -257,12 +260,15 @@ func (p *Program) together(ctx context.Context, f func(ctx context.Context, s *s
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	first := error(nil)
 	for _, err := range failed {
 		if err != nil && !errors.Is(err, context.Canceled) {
 			return err
+		} else if first == nil {
+			first = err
 		}
 	}
-	return nil
+	return first // a site that says it was cancelled, when nobody has cancelled it, has failed, too
 }
 
 // PerStep reports whether the rows of a relation may change from step to step.

@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -59,7 +60,7 @@ func (c *failingCode) Run(ctx context.Context, env *kernels.Env, timed bool) err
 	return rest.Run(ctx, env, timed)
 }
 
-// summed is the plan of sum(w.x * v.y) by group over a join, at so many sites, with exchanges.
+// summed is the plan of sum(w.x) by group, at so many sites, with exchanges.
 func summed(t *testing.T, sites int) (*memory, *ra.Plan, *physical.Plan) {
 	t.Helper()
 	src, b := &memory{}, ra.NewBuilder()
@@ -81,6 +82,22 @@ func summed(t *testing.T, sites int) (*memory, *ra.Plan, *physical.Plan) {
 	return src, plan, placed
 }
 
+// likeOracle compares the first result with the oracle's.
+func likeOracle(t *testing.T, what string, p *Program, plan *ra.Plan, src *memory, tol float64) {
+	t.Helper()
+	out, err := p.Result(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := oracle(plan, src, kernels.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sameRows(vectorRows(out), want[0], tol); err != nil {
+		t.Errorf("%s: %v", what, err)
+	}
+}
+
 // TestOneSiteFails: an error, a panic, memory that runs out and a cancel at one site, while the others wait for it in
 // an exchange, end the run at all of them with one error. Nothing is left running, and the next run is right.
 func TestOneSiteFails(t *testing.T) {
@@ -96,6 +113,7 @@ func TestOneSiteFails(t *testing.T) {
 		{"memory", "out of memory", func(context.Context) error {
 			return column.OutOfMemory(errors.New("mmap: cannot allocate memory"))
 		}},
+		{"says it was cancelled", "context canceled", func(context.Context) error { return context.Canceled }},
 		{"cancel", "context canceled", func(ctx context.Context) error {
 			cancel()
 			<-ctx.Done()
@@ -137,17 +155,7 @@ func TestOneSiteFails(t *testing.T) {
 		if err := p.Run(context.Background(), kernels.Env{}); err != nil {
 			t.Errorf("%s: the run after it: %v", c.name, err)
 		}
-		out, err := p.Result(0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := oracle(plan, src, kernels.Env{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := sameRows(vectorRows(out), want[0], 1e-12); err != nil {
-			t.Errorf("%s: the run after it: %v", c.name, err)
-		}
+		likeOracle(t, c.name+": the run after it", p, plan, src, 1e-12)
 		p.Close()
 		for _, d := range opt.Devices {
 			d.Close()
@@ -221,17 +229,7 @@ func TestReplicatedResult(t *testing.T) {
 	if err := p.Run(context.Background(), kernels.Env{}); err != nil {
 		t.Fatal(err)
 	}
-	out, err := p.Result(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := oracle(plan, src, kernels.Env{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := sameRows(vectorRows(out), want[0], 1e-12); err != nil {
-		t.Error(err)
-	}
+	likeOracle(t, "", p, plan, src, 1e-12)
 }
 
 // TestStepOfAll: where a gradient is not finite at one site, no site changes a column; and a parameter that is read
@@ -357,17 +355,7 @@ func TestNullMoves(t *testing.T) {
 			if err := p.Run(context.Background(), kernels.Env{}); err != nil {
 				t.Fatal(err)
 			}
-			out, err := p.Result(0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, err := oracle(plan, src, kernels.Env{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := sameRows(vectorRows(out), want[0], 0); err != nil {
-				t.Errorf("%v, row %d is NULL: %v", c.kind, null, err)
-			}
+			likeOracle(t, fmt.Sprintf("%v, row %d is NULL", c.kind, null), p, plan, src, 0)
 			p.Close()
 		}
 	}

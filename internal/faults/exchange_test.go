@@ -76,6 +76,8 @@ func init() {
 			sitesTrain},
 		{"keys that a step draws are those of the first one", "executor/fragment.go",
 			"l.perStep = l.perStep || read[column] &&", "l.perStep = l.perStep || false && read[column] &&", atSites},
+		{"a site that says it was cancelled has not failed", "executor/program.go", "	return first // a site",
+			"	return nil // a site", ended},
 		{"what is made of drawn rows belongs to the run", "executor/fragment.go", "perStep: steps[n], send",
 			"perStep: f.flow.Structure[of], send", atSites},
 		{"rows of a step are those of the run", "executor/exchange.go", "	if st.parent != nil && !l.perStep {",

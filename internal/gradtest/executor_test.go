@@ -2,11 +2,14 @@ package gradtest
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
+	"github.com/relgrad/relgrad/ra"
 )
 
 // TestExecutor compares the executor with the oracle, optimized and not, and with several workers.
@@ -27,20 +30,26 @@ func TestExecutor(t *testing.T) {
 				t.Errorf("%s: %v", c.SQL, err)
 				continue
 			}
-			for i, root := range res.Plan.Roots {
-				want, err := Rows(ctx, db, &env, root)
-				if err != nil {
-					t.Fatal(err)
-				}
-				cols, err := p.Result(i)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := Compare(VectorRows(cols), want, 1e-12); err != nil {
-					t.Errorf("%s: root %s, disabled %v: %v", c.SQL, root.Name, opt.Disable, err)
-				}
-			}
+			likeOracle(t, fmt.Sprintf("%s, disabled %v", c.SQL, opt.Disable), p, res.Plan, db, env)
 			p.Close()
+		}
+	}
+}
+
+// likeOracle compares the results of a run with the oracle's.
+func likeOracle(t *testing.T, what string, p *executor.Program, plan *ra.Plan, db *memdb.DB, env kernels.Env) {
+	t.Helper()
+	for i, root := range plan.Roots {
+		want, err := Rows(t.Context(), db, &env, root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cols, err := p.Result(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Compare(VectorRows(cols), want, 1e-12); err != nil {
+			t.Errorf("%s: root %s: %v", what, root.Name, err)
 		}
 	}
 }

@@ -84,19 +84,7 @@ func atSites(t *testing.T, c Loss, sites int, searched, owned bool) (moved int64
 			t.Errorf("%s: %v", c.SQL, err)
 			return 0
 		}
-		for i, root := range res.Plan.Roots {
-			want, err := Rows(ctx, db, &env, root)
-			if err != nil {
-				t.Fatal(err)
-			}
-			cols, err := p.Result(i)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := Compare(VectorRows(cols), want, 1e-12); err != nil {
-				t.Errorf("%s: step %d, root %s: %v\n%s", c.SQL, env.Step, root.Name, err, plan.Format())
-			}
-		}
+		likeOracle(t, fmt.Sprintf("%s: step %d\n%s", c.SQL, env.Step, plan.Format()), p, res.Plan, db, env)
 	}
 	exchanges, err := p.Exchanges()
 	if err != nil {
