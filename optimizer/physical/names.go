@@ -11,7 +11,8 @@ import (
 
 // product is the name that a sum over a join has as a product of distributed matrices (TRA 2021, §5.2); "" for others.
 // BMM broadcasts one operand, CMM joins both where the columns lie that are summed over, RMM where columns lie that
-// stay, for which it copies rows before.
+// stay, for which it copies rows before. Where both operands have a column that stays, such as the head of an
+// attention, rows that lie by it meet without a copy: such a product has no name.
 func product(n *Node) string {
 	if n.Op != Local || n.RA.Op != ra.Aggregate || n.Place.Partial || len(n.RA.Group) == 0 ||
 		!slices.ContainsFunc(n.RA.Aggs, func(a ra.Agg) bool { return a.Fn == ra.Sum || a.Fn == ra.GradSum }) {
@@ -36,9 +37,22 @@ func product(n *Node) string {
 	case slices.ContainsFunc(below.Place.By, func(s Same) bool {
 		return slices.ContainsFunc(s, func(id ra.ColumnID) bool { return slices.Contains(sum.RA.Group, id) })
 	}):
-		return "RMM"
+		if copied(below.Inputs[0]) || copied(below.Inputs[1]) {
+			return "RMM"
+		}
+		return ""
 	}
 	return "CMM"
+}
+
+// copied tells whether rows were copied on their way to an operator: joined, without a condition, with what each site
+// has.
+func copied(n *Node) bool {
+	for n.exchange() || n.RA.Op == ra.Select {
+		n = n.Inputs[0]
+	}
+	return n.RA.Op == ra.Join && len(n.RA.Equi) == 0 &&
+		slices.ContainsFunc(n.Inputs, func(in *Node) bool { return in.Place.Kind == Replicated })
 }
 
 // parallel tells, for each table of parameters, how the plan splits the work on it: by the data where each site has the

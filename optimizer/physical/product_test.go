@@ -91,6 +91,20 @@ func TestProducts(t *testing.T) {
 	}
 }
 
+// TestProductByBatch: Σ over j of X[i,j]·Y[i,j] has i in both operands, so rows that lie by i meet and none is copied.
+func TestProductByBatch(t *testing.T) {
+	for by, want := range map[string]string{"i": "", "j": "CMM"} {
+		h := newHand(t, 3, map[string]int64{"i": 4, "j": 5})
+		z := h.join("i j", "matmul", h.scan("x", "i j", by, 2, 2), h.scan("y", "i j", by, 2, 2))
+		if by == "j" {
+			z = h.shuf(z, "i")
+		}
+		if name := product(h.sum(z, "i")); name != want {
+			t.Errorf("by %s it is called %q, not %q", by, name, want)
+		}
+	}
+}
+
 // integers are four small numbers for a row.
 func integers(a, b, m, row int) []float64 {
 	out := make([]float64, 4)
