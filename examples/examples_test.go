@@ -31,6 +31,7 @@ type example struct {
 	trains int     // how many runs relgrad.run holds afterwards
 	lo, hi float64 // bounds of the quality figure, the last column of the last result; both 0: it must be t (true)
 	epochs int     // the script's variable epochs, where the test trains for fewer; the documents show the script's own
+	same   bool    // what it prints is the same at any number of sites
 }
 
 var ours = []example{
@@ -48,6 +49,10 @@ var ours = []example{
 	{script: "attention/language_model.sql", trains: 1, lo: 3, hi: 3.9, epochs: 30},  // of 80; letters alone take 4.0
 	{script: "kge/transe.sql", data: true, trains: 1, lo: 0.15, hi: 0.30, epochs: 2}, // of 10
 	{script: "kge/transr.sql", data: true, trains: 1, lo: 0.10, hi: 0.30, epochs: 2}, // of 10
+	{script: "distributed/product.sql", same: true},
+	{script: "distributed/chain.sql", same: true},
+	{script: "distributed/nearest.sql", same: true},
+	{script: "distributed/ffnn.sql", trains: 2, lo: 0.9, hi: 1, same: true},
 }
 
 var surface = []example{
@@ -73,7 +78,8 @@ func TestExamples(t *testing.T) {
 	for _, e := range ours {
 		t.Run(e.script, func(t *testing.T) {
 			script := filepath.Join(need.Root(), "examples", e.script)
-			e.atSites(t, script, e.run(t, script))
+			losses, out := e.run(t, script)
+			e.atSites(t, script, losses, out)
 		})
 	}
 }
@@ -117,8 +123,9 @@ func TestEveryScript(t *testing.T) {
 	}
 }
 
-// run runs the script on a fresh store and checks its figure and the losses of its training runs, which it returns.
-func (e *example) run(t *testing.T, script string, options ...string) map[string][]float64 {
+// run runs the script on a fresh store and checks its figure and the losses of its training runs, which it returns with
+// what the script prints.
+func (e *example) run(t *testing.T, script string, options ...string) (map[string][]float64, string) {
 	if testing.Short() {
 		t.Skip("trains a model")
 	}
@@ -131,7 +138,8 @@ func (e *example) run(t *testing.T, script string, options ...string) map[string
 		args = append(args, "-v", fmt.Sprint("epochs=", e.epochs))
 	}
 	start := time.Now()
-	name, value := last(t, relgrad(t, append(args, script)...))
+	out := relgrad(t, append(args, script)...)
+	name, value := last(t, out)
 	t.Logf("%s = %s after %.1f s", name, value, time.Since(start).Seconds())
 	e.check(t, value)
 	losses := losses(t, store)
@@ -145,7 +153,7 @@ func (e *example) run(t *testing.T, script string, options ...string) map[string
 			t.Errorf("run %s: the loss did not fall: %g over the first %d steps, %g over the last", run, first, tenth, end)
 		}
 	}
-	return losses
+	return losses, out
 }
 
 func (e *example) check(t *testing.T, value string) {

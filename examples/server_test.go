@@ -198,6 +198,11 @@ var byHand = map[string][][]string{
 	"matrix_product.sql": {{"product_loss", "a", "b"}, {"chain_loss", "a", "b", "c", "d", "e"},
 		{"chain_loss2", "a", "d"}},
 	"gcn/sampled.sql": {{"sampled_loss", "w0", "w1"}},
+	"distributed/product.sql": {{"square_loss", "square_a", "square_b"}, {"common_loss", "common_a", "common_b"},
+		{"large_loss", "large_a", "large_b"}},
+	"distributed/chain.sql": {{"square_loss", "square_a", "square_b", "square_c", "square_d", "square_e"},
+		{"skewed_loss", "skewed_a", "skewed_b", "skewed_c", "skewed_d", "skewed_e"}},
+	"distributed/nearest.sql": {{"large_loss", "large_a"}, {"wide_loss", "wide_a"}},
 }
 
 // smaller are statements after which a loss takes less time, and rounding less of its differences.
