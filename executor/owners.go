@@ -8,6 +8,7 @@ import (
 
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -312,22 +313,54 @@ func (p *Program) owned(s *site, cols []Trained) (own []Trained, slots []int, er
 }
 
 // Step changes the columns by the gradients of the last Run. A gradient that is not finite is a *device.NotFinite with
-// the row of its column; then nothing has changed. A step that has begun is not interrupted.
+// the row of its column; then nothing has changed. A step that has begun is not interrupted. Where it fails otherwise
+// nobody may read the columns any more.
 func (t *Training) Step(ctx context.Context, numbers []float64) (err error) {
 	defer guard(&err)
+	if t.p.halfway != nil {
+		return t.p.halfway
+	}
 	ctx = context.WithoutCancel(ctx)
 	for _, s := range t.sites {
 		if err := s.ready(numbers); err != nil {
 			return err
 		}
 	}
+	if t.p.source != nil {
+		if err := t.look(ctx); err != nil {
+			return err
+		}
+	}
+	return t.change(ctx)
+}
+
+// change changes the columns at all sites. Of one site it looks at the gradients, too.
+func (t *Training) change(ctx context.Context) (err error) {
+	defer func() {
+		if bad := (*device.NotFinite)(nil); err != nil && !errors.As(err, &bad) {
+			t.p.stop()
+		}
+	}()
+	defer guard(&err)
 	if t.p.source == nil {
 		return t.sites[0].run(ctx, 0)
 	}
-	if err := t.look(ctx); err != nil {
-		return err
-	}
 	return t.p.together(ctx, func(ctx context.Context, s *site) error { return s.training.run(ctx, 1) })
+}
+
+// stop has the program run no more, and its parameters not be read: a step has failed when some columns, or the columns
+// of some sites, were those behind it and others were not.
+func (p *Program) stop() {
+	p.halfway = sqlerr.New(sqlerr.ObjectNotPrereqState, "a step of training has failed while it changed its parameters").
+		WithDetail("Some of them have changed and others have not. They are not stored.").
+		WithHint("Begin again from what is stored.")
+	all := p.params
+	for _, s := range p.sites {
+		all = slices.Concat(all, s.params)
+	}
+	for _, q := range all {
+		q.halfway = p.halfway
+	}
 }
 
 // look looks at the gradients of all sites: none may be infinite, and their norm may have a bound.

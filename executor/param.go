@@ -25,6 +25,7 @@ type Param struct {
 	data       *column.Column
 	leaf       *values.Val
 	state      []*column.Column
+	halfway    error // why nobody may read it: see Program.stop
 }
 
 // home is where a parameter's columns lie: a device, or several sites.
@@ -61,8 +62,8 @@ func (q *Param) buffers() []*column.Column {
 }
 
 func (q *Param) fetch(cols ...*column.Column) error {
-	if q.home == nil {
-		return nil
+	if q.halfway != nil || q.home == nil {
+		return q.halfway
 	}
 	for _, c := range cols {
 		if err := q.home.Fetch(c); err != nil {

@@ -55,6 +55,7 @@ type Program struct {
 	params  []*Param      // of several sites
 	spills  func(Spilled) // tells once that something lies in files; nil: nobody asks, or it has been told
 	broken  bool          // a run has failed: some sites have computed what is computed once, others have not
+	halfway error         // why nothing runs any more: see stop
 }
 
 // Compile builds the structure of the run and the value program, for one site. src is read until Close.
@@ -175,6 +176,12 @@ func (p *Program) structure(ctx context.Context) error {
 // depends on no parameter and no step, then runs the value program. A new seed rebuilds all.
 func (p *Program) Run(ctx context.Context, env kernels.Env) (err error) {
 	defer guard(&err)
+	if p.halfway != nil {
+		return p.halfway
+	}
+	for _, s := range p.sites {
+		s.ran = false
+	}
 	if err := p.enterStep(ctx, env); err != nil {
 		return err
 	}
@@ -187,6 +194,9 @@ func (p *Program) Run(ctx context.Context, env kernels.Env) (err error) {
 	}
 	err = p.together(ctx, func(ctx context.Context, s *site) error { return s.values(ctx) })
 	p.broken = err != nil && len(p.sites) > 1
+	for _, s := range p.sites {
+		s.ran = err == nil // at some the run may have ended before it failed at another
+	}
 	return err
 }
 

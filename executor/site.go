@@ -229,16 +229,11 @@ func (p *site) now() *stage {
 // values runs the value program.
 func (p *site) values(ctx context.Context) (err error) {
 	defer guard(&err)
-	p.ran = false
 	if err := p.runOnce(ctx, nil); err != nil {
 		return err
 	}
 	p.release(true)
-	if err := p.runSteps(ctx, p.sched); err != nil {
-		return err
-	}
-	p.ran = true
-	return nil
+	return p.runSteps(ctx, p.sched)
 }
 
 // reset forgets structure and values. The parameters stay.

@@ -4,61 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
-	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
-	"github.com/relgrad/relgrad/executor/device/cpu"
-	"github.com/relgrad/relgrad/executor/tuning"
-	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer/physical"
 	"github.com/relgrad/relgrad/ra"
 )
-
-// failing is a device that does something else instead of an instruction, once.
-type failing struct {
-	*cpu.Machine
-	at      func(in *device.Instr) bool // which instruction
-	instead func(ctx context.Context) error
-	done    bool
-}
-
-type failingCode struct {
-	device.Code
-	d    *failing
-	rest []*device.Instr
-}
-
-func (d *failing) Prepare(list []*device.Instr, scratch int) (device.Code, error) {
-	at := slices.IndexFunc(list, d.at)
-	if at < 0 {
-		return d.Machine.Prepare(list, scratch)
-	}
-	first, err := d.Machine.Prepare(list[:at], scratch)
-	return &failingCode{first, d, list[at:]}, err
-}
-
-func (c *failingCode) Run(ctx context.Context, env *kernels.Env, timed bool) error {
-	if err := c.Code.Run(ctx, env, timed); err != nil {
-		return err
-	}
-	if !c.d.done {
-		c.d.done = true
-		if err := c.d.instead(ctx); err != nil {
-			return err
-		}
-	}
-	rest, err := c.d.Machine.Prepare(c.rest, 1<<20)
-	if err != nil {
-		return err
-	}
-	return rest.Run(ctx, env, timed)
-}
 
 // summed is the plan of sum(w.x) by group, at so many sites, with exchanges.
 func summed(t *testing.T, sites int) (*memory, *ra.Plan, *physical.Plan) {
@@ -95,77 +48,6 @@ func likeOracle(t *testing.T, what string, p *Program, plan *ra.Plan, src *memor
 	}
 	if err := sameRows(vectorRows(out), want[0], tol); err != nil {
 		t.Errorf("%s: %v", what, err)
-	}
-}
-
-// TestOneSiteFails: an error, a panic, memory that runs out and a cancel at one site, while the others wait for it in
-// an exchange, end the run at all of them with one error. Nothing is left running, and the next run is right.
-func TestOneSiteFails(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	for _, c := range []struct {
-		name, want string
-		instead    func(context.Context) error
-	}{
-		{"error", "no such thing", func(context.Context) error {
-			return sqlerr.New(sqlerr.DivisionByZero, "no such thing")
-		}},
-		{"panic", "internal error: planted", func(context.Context) error { panic("planted") }},
-		{"memory", "out of memory", func(context.Context) error {
-			return column.OutOfMemory(errors.New("mmap: cannot allocate memory"))
-		}},
-		{"says it was cancelled", "context canceled", func(context.Context) error { return context.Canceled }},
-		{"cancel", "context canceled", func(ctx context.Context) error {
-			cancel()
-			<-ctx.Done()
-			return ctx.Err()
-		}},
-	} {
-		src, plan, placed := summed(t, 4)
-		before := runtime.NumGoroutine()
-		opt := Options{Workers: 4}
-		for s := range 4 {
-			m := cpu.NewMachine(1, tuning.Default())
-			if opt.Devices = append(opt.Devices, m); s == 2 {
-				opt.Devices[s] = &failing{Machine: m, instead: c.instead, at: func(in *device.Instr) bool {
-					_, exchange := in.Form.(*device.Exchange)
-					return exchange
-				}}
-			}
-		}
-		p, err := CompileSites(context.Background(), placed, src, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ended := make(chan error, 1)
-		go func() { ended <- p.Run(ctx, kernels.Env{}) }()
-		select {
-		case err = <-ended:
-		case <-time.After(20 * time.Second):
-			t.Fatalf("%s: the other sites wait for ever", c.name)
-		}
-		if !opt.Devices[2].(*failing).done {
-			t.Fatalf("%s: nothing has failed", c.name)
-		}
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, expected %q", c.name, err, c.want)
-		}
-		if _, err := p.Result(0); err == nil {
-			t.Errorf("%s: a run that has failed has a result", c.name)
-		}
-		if err := p.Run(context.Background(), kernels.Env{}); err != nil {
-			t.Errorf("%s: the run after it: %v", c.name, err)
-		}
-		likeOracle(t, c.name+": the run after it", p, plan, src, 1e-12)
-		p.Close()
-		for _, d := range opt.Devices {
-			d.Close()
-		}
-		for wait := time.Now(); runtime.NumGoroutine() > before && time.Since(wait) < 5*time.Second; {
-			time.Sleep(time.Millisecond)
-		}
-		if n := runtime.NumGoroutine(); n > before {
-			t.Errorf("%s: %d goroutines more than before", c.name, n-before)
-		}
 	}
 }
 
@@ -358,78 +240,6 @@ func TestNullMoves(t *testing.T) {
 			likeOracle(t, fmt.Sprintf("%v, row %d is NULL", c.kind, null), p, plan, src, 0)
 			p.Close()
 		}
-	}
-}
-
-// late is a device that fails when it has run its first list.
-type late struct {
-	*cpu.Machine
-	failed bool
-}
-
-type lateCode struct {
-	device.Code
-	d *late
-}
-
-func (d *late) Prepare(list []*device.Instr, scratch int) (device.Code, error) {
-	code, err := d.Machine.Prepare(list, scratch)
-	return &lateCode{code, d}, err
-}
-
-func (c *lateCode) Run(ctx context.Context, env *kernels.Env, timed bool) error {
-	if err := c.Code.Run(ctx, env, timed); err != nil || c.d.failed {
-		return err
-	}
-	c.d.failed = true
-	time.Sleep(20 * time.Millisecond) // the others are over
-	return sqlerr.New(sqlerr.IO, "too late")
-}
-
-// TestOneSiteFailsLate: where a site fails that the others have not waited for, they have computed what is computed
-// once, and it has not: the next run begins anew at all of them.
-func TestOneSiteFailsLate(t *testing.T) {
-	src, b := &memory{}, ra.NewBuilder()
-	keys, x := column.New(tInt, 20), column.New(kernels.Type{Kind: kernels.Float64}, 20)
-	for i := range 20 {
-		keys.I64()[i], x.F64()[i] = int64(i), float64(i)
-	}
-	plan := &ra.Plan{Roots: []ra.Root{all(b.Scan(src.add("w", 1, keys, x), nil), "r")}}
-	placed, err := physical.Compile(plan, physical.Sites{N: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	opt := Options{}
-	for s := range 3 {
-		m := cpu.NewMachine(1, tuning.Default())
-		defer m.Close()
-		if opt.Devices = append(opt.Devices, m); s == 2 {
-			opt.Devices[s] = &late{Machine: m}
-		}
-	}
-	p, err := CompileSites(context.Background(), placed, src, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	if err := p.Run(ctx, kernels.Env{}); err == nil || !strings.Contains(err.Error(), "too late") {
-		t.Fatalf("the run in which a site fails gives %v", err)
-	}
-	if err := p.Run(ctx, kernels.Env{}); err != nil {
-		t.Fatalf("the run after it: %v", err)
-	}
-	out, err := p.Result(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := oracle(plan, src, kernels.Env{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := sameRows(vectorRows(out), want[0], 0); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -57,7 +57,7 @@ type Model interface {
 	// Step computes loss and gradients at the parameters' present values.
 	Step(ctx context.Context, step int64) (loss float64, err error)
 	// Update changes the parameters by the gradients of the last Step: all of them, or where one is not finite, which is
-	// a *device.NotFinite, none.
+	// a *device.NotFinite, none. Where it fails otherwise some may have changed.
 	Update(ctx context.Context, step int64) error
 	// Validate computes the validation figure at the parameters' present values.
 	Validate(ctx context.Context) (float64, error)
@@ -125,7 +125,7 @@ func finish(ctx context.Context, m Model, p Progress, rows []LossRow, cause erro
 	return errors.Join(cause, m.Commit(context.WithoutCancel(ctx), p, rows))
 }
 
-// step takes the next step; updated tells whether the parameters are already those behind it.
+// step takes the next step; updated tells whether the parameters may already be others than those before it.
 func step(ctx context.Context, c Config, m Model, slots []*Slot, p *Progress) (row LossRow, updated bool, err error) {
 	n := p.Step + 1
 	loss, err := m.Step(ctx, n)
@@ -141,7 +141,7 @@ func step(ctx context.Context, c Config, m Model, slots []*Slot, p *Progress) (r
 			err = sqlerr.New(sqlerr.NumericOutOfRange, "the gradient is %s at step %d, parameter %s, key %s", Number(bad.X), n,
 				s.Name, s.Key(bad.Row)).WithHint(smaller)
 		}
-		return row, false, err
+		return row, true, err
 	}
 	epoch, ends := c.epoch(n)
 	row = LossRow{Step: n, Epoch: epoch, Loss: loss, At: time.Now()}

@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"reflect"
 	"strings"
@@ -125,6 +126,34 @@ func TestBadGradient(t *testing.T) {
 	}
 	if p.Step != 3 {
 		t.Errorf("progress %d, the bad step counts", p.Step)
+	}
+}
+
+// halfway is a model whose second update fails when one of its numbers has changed.
+type halfway struct {
+	*bowl
+	fails error
+}
+
+func (h *halfway) Update(ctx context.Context, step int64) error {
+	if step == 2 {
+		h.p[0] = 99
+		return h.fails
+	}
+	return h.bowl.Update(ctx, step)
+}
+
+// TestUpdateFails: what an update has left half-changed is not stored, also where it says that it was cancelled.
+func TestUpdateFails(t *testing.T) {
+	for _, fails := range []error{sqlerr.Canceled(nil), context.Canceled, sqlerr.New(sqlerr.OutOfMemory, "no memory")} {
+		c := Default()
+		c.Epochs = 10
+		h := &halfway{newBowl(), fails}
+		h.slot()
+		p, err := h.train(c, h)
+		if !errors.Is(err, fails) || p.Step != 1 || len(h.commits) > 0 {
+			t.Errorf("an update that fails with %v: %v after step %d, %d commits", fails, err, p.Step, len(h.commits))
+		}
 	}
 }
 

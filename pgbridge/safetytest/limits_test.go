@@ -23,10 +23,12 @@ func memory(e *env) {
 		"ARRAY[256, 256]) FROM generate_series(1, 40) AS i;" +
 		"CREATE VIEW heavy AS SELECT sum(sum_elements(relgrad.tanh(matmul(a.v, b.v)))) AS loss FROM chunk a, chunk b " +
 		"WHERE b.id <= 10")
-	e.must("SET relgrad.memory = '8MB'; SET relgrad.engine = chunk")
-	e.fails("SELECT count(*) FROM gradient('heavy', NULL::chunk)", "53200", "memory")
-	e.alive()
-	e.must("RESET relgrad.memory")
+	for _, sites := range []string{"1", "3"} {
+		e.must("SET relgrad.memory = '8MB'; SET relgrad.engine = chunk; SET relgrad.sites = " + sites)
+		e.fails("SELECT count(*) FROM gradient('heavy', NULL::chunk)", "53200", "memory")
+		e.alive()
+	}
+	e.must("RESET relgrad.memory; RESET relgrad.sites")
 	e.gives("SELECT count(*) FROM gradient('heavy', NULL::chunk)", "40")
 	e.alive()
 }

@@ -226,6 +226,12 @@ func quiet(t *testing.T, c *pgcluster.Cluster) {
 func unharmed(t *testing.T, c *pgcluster.Cluster) {
 	t.Helper()
 	quiet(t, c)
+	engineless(t, c)
+}
+
+// engineless asserts that no engine is left when no session is left.
+func engineless(t *testing.T, c *pgcluster.Cluster) {
+	t.Helper()
 	for range 100 {
 		if len(programs(c)) == 0 {
 			return
