@@ -120,6 +120,10 @@ func TestSubQueries(t *testing.T) {
 		"SELECT z[1] * 10 + z[2] FROM (SELECT array_agg(x ORDER BY id DESC) FILTER (WHERE id <> 1) AS z FROM t) q", 41, 1, 0,
 		10)
 	byHand(t, db, "SELECT z[1] * z[3] FROM (SELECT vector_agg(2 - id, x, 3) AS z FROM t) q", 4, 4, 0, 1)
+	byHand(t, db, "SELECT sqnorm(z[1 + 1:]) + z[6 / 2] * sum_elements(z[:5 - 3]) "+
+		"FROM (SELECT vector_agg(id, x, 12 / 4) AS z FROM t) q", 4+16+4*3, 4, 4+4, 8+3)
+	byHand(t, db, "SELECT sum(x * x * s) FROM (SELECT x, lag(x, 3 - 2) OVER (ORDER BY id DESC) AS s FROM t) q",
+		18, 4, 17, 4)
 	byHand(t, db, "SELECT sum(e * i) FROM t, unnest(ARRAY[x, x ^ 2]) WITH ORDINALITY AS u(e, i)", 49, 5, 9, 17)
 	byHand(t, db, "SELECT sum(coalesce(v, 10) * m) FROM (SELECT g, var_samp(x) AS v, max(x) AS m FROM t GROUP BY g) q",
 		4.5*4+10*2, -3*4, 10, 3*4+4.5)

@@ -155,7 +155,11 @@ func dropoutCall(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, p := args[0], args[1]
+	p, err := folded(s, c.Args[1], args[1])
+	if err != nil {
+		return nil, err
+	}
+	x := args[0]
 	if !p.IsConst() || p.Const.Null || p.Type.Kind == kernels.Text || p.Type.Shape != nil ||
 		p.Const.Float() < 0 || p.Const.Float() >= 1 {
 		return nil, s.f.fail(c.Args[1], sqlerr.InvalidParameter, "dropout's probability must be a constant in [0, 1)")
@@ -278,6 +282,9 @@ func sliceExpr(s *scope, x *ast.Subscript, base *kernels.Expr) (*kernels.Expr, e
 			if err != nil {
 				return nil, err
 			}
+			if v, err = folded(s, part.e, v); err != nil {
+				return nil, err
+			}
 			if !v.IsConst() || v.Type.Kind != kernels.Int || v.Const.Null {
 				return nil, s.f.fail(part.e, sqlerr.FeatureNotSupported,
 					"the bounds of a slice must be constant integers in a loss")
@@ -287,4 +294,18 @@ func sliceExpr(s *scope, x *ast.Subscript, base *kernels.Expr) (*kernels.Expr, e
 		bounds = append(bounds, b)
 	}
 	return kernels.Slice(base, bounds)
+}
+
+// folded computes an expression that must be known when the query is bound, such as 64 / 8. One that reads columns, the
+// step or the seed stays as it is.
+func folded(s *scope, at ast.Expr, x *kernels.Expr) (*kernels.Expr, error) {
+	varies := func(e *kernels.Expr) bool { return e.IsCol || e.Def != nil && (e.Def.PerStep || e.Def.PerCall) }
+	if x.IsConst() || x.Any(varies) {
+		return x, nil
+	}
+	v, err := x.Eval(&kernels.Env{}, nil)
+	if err != nil {
+		return nil, s.f.at(err, at)
+	}
+	return kernels.Const(v), nil
 }

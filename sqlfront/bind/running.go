@@ -236,6 +236,9 @@ func shifted(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr, sig
 	}
 	by := int64(1)
 	if len(args) > 1 {
+		if args[1], err = folded(s, c.Args[1], args[1]); err != nil {
+			return nil, err
+		}
 		if !args[1].IsConst() || args[1].Type.Kind != kernels.Int || args[1].Const.Null {
 			return nil, s.f.fail(c.Args[1], sqlerr.FeatureNotSupported,
 				"the second argument of %s must be an integer constant in a loss", c.Name)

@@ -31,11 +31,15 @@ func scatterCall(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 		return nil, s.f.fail(c.Args[1], sqlerr.DatatypeMismatch, "vector_agg takes numbers, not %v", value.Type).
 			WithHint("array_agg(x ORDER BY key) stacks chunks.")
 	}
-	if !args[2].IsConst() {
+	size, err := folded(s, c.Args[2], args[2])
+	if err != nil {
+		return nil, err
+	}
+	if !size.IsConst() {
 		return nil, s.f.fail(c.Args[2], sqlerr.FeatureNotSupported, "the size of vector_agg must be a constant in a loss").
 			WithDetail("Shapes are known before any row is read.")
 	}
-	unit, err := kernels.Lookup("one_hot").Bind([]*kernels.Expr{args[0], args[2]})
+	unit, err := kernels.Lookup("one_hot").Bind([]*kernels.Expr{args[0], size})
 	if err != nil {
 		return nil, s.f.at(err, c)
 	}
