@@ -53,6 +53,8 @@ var ours = []example{
 	{script: "distributed/chain.sql", same: true},
 	{script: "distributed/nearest.sql", same: true},
 	{script: "distributed/ffnn.sql", trains: 2, lo: 0.9, hi: 1, same: true},
+	{script: "distributed/attention.sql", same: true},
+	{script: "distributed/llama.sql", same: true}, // TestLlama looks at its numbers
 }
 
 var surface = []example{

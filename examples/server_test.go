@@ -202,7 +202,9 @@ var byHand = map[string][][]string{
 		{"large_loss", "large_a", "large_b"}},
 	"distributed/chain.sql": {{"square_loss", "square_a", "square_b", "square_c", "square_d", "square_e"},
 		{"skewed_loss", "skewed_a", "skewed_b", "skewed_c", "skewed_d", "skewed_e"}},
-	"distributed/nearest.sql": {{"large_loss", "large_a"}, {"wide_loss", "wide_a"}},
+	"distributed/nearest.sql":   {{"large_loss", "large_a"}, {"wide_loss", "wide_a"}},
+	"distributed/attention.sql": {{"loss", "wq", "wk", "wv", "wo"}},
+	"distributed/llama.sql":     {{"loss", "norm1", "wq", "wk", "wv", "wo", "norm2", "wgate", "wup", "wdown", "x"}},
 }
 
 // smaller are statements after which a loss takes less time, and rounding less of its differences.
