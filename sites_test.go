@@ -13,6 +13,7 @@ import (
 
 	"github.com/relgrad/relgrad/engine"
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/optimizer/physical"
 	"github.com/relgrad/relgrad/train"
 )
 
@@ -98,6 +99,7 @@ func figures(t *testing.T, db *DB) (out []float64) {
 func modelAt(t *testing.T, sites int) *DB {
 	t.Helper()
 	db := open(t, "")
+	db.Cluster = &physical.Costs{Cluster: physical.Cluster{Network: 1e9, Operations: 8e9}} // exchanges begin at once
 	mustRun(t, db, sitesModel)
 	mustRun(t, db, fmt.Sprintf("SET relgrad.sites = %d", sites))
 	return db

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/optimizer/physical"
 )
 
 // Settings are a session's settings of its engine.
@@ -14,6 +15,8 @@ type Settings struct {
 	// Sites is at how many sites a loss runs unless SET relgrad.sites says it; 0: at one. What a site holds and computes
 	// is its own: others get it by exchanges.
 	Sites int
+	// Cluster are the machines for which plans of several sites are made; nil: sites of this process, in seconds.
+	Cluster *physical.Costs
 	// Memory is the budget of a program in bytes unless SET relgrad.memory gives one. 0: three quarters of what this
 	// process may have. What does not fit lies in files.
 	Memory int64

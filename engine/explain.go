@@ -100,13 +100,17 @@ func (db *Engine) planned(ctx context.Context, c *Compiled, stage string) (strin
 		}
 		return db.chunks(ctx, c, calls)
 	}
-	sites, ok, err := numbered(stage, sitesStage, 4, "sites")
+	usual := int64(4)
+	if n := db.sites(); n > 1 {
+		usual = int64(n)
+	}
+	sites, ok, err := numbered(stage, sitesStage, usual, "sites")
 	if !ok {
 		err = noStage(stage)
 	}
 	text := ""
 	if err == nil {
-		text, err = physical.Explain(ctx, c.Res.Plan, c.sites(int(min(sites, math.MaxInt32))))
+		text, err = physical.Explain(ctx, c.Res.Plan, c.sites(int(min(sites, math.MaxInt32))), db.costs())
 	}
 	if err != nil {
 		return "", About(err, "stage", 0)

@@ -17,6 +17,14 @@ func (db *session) sites() int {
 	return max(db.Sites, 1)
 }
 
+// costs are what plans of several sites make least.
+func (db *session) costs() physical.Costs {
+	if db.Cluster != nil {
+		return *db.Cluster
+	}
+	return physical.Costs{Cluster: physical.InProcess}
+}
+
 // sites says where the rows of a loss's plan lie at so many sites: those of tables by the hash of their identity, those
 // of a gradient where the parameter's rows lie, so that each site changes its own.
 func (c *Compiled) sites(n int) physical.Sites {
@@ -38,7 +46,7 @@ func (db *compiler) compiled(ctx context.Context, c *Compiled, o executor.Option
 	if n == 1 {
 		return executor.Compile(ctx, c.Res.Plan, db.Catalogue, o)
 	}
-	found, err := physical.Choose(ctx, c.Res.Plan, c.sites(n))
+	found, err := physical.Choose(ctx, c.Res.Plan, c.sites(n), db.costs())
 	if err != nil {
 		return nil, err
 	}

@@ -35,10 +35,15 @@ type source struct {
 }
 
 func (s *source) flags(fs *flag.FlagSet) {
+	s.sitesFlag(fs)
+	s.placeFlags(fs)
+}
+
+// placeFlags adds the options that say where a loss is defined.
+func (s *source) placeFlags(fs *flag.FlagSet) {
 	s.vars = variables{}
 	s.storeFlags(fs)
 	s.memoryFlag(fs)
-	s.sitesFlag(fs)
 	fs.StringVar(&s.script, "script", "", "run `FILE` up to its first train or DO, then look at its loss")
 	fs.Var(s.vars, "v", "set the script's variable `NAME=VALUE` (repeatable)")
 }
@@ -150,7 +155,9 @@ func gradient(ctx context.Context, c *command, args []string) error {
 func explain(ctx context.Context, c *command, args []string) error {
 	fs := c.flags()
 	var s source
-	s.flags(fs)
+	var on cluster
+	s.placeFlags(fs)
+	on.flags(fs, &s.target)
 	stage := fs.String("stage", "all",
 		"the `STAGE`: ra, grad, opt, physical, sql or all; or chunks:N, how sums would be cut into N kernel calls; or "+
 			"sites:N, how the query would run at N sites")
@@ -161,6 +168,9 @@ func explain(ctx context.Context, c *command, args []string) error {
 	s.wrong = func() string {
 		staged := false
 		fs.Visit(func(f *flag.Flag) { staged = staged || f.Name == "stage" })
+		if why := on.wrong(*stage, s.sites); why != "" {
+			return why
+		}
 		switch {
 		case *analyze && staged:
 			return "--analyze shows the physical stage; --stage cannot be given with it"
@@ -176,6 +186,9 @@ func explain(ctx context.Context, c *command, args []string) error {
 		return err
 	}
 	defer db.Close()
+	if db.Cluster, err = on.read(); err != nil {
+		return err
+	}
 	var text string
 	if *analyze {
 		n := int64(0)

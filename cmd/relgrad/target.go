@@ -41,13 +41,18 @@ func (t *target) memoryFlag(fs *flag.FlagSet) {
 
 // sitesFlag adds --sites.
 func (t *target) sitesFlag(fs *flag.FlagSet) {
-	fs.Func("sites", "run a loss at `N` sites of this process, each with its own part of the rows (default 1)",
-		func(s string) (err error) {
-			if t.sites, err = strconv.Atoi(s); err != nil || t.sites < 1 || t.sites > catalog.MostSites {
-				return fmt.Errorf("a number from 1 to %d is needed", catalog.MostSites)
-			}
-			return nil
-		})
+	t.atSites(fs, "run a loss at `N` sites of this process, each with its own part of the rows (default 1)",
+		catalog.MostSites)
+}
+
+// atSites adds --sites of a command that takes up to most.
+func (t *target) atSites(fs *flag.FlagSet, usage string, most int) {
+	fs.Func("sites", usage, func(s string) (err error) {
+		if t.sites, err = strconv.Atoi(s); err != nil || t.sites < 1 || t.sites > most {
+			return fmt.Errorf("a number from 1 to %d is needed", most)
+		}
+		return nil
+	})
 }
 
 // dsnFlag adds --db.

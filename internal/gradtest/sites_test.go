@@ -62,9 +62,10 @@ func atSites(t *testing.T, c Loss, sites int, searched, owned bool) (moved int64
 		return physical.Spread(physical.Function{}, of.Key...), owned && i > 0 && len(of.Key) > 0
 	}}
 	var plan *physical.Plan
+	apart := physical.Costs{Cluster: physical.Cluster{Network: 1e9, Operations: 8e9}} // exchanges begin at once
 	if !searched {
 		plan, err = physical.Compile(res.Plan, on)
-	} else if found, ferr := physical.Choose(ctx, res.Plan, on); ferr == nil {
+	} else if found, ferr := physical.Choose(ctx, res.Plan, on, apart); ferr == nil {
 		plan = found.Plan
 	} else {
 		err = ferr

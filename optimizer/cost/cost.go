@@ -30,7 +30,18 @@ import (
 const selectivity = 1.0 / 3
 
 // Model remembers the estimates of a plan's nodes. A node with an estimate has inputs with estimates.
-type Model struct{ known map[*ra.Node]*estimates }
+type Model struct {
+	// Tables are sizes of tables, by name, that take the place of their own; nil: each has its own.
+	Tables map[string]Size
+	known  map[*ra.Node]*estimates
+}
+
+// Size is the size of a table: rows, and distinct values of columns by name. A column without an entry has as many
+// values as a column of that many rows is taken to have.
+type Size struct {
+	Rows   float64
+	Values map[string]float64
+}
 
 // estimates of one node.
 type estimates struct {
@@ -40,7 +51,7 @@ type estimates struct {
 }
 
 // New returns an empty model.
-func New() *Model { return &Model{map[*ra.Node]*estimates{}} }
+func New() *Model { return &Model{known: map[*ra.Node]*estimates{}} }
 
 // Forget drops the estimate of a node that has changed, and reports whether there was one. Nodes that read it must be
 // forgotten too.
@@ -97,6 +108,9 @@ func (m *Model) equated(n *ra.Node, c kernels.Col) []kernels.Col {
 func (m *Model) estimate(n *ra.Node) float64 {
 	switch n.Op {
 	case ra.Scan:
+		if t, ok := m.Tables[n.Table.Name]; ok {
+			return t.Rows
+		}
 		return float64(n.Table.Rows)
 	case ra.Select, ra.Join:
 		r := 1.0
@@ -155,6 +169,11 @@ func (m *Model) distinctCol(n *ra.Node, id ra.ColumnID) float64 {
 
 func (m *Model) guess(n *ra.Node, id ra.ColumnID) float64 {
 	r := math.Max(1, m.Rows(n))
+	if n.Op == ra.Scan {
+		if v, ok := m.Tables[n.Table.Name].Values[n.Col(id).Name]; ok {
+			return math.Min(r, v)
+		}
+	}
 	for _, k := range n.Unique {
 		if k == id && len(n.Unique) == 1 {
 			return r

@@ -31,7 +31,7 @@ func TestExamples(t *testing.T) {
 		if d.Cmd == "explain" {
 			var sites int64
 			d.ScanArgs(t, "sites", &sites)
-			text, err := Explain(t.Context(), q, Sites{N: int(sites)})
+			text, err := Explain(t.Context(), q, Sites{N: int(sites)}, Costs{Cluster: InProcess})
 			if err != nil {
 				return err.Error()
 			}

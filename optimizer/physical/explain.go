@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -11,63 +12,137 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// The limits of Explain.
-const (
-	mostSites = 1 << 10
-	mostCells = 1 << 16
-	rate      = 32 // operations in the time of a float that moves
-)
+// MostSites are the sites for which plans are made.
+const MostSites = 1 << 10
+
+// mostCells are the cells of a search's tables.
+const mostCells = 1 << 16
 
 // Choose finds the cheapest plan of a query. Rows are estimated.
-func Choose(ctx context.Context, p *ra.Plan, on Sites) (*Choice, error) {
-	if on.N < 1 || on.N > mostSites {
-		return nil, sqlerr.New(sqlerr.InvalidParameter, "a query runs at 1 to %d sites, not at %d", mostSites, on.N)
+func Choose(ctx context.Context, p *ra.Plan, on Sites, costs Costs) (*Choice, error) {
+	if on.N < 1 || on.N > MostSites {
+		return nil, sqlerr.New(sqlerr.InvalidParameter, "a query runs at 1 to %d sites, not at %d", MostSites, on.N)
 	}
-	return Search(ctx, p, on, estimated(on.N), Costs{Rate: rate, Cells: mostCells})
+	if costs.Cells == 0 {
+		costs.Cells = mostCells
+	}
+	return Search(ctx, p, on, costs.estimated(on.N), costs)
 }
 
 // estimated counts rows as the optimizer does.
-func estimated(sites int) Even {
+func (c Costs) estimated(sites int) Even {
 	model := cost.New()
+	model.Tables = c.Cluster.Tables
 	return Even{Sites: sites, Count: func(n *ra.Node) int64 { return int64(math.Round(min(model.Rows(n), 1<<50))) }}
 }
 
-// Explain shows how a query would run at several sites: the cheapest plan, where each relation lies, and what each
-// exchange moves. Rows are estimated.
-func Explain(ctx context.Context, p *ra.Plan, on Sites) (string, error) {
-	found, err := Choose(ctx, p, on)
+// Explain shows how a query would run at several sites of a cluster: the cheapest plan, where each relation lies, what
+// each exchange moves and how long it and each operator take. Rows are estimated.
+func Explain(ctx context.Context, p *ra.Plan, on Sites, costs Costs) (string, error) {
+	found, err := Choose(ctx, p, on, costs)
 	if err != nil {
 		return "", err
 	}
-	even := estimated(on.N)
-	moves, err := found.Plan.Moves(even)
-	if err != nil {
+	r := &report{Choice: found, costs: costs, stats: costs.estimated(on.N), notes: map[*Node]string{},
+		at: make([]float64, on.N)}
+	r.costs.flow = newFlow(found.Plan)
+	if err := r.read(); err != nil {
 		return "", err
 	}
-	notes := map[*Node]string{}
+	r.head(on.N)
+	for _, line := range found.Plan.parallel() {
+		r.WriteString(line + "\n")
+	}
+	r.WriteString(found.Plan.FormatWith(func(n *Node) string {
+		if name := product(n); name != "" {
+			return " (" + name + ")" + r.notes[n]
+		}
+		return r.notes[n]
+	}))
+	return r.String(), nil
+}
+
+// report is the text of a plan.
+type report struct {
+	*Choice
+	strings.Builder
+	costs         Costs
+	stats         Stats
+	notes         map[*Node]string
+	moved         float64 // bytes, of all exchanges of a step
+	moving, works float64 // seconds of a step
+	floats        int64
+	at            []float64 // seconds that each site computes
+}
+
+// read notes what each operator and each exchange takes.
+func (r *report) read() error {
+	moves, err := r.Plan.Moves(r.stats)
+	if err != nil {
+		return err
+	}
 	for _, m := range moves {
-		notes[m.Node] = fmt.Sprintf(": %d floats", m.Exact)
+		switch floats := m.Exact; r.costs.Least {
+		case ModelFloats:
+			floats = m.Model
+			fallthrough
+		case ExactFloats:
+			r.floats += floats
+			r.notes[m.Node] = fmt.Sprintf(": %d floats", floats)
+		default:
+			r.notes[m.Node] = fmt.Sprintf(": %s, %s", scaled(m.Bytes, "B"), seconds(r.costs.seconds(m)))
+			r.moved, r.moving = r.moved+m.Bytes*r.costs.steps(m.Node.Relation()), r.moving+r.costs.seconds(m)
+		}
+		if r.costs.flow.steady(m.Node.Relation()) {
+			r.notes[m.Node] += ", once in a run"
+		}
 	}
-	var b strings.Builder
+	for _, n := range r.Plan.locals() {
+		if w := work(n, r.stats); r.costs.Least == Seconds && len(n.Inputs) > 0 {
+			r.notes[n] = ": " + seconds(r.costs.takes(w))
+			r.works += r.costs.takes(w)
+			for s := range w.Operations {
+				r.at[s] += r.costs.at(w, s)
+			}
+		}
+	}
+	return nil
+}
+
+// head tells what the whole plan takes.
+func (r *report) head(sites int) {
 	many := "s"
-	if on.N == 1 {
+	if sites == 1 {
 		many = ""
 	}
-	fmt.Fprintf(&b, "%d site%s; %d floats move, operators take %d operations at the busiest site; found by %s\n",
-		on.N, many, found.Floats, found.Work, found.By)
-	if found.Why != "" {
-		fmt.Fprintf(&b, "this is not proved to be the least: %s\n", found.Why)
-	}
-	fmt.Fprintf(&b, "tables lie by the hash of their identity, rows are estimated; a float that moves costs as much as "+
-		"%d operations\n", rate)
-	for _, line := range found.Plan.parallel() {
-		b.WriteString(line + "\n")
-	}
-	b.WriteString(found.Plan.FormatWith(func(n *Node) string {
-		if name := product(n); name != "" {
-			return " (" + name + ")" + notes[n]
+	fmt.Fprintf(r, "%d site%s; ", sites, many)
+	switch r.costs.Least {
+	case Seconds:
+		what := "a step"
+		if r.costs.flow == nil {
+			what = "it"
 		}
-		return notes[n]
-	}))
-	return b.String(), nil
+		fmt.Fprintf(r, what+" takes %s, of which exchanges take %s and move %s; found by %s\n",
+			seconds(r.moving+r.works), seconds(r.moving), scaled(r.moved, "B"), r.By)
+		fmt.Fprintf(r, "limits of a site: %v\n", r.costs.Cluster)
+		busiest := slices.Index(r.at, slices.Max(r.at))
+		fmt.Fprintf(r, "site %d computes most, %s; a site holds up to %s of rows and sums", busiest, seconds(r.at[busiest]),
+			scaled(r.Holds, "B"))
+		if !r.Fits {
+			fmt.Fprintf(r, ": no plan was found that fits in its memory")
+		}
+		r.WriteString("\n")
+	case ModelFloats:
+		fmt.Fprintf(r, "%d floats move, as TRA counts them; found by %s\n", r.floats, r.By)
+	case ExactFloats:
+		fmt.Fprintf(r, "%d floats move; found by %s\n", r.floats, r.By)
+	}
+	if r.Why != "" {
+		fmt.Fprintf(r, "this is not proved to be the least: %s\n", r.Why)
+	}
+	r.WriteString("tables lie by the hash of their identity, rows are estimated")
+	if r.costs.flow != nil {
+		fmt.Fprintf(r, "; what is done once counts as in a run of %d steps", once)
+	}
+	r.WriteString("\n")
 }

@@ -16,13 +16,20 @@ type Stats interface {
 	Stays(n *Node) int64
 }
 
-// Move is how many floats an exchange moves.
+// Move is what an exchange moves.
 type Move struct {
 	Node *Node
-	// Model counts as TRA does: s copies of all rows for a BCAST, all rows once for a SHUF, wherever they lie before.
+	// Model counts floats as TRA does: s copies of all rows for a BCAST, all rows once for a SHUF, wherever they lie
+	// before.
 	Model int64
-	// Exact counts what leaves a site for another: a row that lies where it is wanted does not move.
+	// Exact counts the floats that leave a site for another: a row that lies where it is wanted does not move.
 	Exact int64
+	// Rows are those that leave a site for another, Bytes what they take without what tells them apart.
+	Rows  int64
+	Bytes float64
+	// Busiest are the bytes that the site sends or receives that does most; Keys those of what tells the rows apart.
+	Busiest, Keys float64
+	Holds         float64 // bytes that the site keeps that has most rows then
 }
 
 // Width is the floats of a row: the numbers that are none of its identity.
@@ -78,7 +85,8 @@ func predict(n *Node, stats Stats) (Move, error) {
 	if n.Inputs[0].Place.Kind == Replicated {
 		all = slices.Max(at)
 	}
-	copies, width := int64(1), Width(n.Relation())
+	of := n.Relation()
+	copies, width := int64(1), Width(of)
 	if n.Op == Bcast {
 		copies = int64(len(at))
 	}
@@ -86,5 +94,39 @@ func predict(n *Node, stats Stats) (Move, error) {
 		return Move{}, sqlerr.New(sqlerr.ProgramLimit, "%v moves %d rows of %d floats to %d sites: more than can be counted",
 			n.Op, all, width, copies)
 	}
-	return Move{Node: n, Model: all * copies * width, Exact: Crossing(n, stats) * width}, nil
+	out := Move{Node: n, Model: all * copies * width, Rows: Crossing(n, stats)}
+	out.Exact = out.Rows * width
+	keys := 0.0
+	for _, id := range of.Key {
+		keys += bytes(of.Col(id).Type)
+	}
+	whole := rowBytes(of)
+	sent, received := crossings(n, at, stats.Rows(n), all, out.Rows)
+	busiest := max(slices.Max(sent), slices.Max(received))
+	out.Bytes, out.Busiest, out.Keys = float64(out.Rows)*(whole-keys), busiest*(whole-keys), busiest*keys
+	out.Holds = float64(slices.Max(stats.Rows(n))) * whole
+	return out, nil
+}
+
+// crossings are the rows that each site sends and receives. Of a SHUF each site is taken to send, and to receive, the
+// same share of the rows that it has.
+func crossings(n *Node, before, after []int64, all, crossing int64) (sent, received []float64) {
+	sent, received = make([]float64, len(before)), make([]float64, len(before))
+	if crossing == 0 {
+		return sent, received
+	}
+	share := float64(crossing) / float64(all)
+	for s := range before {
+		switch {
+		case n.Op == Bcast:
+			sent[s], received[s] = float64(before[s])*float64(len(before)-1), float64(all-before[s])
+		case n.Op == Gather && s == n.Site:
+			received[s] = float64(all - before[s])
+		case n.Op == Gather:
+			sent[s] = float64(before[s])
+		default:
+			sent[s], received[s] = float64(before[s])*share, float64(after[s])*share
+		}
+	}
+	return sent, received
 }

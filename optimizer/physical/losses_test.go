@@ -135,7 +135,7 @@ func rewritten(draw *rand.Rand, p *Plan, fired map[string]int) *Plan {
 
 // searched checks what a search finds.
 func searched(ctx context.Context, of *ra.Plan, on Sites, even Even, db ra.Source, env *kernels.Env) error {
-	found, err := Search(ctx, of, on, even, Costs{Rate: 10, Cells: cells})
+	found, err := Search(ctx, of, on, even, Costs{Cluster: InProcess, Cells: cells})
 	if err == nil {
 		err = same(ctx, found.Plan, of, db, env, 1e-9)
 	}

@@ -200,7 +200,7 @@ func (s *search) run(v *vertex, in []Placement) (out []mode) {
 	case err != nil || place.Partial && v.relation.Op != ra.Aggregate:
 		return nil
 	case !place.Partial:
-		return []mode{{in: in, out: place, cost: s.costs.of(0, work(local, s.stats))}}
+		return []mode{{in: in, out: place, cost: s.costs.working(work(local, s.stats))}}
 	}
 	for _, to := range s.targets(v.relation) {
 		if !to.within(v.relation.Key) {
@@ -209,7 +209,8 @@ func (s *search) run(v *vertex, in []Placement) (out []mode) {
 		parts := exchange(local, to)
 		parts.Place, _ = derive(parts, s.plan.Sites)
 		last := &Node{RA: v.relation, Inputs: []*Node{parts}, Place: to}
-		cost := min(s.moving(local, to)+s.costs.of(0, work(local, s.stats)+work(last, s.stats)), impossible)
+		cost := s.costs.working(work(local, s.stats)) + s.costs.working(work(last, s.stats))
+		cost = min(cost+s.moving(local, to), impossible)
 		out = append(out, mode{in: in, parts: true, out: to, cost: cost})
 	}
 	return out

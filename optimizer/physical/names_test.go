@@ -17,7 +17,7 @@ func TestParallel(t *testing.T) {
 	for _, c := range []struct {
 		parameters, data int64
 		want             string
-	}{{10, 100_000, "w0: data parallel"}, {100_000, 1000, "w0: model parallel by node"}} {
+	}{{10, 100_000_000, "w0: data parallel"}, {100_000, 1000, "w0: model parallel by node"}} {
 		on := Sites{N: 4, Result: func(i int, of *ra.Node) (Placement, bool) {
 			return Spread(Function{}, of.Key...), i > 0
 		}}
@@ -25,12 +25,12 @@ func TestParallel(t *testing.T) {
 			switch {
 			case len(n.Key) == 0:
 				return 1
-			case n.Op == ra.Scan && n.Table.Name == "w0":
+			case len(n.Key) == 1 && n.Col(n.Key[0]).Name == "node":
 				return c.parameters
 			}
-			return min(c.data, c.parameters*c.data)
+			return c.data
 		}}
-		found, err := Search(t.Context(), res.Plan, on, even, Costs{Rate: rate, Cells: cells})
+		found, err := Search(t.Context(), res.Plan, on, even, Costs{Cluster: InProcess, Cells: cells})
 		must(t, err)
 		if got := strings.Join(found.Plan.parallel(), "; "); got != c.want {
 			t.Errorf("%d parameters and %d rows of data: %s, not %s\n%s", c.parameters, c.data, got, c.want,

@@ -3,7 +3,6 @@ package physical
 import (
 	"context"
 	"fmt"
-	"math/bits"
 	"slices"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -12,11 +11,12 @@ import (
 
 // Choice is a plan with how it was found.
 type Choice struct {
-	Plan   *Plan
-	Floats int64 // that the exchanges move, exactly, by the statistics of the search
-	Work   int64 // operations of the busiest site, of each operator, added up
-	By     string
-	Why    string // why the plan is not proved cheapest; "" if it is
+	Plan  *Plan
+	Cost  int64   // in picoseconds or floats, as the search counts
+	Holds float64 // bytes that a site keeps of what is stored, received and summed, added up over the busiest sites
+	Fits  bool    // in the memory of a site
+	By    string
+	Why   string // why the plan is not proved cheapest; "" if it is
 }
 
 // The ways to find a plan.
@@ -26,25 +26,6 @@ const (
 	ByTable       = "TRA's Table 1"
 )
 
-// Costs are what a search makes least, and how far it may go.
-type Costs struct {
-	// Rate is how many operations of a site take as long as moving one float. 0: only floats count. Where they do, all
-	// rows at one site are hard to beat.
-	Rate  int64
-	Cells int // of the tables of the search, at most
-}
-
-// of is the cost of floats that move and of work.
-func (c Costs) of(floats, work int64) int64 {
-	switch {
-	case c.Rate == 0:
-		return min(floats, impossible)
-	case floats > impossible/c.Rate:
-		return impossible
-	}
-	return min(floats*c.Rate+min(work, impossible), impossible)
-}
-
 // Search finds the cheapest plan among those that place each relation at one site, everywhere, or by columns that some
 // reader joins or groups by; sums are taken in one phase or in two. A relation is moved where it is made, for all its
 // readers, or for one of them. The search is exact, by min-sum elimination over the placements of the relations, while
@@ -52,11 +33,31 @@ func (c Costs) of(floats, work int64) int64 {
 // counts an exchange for each reader of its own; those that two readers want alike are one in the plan, which then
 // costs less than was counted.
 func Search(ctx context.Context, p *ra.Plan, on Sites, stats Stats, costs Costs) (*Choice, error) {
-	start, err := Compile(p, on)
-	if err != nil {
-		return nil, err
+	var best *Choice
+	for range mostPrices {
+		start, err := Compile(p, on)
+		if err != nil {
+			return nil, err
+		}
+		costs.flow = newFlow(start)
+		c, err := found(ctx, start, stats, costs)
+		if err != nil || c.Fits {
+			return c, err
+		}
+		if best == nil || c.Holds < best.Holds {
+			best = c
+		}
+		costs.perByte = max(2*costs.perByte, c.Cost/int64(1+c.Holds)/16, 1)
 	}
-	s := &search{plan: &Plan{Sites: on.N, Spread: start.Spread}, start: start, stats: stats, costs: costs}
+	return best, nil
+}
+
+// mostPrices are the prices of memory that are tried where a plan does not fit: each is twice the one before.
+const mostPrices = 20
+
+// found is the cheapest plan at a price of memory.
+func found(ctx context.Context, start *Plan, stats Stats, costs Costs) (*Choice, error) {
+	s := &search{plan: &Plan{Sites: start.Sites, Spread: start.Spread}, start: start, stats: stats, costs: costs}
 	s.vertices(start)
 	choice, least, fixed, err := s.choose(ctx)
 	if err != nil {
@@ -72,17 +73,30 @@ func Search(ctx context.Context, p *ra.Plan, on Sites, stats Stats, costs Costs)
 	} else if out.Plan, err = s.build(choice); err != nil {
 		return nil, err
 	}
-	moves, err := out.Plan.Moves(stats)
+	if err := out.measure(stats, costs); err != nil {
+		return nil, err
+	}
+	if out.Cost > least { // it is less where readers share an exchange
+		return nil, sqlerr.Broken(room, "a plan of cost %d costs %d", least, out.Cost)
+	}
+	return out, nil
+}
+
+// measure tells what a plan costs.
+func (c *Choice) measure(stats Stats, costs Costs) error {
+	moves, err := c.Plan.Moves(stats)
+	if err != nil {
+		return err
+	}
 	for _, m := range moves {
-		out.Floats += m.Exact
+		c.Cost, c.Holds = min(c.Cost+costs.moving(m), impossible), c.Holds+m.Holds
 	}
-	for _, n := range out.Plan.locals() {
-		out.Work += work(n, stats)
+	for _, n := range c.Plan.locals() {
+		w := work(n, stats)
+		c.Cost, c.Holds = min(c.Cost+costs.working(w), impossible), c.Holds+w.Holds
 	}
-	if now := costs.of(out.Floats, out.Work); err == nil && now > least { // less where readers share an exchange
-		return nil, sqlerr.Broken(room, "a plan of cost %d costs %d", least, now)
-	}
-	return out, err
+	c.Fits = costs.Cluster.Memory == 0 || costs.Least != Seconds || c.Holds <= float64(costs.Cluster.Memory)
+	return nil
 }
 
 // search is a plan whose relations are being placed.
@@ -156,38 +170,6 @@ func exchange(n *Node, to Placement) *Node {
 	return out
 }
 
-// work is how many operations an operator takes at the busiest site: it reads each number of its inputs, and computes.
-func work(n *Node, stats Stats) (most int64) {
-	if len(n.Inputs) == 0 {
-		return 0
-	}
-	operations := int64(0)
-	for _, x := range n.RA.Out {
-		operations += int64(x.Flops())
-	}
-	at := make([]int64, len(stats.Rows(n)))
-	add := func(s int, rows, each int64) { // estimates may be of any size
-		if high, low := bits.Mul64(uint64(rows), uint64(each)); high > 0 || low > impossible {
-			at[s] = impossible
-		} else {
-			at[s] = min(at[s]+int64(low), impossible)
-		}
-	}
-	for s, rows := range stats.Rows(n) {
-		add(s, rows, operations)
-	}
-	for _, in := range n.Inputs {
-		numbers := int64(0)
-		for _, c := range in.Relation().Cols {
-			numbers += int64(c.Type.Size())
-		}
-		for s, rows := range stats.Rows(in) {
-			add(s, rows, numbers)
-		}
-	}
-	return slices.Max(at)
-}
-
 // moving is what it costs to bring rows to a placement.
 func (s *search) moving(n *Node, to Placement) int64 {
 	x := exchange(n, to)
@@ -204,7 +186,7 @@ func (s *search) moving(n *Node, to Placement) int64 {
 	if err != nil || !reached.Equal(to) { // an operator may tell of fewer equal columns than a SHUF does
 		return impossible
 	}
-	return s.costs.of(m.Exact, 0)
+	return s.costs.moving(m)
 }
 
 // choose finds the state and the mode of each vertex.
@@ -243,9 +225,10 @@ func (s *search) wanted(i int) Placement {
 // making is the cost of making a relation by a mode and bringing it to a state.
 func (s *search) making(v *vertex) *table {
 	t := &table{vars: []int{v.number, v.number + 1}}
+	stored := &Node{RA: v.relation, Place: v.stored}
 	for _, to := range v.states {
 		if len(v.in) == 0 {
-			t.cost = append(t.cost, s.moving(&Node{RA: v.relation, Place: v.stored}, to))
+			t.cost = append(t.cost, min(s.costs.working(work(stored, s.stats))+s.moving(stored, to), impossible))
 		}
 		for _, m := range v.modes {
 			t.cost = append(t.cost, min(m.cost+s.moving(&Node{RA: v.relation, Place: m.out}, to), impossible))

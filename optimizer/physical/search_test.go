@@ -101,7 +101,7 @@ func TestSearchLosses(t *testing.T) {
 			return drawn(draw, n, sites), draw.Intn(4) > 0
 		}})
 		must(t, err)
-		costs := Costs{Rate: int64(k % 3 * 10), Cells: cells}
+		costs := Costs{Least: Objective(k % 3), Cluster: InProcess, Cells: cells}
 		if k%4 == 3 {
 			costs.Cells = 40 // some relations are fixed
 		}
@@ -116,17 +116,10 @@ func TestSearchLosses(t *testing.T) {
 		if err := same(t.Context(), found.Plan, res.Plan, db, env, 1e-12); err != nil {
 			t.Errorf("%s over %d sites: %v\n%s", c.SQL, sites, err, found.Plan.Format())
 		}
-		before := int64(0)
-		moves, err := start.Moves(even)
-		must(t, err)
-		for _, m := range moves {
-			before += m.Exact
-		}
-		operations := int64(0)
-		for _, n := range start.locals() {
-			operations += work(n, even)
-		}
-		now, before := costs.of(found.Floats, found.Work), costs.of(before, operations)
+		costs.flow = newFlow(start)
+		first := &Choice{Plan: start}
+		must(t, first.measure(even, costs))
+		now, before := found.Cost, first.Cost
 		if now > before && found.By == ByElimination {
 			t.Errorf("%s over %d sites costs %d, %d before\n%s", c.SQL, sites, now, before, found.Plan.Format())
 		} else if now < before {
@@ -150,7 +143,7 @@ func TestSearchProducts(t *testing.T) {
 			r, err := run(t.Context(), p, h, nil)
 			must(t, err)
 			found, err := Search(t.Context(), of, p.stored(), newForecast(t.Context(), p, h, nil, r),
-				Costs{Cells: cells})
+				Costs{Least: ExactFloats, Cells: cells})
 			must(t, err)
 			must(t, same(t.Context(), found.Plan, of, h, nil, 0))
 			floats := int64(0)
@@ -159,11 +152,11 @@ func TestSearchProducts(t *testing.T) {
 			for _, m := range moves {
 				floats += m.Exact
 			}
-			if found.Floats > floats || found.By != ByElimination {
-				t.Errorf("%s %v: %d floats by %s, the plan by hand moves %d\n%s", plan, size, found.Floats, found.By, floats,
+			if found.Cost > floats || found.By != ByElimination {
+				t.Errorf("%s %v: %d floats by %s, the plan by hand moves %d\n%s", plan, size, found.Cost, found.By, floats,
 					found.Plan.Format())
 			}
-			t.Logf("%s %v: %d floats, by hand %d", plan, size, found.Floats, floats)
+			t.Logf("%s %v: %d floats, by hand %d", plan, size, found.Cost, floats)
 		}
 	}
 }

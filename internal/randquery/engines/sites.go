@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"math/rand"
 	"slices"
 
@@ -91,7 +92,7 @@ func (d *draw) plan(ctx context.Context, plan *ra.Plan) (*physical.Plan, error) 
 	if d.Intn(2) == 0 || nodes > mostSearched {
 		return physical.Compile(plan, on)
 	}
-	c, err := physical.Search(ctx, plan, on, d.even(), physical.Costs{Rate: int64(d.Intn(3)), Cells: 1 << 12})
+	c, err := physical.Search(ctx, plan, on, d.even(), d.costs())
 	if err != nil {
 		return nil, err
 	}
@@ -151,6 +152,14 @@ func (d *draw) result(i int, of *ra.Node) (physical.Placement, bool) {
 		return physical.Placement{}, false
 	}
 	return physical.Spread(physical.Function{}, of.Key...), true
+}
+
+// costs draws what the search makes least.
+func (d *draw) costs() physical.Costs {
+	c := physical.InProcess
+	c.Latency *= float64(d.Intn(2))
+	c.Network /= math.Pow(10, float64(d.Intn(4)))
+	return physical.Costs{Least: physical.Objective(d.Intn(3)), Cluster: c, Cells: 1 << 12}
 }
 
 // even draws how many rows relations have, so that the search finds any plan.

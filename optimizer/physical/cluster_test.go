@@ -1,0 +1,79 @@
+package physical
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/relgrad/relgrad/internal/gradtest"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/optimizer"
+)
+
+// TestReadCluster: what is not given is as in a process; rates and sizes are read with their units.
+func TestReadCluster(t *testing.T) {
+	c, err := ReadCluster(strings.NewReader(`{"network": "10Gbit", "latency": "1us", "operations": "0.25 Tflop/s",
+		"memory": "64GB", "tables": {"edge": {"rows": 2e9, "values": {"src": 1e8}}}}`))
+	must(t, err)
+	if c.Network != 1.25e9 || c.Latency != 1e-6 || c.Operations != 2.5e11 || c.Reads != InProcess.Reads ||
+		c.Memory != 64e9 || c.Tables["edge"].Rows != 2e9 || c.Tables["edge"].Values["src"] != 1e8 {
+		t.Errorf("%+v", c)
+	}
+	for file, want := range map[string]string{
+		`{"network": "10"}`:      "network cannot be \"10\"",
+		`{"network": "-1GB"}`:    "network cannot be \"-1GB\"",
+		`{"network": "1mbit"}`:   "network cannot be \"1mbit\"",
+		`{"latency": "5Ms"}`:     "latency cannot be \"5Ms\"",
+		`{"latency": "5"}`:       "latency cannot be \"5\"",
+		`{"operations": "1 GB"}`: "operations cannot be \"1 GB\"",
+		`{"memory": "10Gbit"}`:   "memory cannot be \"10Gbit\"",
+		`{"memory": "infGB"}`:    "memory cannot be \"infGB\"",
+		`{"bandwidth": "1GB"}`:   "limits of a cluster: json: unknown field \"bandwidth\"",
+		`{"network": 1}`:         "limits of a cluster: json: cannot unmarshal number",
+		`{} {}`:                  "something follows the object",
+		``:                       "limits of a cluster: EOF",
+		`{"tables": {"e": {}}}`:  "table e has 1 to 1e+15 rows, not 0",
+		`{"tables": {"e": {"rows": 2, "values": {"a": 3}}}}`: "column a of table e has 1 to 2 values, not 3",
+	} {
+		if _, err := ReadCluster(strings.NewReader(file)); err == nil || sqlerr.Code(err) != sqlerr.InvalidParameter ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, not %s", file, err, want)
+		}
+	}
+}
+
+// TestMemory: a plan that does not fit in the memory of a site is not chosen while another fits, and where none does
+// the text says so.
+func TestMemory(t *testing.T) {
+	db := graph()
+	res, err := gradtest.Optimize(t.Context(), db, "SELECT sum(sqnorm(h)) FROM (SELECT e.dst, sum(e.weight * "+
+		"matmul(x.v, w.v)) AS h FROM edge e JOIN x ON x.node = e.src, w GROUP BY e.dst) q", []string{"w"},
+		optimizer.Options{})
+	must(t, err)
+	costs := Costs{Cluster: InProcess}
+	free, err := Choose(t.Context(), res.Plan, Sites{N: 4}, costs)
+	must(t, err)
+	bound := free.Holds
+	fits := 0
+	for range 6 {
+		bound *= 0.8
+		costs.Cluster.Memory = int64(bound)
+		c, err := Choose(t.Context(), res.Plan, Sites{N: 4}, costs)
+		must(t, err)
+		must(t, same(t.Context(), c.Plan, res.Plan, db, &kernels.Env{Seed: 1, Step: 2}, 1e-12))
+		if c.Fits != (c.Holds <= bound) {
+			t.Errorf("a plan holds %g of %g bytes, and fits: %v", c.Holds, bound, c.Fits)
+		}
+		text, err := Explain(t.Context(), res.Plan, Sites{N: 4}, costs)
+		must(t, err)
+		if strings.Contains(text, "no plan was found that fits") == c.Fits {
+			t.Error(text)
+		}
+		if c.Fits {
+			fits++
+		}
+	}
+	if fits == 0 || fits == 6 {
+		t.Errorf("%d of 6 bounds of memory are kept", fits)
+	}
+}
