@@ -8,6 +8,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
+	"github.com/relgrad/relgrad/ra"
 )
 
 // TestReadCluster: what is not given is as in a process; rates and sizes are read with their units.
@@ -75,5 +76,31 @@ func TestMemory(t *testing.T) {
 	}
 	if fits == 0 || fits == 6 {
 		t.Errorf("%d of 6 bounds of memory are kept", fits)
+	}
+}
+
+// TestBusiest: of rows that one site sends to all it sends three times what each other receives; what all gather at it,
+// it receives.
+func TestBusiest(t *testing.T) {
+	h := newHand(t, 4, map[string]int64{"i": 2, "j": 5, "k": 1})
+	for _, n := range h.query("CMM", [3]int{2, 2, 2}, nil, nil).Nodes() {
+		if n.Op != ra.Scan {
+			continue
+		}
+		even := Even{Sites: 4, Count: func(*ra.Node) int64 { return 12 }}
+		row := rowBytes(n) - 8*float64(len(n.Key))
+		for _, c := range []struct {
+			from Placement
+			to   Op
+			rows float64
+		}{{At(0), Bcast, 36}, {h.by(n, n.Col(n.Key[0]).Name), Bcast, 9}, {h.by(n, n.Col(n.Key[0]).Name), Gather, 9},
+			{At(1), Gather, 12}, {At(0), Gather, 0}} {
+			x := &Node{Op: c.to, Inputs: []*Node{{RA: n, Place: c.from}}}
+			x.Place, _ = derive(x, 4)
+			m, err := predict(x, even)
+			if must(t, err); m.Busiest != c.rows*row {
+				t.Errorf("%v of %v: the busiest site moves %g bytes, not %g", c.to, c.from, m.Busiest, c.rows*row)
+			}
+		}
 	}
 }
