@@ -25,7 +25,7 @@ type Cluster struct {
 
 // InProcess are the limits of sites of one process, for which plans are made that run here. They are no measurements:
 // the same query has the same plan on each machine.
-var InProcess = Cluster{Network: 8e9, Latency: 20e-6, Operations: 5e10, Reads: 1e10}
+var InProcess = Cluster{Network: 8e9, Latency: 5e-6, Operations: 5e10, Reads: 1e10}
 
 // clusterFile is a Cluster as a file describes it.
 type clusterFile struct {
