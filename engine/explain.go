@@ -101,7 +101,7 @@ func (db *Engine) planned(ctx context.Context, c *Compiled, stage string) (strin
 		return db.chunks(ctx, c, calls)
 	}
 	usual := int64(4)
-	if n := db.sites(); n > 1 {
+	if n := db.sites(); n > 1 || db.Sites == 1 {
 		usual = int64(n)
 	}
 	sites, ok, err := numbered(stage, sitesStage, usual, "sites")

@@ -12,7 +12,10 @@ import (
 )
 
 // cluster are the options that say for what machines a plan for several sites is made.
-type cluster struct{ network, limits, cost string }
+type cluster struct {
+	network, limits, cost string
+	simulate              bool
+}
 
 func (c *cluster) flags(fs *flag.FlagSet, t *target) {
 	t.atSites(fs, "the loss at `N` sites; of stage sites also those of machines that are not here, up to "+
@@ -24,14 +27,16 @@ func (c *cluster) flags(fs *flag.FlagSet, t *target) {
 	fs.StringVar(&c.cost, "cost", "",
 		"what stage sites makes least, as `COST`: seconds, model (the floats that TRA counts) or exact (the floats that "+
 			"move; default seconds)")
+	fs.BoolVar(&c.simulate, "simulate", false,
+		"replay a step of stage sites at sites that are simulated, and tell what binds")
 }
 
 // wrong says what does not go together; "" if all does.
 func (c *cluster) wrong(stage string, sites int) string {
 	planned := strings.HasPrefix(stage, "sites")
 	switch {
-	case !planned && (c.network != "" || c.limits != "" || c.cost != ""):
-		return "--network, --limits and --cost go with --stage sites"
+	case !planned && *c != (cluster{}):
+		return "--network, --limits, --cost and --simulate go with --stage sites"
 	case !planned && sites > catalog.MostSites:
 		return fmt.Sprintf("a loss runs at 1 to %d sites of a process; --stage sites plans for more", catalog.MostSites)
 	case planned && strings.Contains(stage, ":") && sites > 0:
@@ -45,7 +50,7 @@ func (c *cluster) read() (*physical.Costs, error) {
 	if *c == (cluster{}) {
 		return nil, nil
 	}
-	out := &physical.Costs{Cluster: physical.InProcess}
+	out := &physical.Costs{Cluster: physical.InProcess, Simulate: c.simulate}
 	switch c.cost {
 	case "", "seconds":
 	case "model":

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -56,6 +58,51 @@ func TestAnalyze(t *testing.T) {
 		if _, errs, status := both(t, append(append([]string{"explain", "--store", store}, args...), "loss",
 			"w")...); status != 2 || !strings.Contains(errs, wrong) {
 			t.Errorf("%q: status %d, no %q in\n%s", args, status, wrong, errs)
+		}
+	}
+}
+
+// TestExplainSites plans for machines that are not here, and refuses options that do not go together.
+func TestExplainSites(t *testing.T) {
+	dir := t.TempDir()
+	store, limits, wrong := filepath.Join(dir, "s.db"), filepath.Join(dir, "cluster.json"), filepath.Join(dir, "no.json")
+	if out, errs, status := both(t, "run", "-q", "--store", store, "-c",
+		`CREATE TABLE x (i int PRIMARY KEY, v real[3], y real); INSERT INTO x VALUES (1, '{1, 2, 3}', 1);
+		CREATE TABLE w (k int PRIMARY KEY, v real[3]); INSERT INTO w VALUES (1, '{0.5, 1, 2}');
+		CREATE VIEW loss AS SELECT sum((y - dot(x.v, w.v)) ^ 2) FROM x, w`); status != 0 {
+		t.Fatal(out, errs)
+	}
+	for file, text := range map[string]string{limits: `{"latency": "1ms", "tables": {"x": {"rows": 1e12}}}`, wrong: "{"} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		args   []string
+		status int
+		want   []string
+	}{
+		{[]string{"--stage", "sites", "--sites", "1000", "--network", "10Gbit", "--limits", limits, "--simulate"}, 0,
+			[]string{`^1000 sites; a step takes `, `(?m)^limits of a site: network 1.25 GB/s, .*, 1 ms for each exchange$`,
+				`(?m)^simulated: a step takes .*; reads of memory binds: `, `(?m)^w: data parallel$`}},
+		{[]string{"--stage", "sites:3", "--cost", "model"}, 0, []string{`^3 sites; [0-9]+ floats move, as TRA counts them`}},
+		{[]string{"--stage", "sites", "--cost", "exact"}, 0, []string{`^4 sites; [0-9]+ floats move; found by`}},
+		{[]string{"--stage", "sites", "--sites", "1"}, 0, []string{`^1 site; `}},
+		{[]string{"--stage", "sites", "--cost", "money"}, 1,
+			[]string{`cost "money" does not exist`, `seconds, model and exact`}},
+		{[]string{"--stage", "sites", "--network", "fast"}, 1, []string{`network cannot be "fast"`, `"10Gbit" or "1GB"`}},
+		{[]string{"--stage", "sites", "--limits", wrong}, 1, []string{`limits of a cluster: unexpected EOF`}},
+		{[]string{"--stage", "sites", "--limits", dir + "/none"}, 1, []string{`could not open file ".*/none"`}},
+		{[]string{"--stage", "opt", "--cost", "model"}, 2, []string{`--cost and --simulate go with --stage sites`}},
+		{[]string{"--stage", "opt", "--sites", "65"}, 2, []string{`a loss runs at 1 to 64 sites of a process`}},
+		{[]string{"--stage", "sites:2", "--sites", "3"}, 2, []string{`--stage sites:N and --sites cannot both be given`}},
+		{[]string{"--stage", "sites", "--sites", "1025"}, 2, []string{`a number from 1 to 1024 is needed`}},
+	} {
+		out, errs, status := both(t, slices.Concat([]string{"explain", "--store", store}, c.args, []string{"loss", "w"})...)
+		for _, want := range c.want {
+			if status != c.status || !regexp.MustCompile(want).MatchString(out+errs) {
+				t.Errorf("%q: status %d, nothing like %s in\n%s%s", c.args, status, want, out, errs)
+			}
 		}
 	}
 }

@@ -36,11 +36,12 @@ type Model struct {
 	known  map[*ra.Node]*estimates
 }
 
-// Size is the size of a table: rows, and distinct values of columns by name. A column without an entry has as many
-// values as a column of that many rows is taken to have.
+// Size is the size of a table: rows, distinct values of columns by name, and how many rows have the value that most
+// have. A column without an entry has as many values as a column of that many rows is taken to have, and each as often.
 type Size struct {
-	Rows   float64
-	Values map[string]float64
+	Rows     float64
+	Values   map[string]float64
+	Heaviest map[string]float64
 }
 
 // estimates of one node.
@@ -145,6 +146,29 @@ func (m *Model) estimate(n *ra.Node) float64 {
 		}
 	}
 	return 1000
+}
+
+// Heaviest estimates which part of the rows of n have the value of a column that most have; 0: each value is taken to
+// be as frequent.
+func (m *Model) Heaviest(n *ra.Node, id ra.ColumnID) (out float64) {
+	switch n.Op {
+	case ra.Scan:
+		t := m.Tables[n.Table.Name]
+		return t.Heaviest[n.Col(id).Name] / math.Max(1, t.Rows)
+	case ra.Select, ra.Join:
+		if x := n.Out[n.Index(id)]; x.IsCol {
+			for _, c := range m.equated(n, x.Col) {
+				out = math.Max(out, m.Heaviest(n.Inputs[c.Input], c.ID))
+			}
+		}
+	case ra.SemiJoin, ra.AntiJoin:
+		return m.Heaviest(n.Inputs[0], n.Inputs[0].Cols[n.Index(id)].ID)
+	case ra.Aggregate:
+		if i := n.Index(id); i < len(n.Group) && len(n.Group) > 1 {
+			return m.Heaviest(n.Inputs[0], n.Group[i])
+		}
+	}
+	return out
 }
 
 func (m *Model) distinct(n *ra.Node, c kernels.Col) float64 {

@@ -19,6 +19,7 @@ type Cluster struct {
 	Operations float64 // of floating-point numbers per second, of a site
 	Reads      float64 // bytes per second that a site reads from its memory, or writes
 	Memory     int64   // bytes of a site
+	Overlap    bool    // a site computes while exchanges run: in a simulation
 	// Tables are sizes of tables that are not as large here as they are there.
 	Tables map[string]cost.Size
 }
@@ -34,16 +35,18 @@ type clusterFile struct {
 	Operations string `json:"operations"`
 	Reads      string `json:"reads"`
 	Memory     string `json:"memory"`
+	Overlap    bool   `json:"overlap"`
 	Tables     map[string]struct {
-		Rows   float64            `json:"rows"`
-		Values map[string]float64 `json:"values"`
+		Rows     float64            `json:"rows"`
+		Values   map[string]float64 `json:"values"`
+		Heaviest map[string]float64 `json:"heaviest"`
 	} `json:"tables"`
 }
 
 // ReadCluster reads the description of a cluster, in JSON:
 //
 //	{"network": "10Gbit", "latency": "50us", "operations": "250Gflop", "reads": "20GB", "memory": "64GB",
-//	 "tables": {"edge": {"rows": 2e9, "values": {"src": 1e8, "dst": 1e8}}}}
+//	 "tables": {"edge": {"rows": 2e9, "values": {"src": 1e8, "dst": 1e8}, "heaviest": {"dst": 1e6}}}}
 //
 // Rates are per second. What is not given is as in InProcess. Errors are 22023 and name the field.
 func ReadCluster(r io.Reader) (Cluster, error) {
@@ -52,12 +55,13 @@ func ReadCluster(r io.Reader) (Cluster, error) {
 	var f clusterFile
 	if err := d.Decode(&f); err != nil {
 		return out, sqlerr.New(sqlerr.InvalidParameter, "limits of a cluster: %v", err).
-			WithHint("Fields are network, latency, operations, reads, memory and tables.")
+			WithHint("Fields are network, latency, operations, reads, memory, overlap and tables.")
 	}
 	if d.More() {
 		return out, sqlerr.New(sqlerr.InvalidParameter, "limits of a cluster: something follows the object")
 	}
 	memory := float64(out.Memory)
+	out.Overlap = f.Overlap
 	for _, x := range []struct {
 		name, text string
 		to         *float64
@@ -76,13 +80,15 @@ func ReadCluster(r io.Reader) (Cluster, error) {
 	}
 	out.Memory = int64(math.Min(memory, 1<<62))
 	for name, t := range f.Tables {
-		if err := checkSize(name, t.Rows, t.Values); err != nil {
-			return out, err
+		for _, of := range []map[string]float64{t.Values, t.Heaviest} {
+			if err := checkSize(name, t.Rows, of); err != nil {
+				return out, err
+			}
 		}
 		if out.Tables == nil {
 			out.Tables = map[string]cost.Size{}
 		}
-		out.Tables[name] = cost.Size{Rows: t.Rows, Values: t.Values}
+		out.Tables[name] = cost.Size{Rows: t.Rows, Values: t.Values, Heaviest: t.Heaviest}
 	}
 	return out, nil
 }
@@ -96,7 +102,9 @@ func checkSize(table string, rows float64, values map[string]float64) error {
 	}
 	for col, v := range values {
 		if !(v >= 1 && v <= rows) {
-			return sqlerr.New(sqlerr.InvalidParameter, "column %s of table %s has 1 to %g values, not %g", col, table, rows, v)
+			return sqlerr.New(sqlerr.InvalidParameter, "column %s of table %s has 1 to %g values, and rows of the most "+
+				"frequent one, not %g", col, table,
+				rows, v)
 		}
 	}
 	return nil

@@ -34,7 +34,8 @@ func TestReadCluster(t *testing.T) {
 		`{} {}`:                  "something follows the object",
 		``:                       "limits of a cluster: EOF",
 		`{"tables": {"e": {}}}`:  "table e has 1 to 1e+15 rows, not 0",
-		`{"tables": {"e": {"rows": 2, "values": {"a": 3}}}}`: "column a of table e has 1 to 2 values, not 3",
+		`{"tables": {"e": {"rows": 2, "values": {"a": 3}}}}`: "column a of table e has 1 to 2 values, " +
+			"and rows of the most frequent one, not 3",
 	} {
 		if _, err := ReadCluster(strings.NewReader(file)); err == nil || sqlerr.Code(err) != sqlerr.InvalidParameter ||
 			!strings.Contains(err.Error(), want) {

@@ -24,6 +24,8 @@ type Costs struct {
 	Least   Objective
 	Cluster Cluster
 	Cells   int // of the tables of the search, at most
+	// Simulate has Explain replay the plan.
+	Simulate bool
 
 	perByte int64 // the price of a byte that the busiest site holds, where plans do not fit
 	flow    *flow
@@ -144,6 +146,14 @@ func work(n *Node, stats Stats) Work {
 func rowBytes(n *ra.Node) (out float64) {
 	for _, c := range n.Cols {
 		out += bytes(c.Type)
+	}
+	return out
+}
+
+// keyBytes are the bytes of what tells a row apart.
+func keyBytes(n *ra.Node) (out float64) {
+	for _, id := range n.Key {
+		out += bytes(n.Col(id).Type)
 	}
 	return out
 }

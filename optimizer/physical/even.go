@@ -11,6 +11,8 @@ import (
 type Even struct {
 	Sites int
 	Count func(n *ra.Node) int64 // how many rows a relation has
+	// Heaviest is which part of the rows have the value of a column that most have; nil: each value is as frequent.
+	Heaviest func(n *ra.Node, id ra.ColumnID) float64
 }
 
 // Rows implements Stats.
@@ -23,6 +25,30 @@ func (e Even) Rows(n *Node) []int64 {
 		case n.Place.Kind != Single:
 			out[s] = (all + int64(e.Sites-1-s)) / int64(e.Sites)
 		}
+	}
+	if heaviest := int64(e.heaviest(n) * float64(all)); heaviest > out[0] { // one value is more than its share
+		for s := range out {
+			out[s] = (all - heaviest + int64(e.Sites-2)) / int64(max(1, e.Sites-1))
+		}
+		out[0] = heaviest
+	}
+	return out
+}
+
+// heaviest is the part of rows that lie together for one value of the columns that they are spread by, at site 0.
+func (e Even) heaviest(n *Node) float64 {
+	if e.Heaviest == nil || n.Place.Kind != By {
+		return 0
+	}
+	out := 1.0
+	for _, same := range n.Place.By {
+		most := 0.0
+		for _, id := range same {
+			if n.Relation().Col(id) != nil {
+				most = max(most, e.Heaviest(n.Relation(), id))
+			}
+		}
+		out *= most
 	}
 	return out
 }

@@ -33,7 +33,13 @@ func Choose(ctx context.Context, p *ra.Plan, on Sites, costs Costs) (*Choice, er
 func (c Costs) estimated(sites int) Even {
 	model := cost.New()
 	model.Tables = c.Cluster.Tables
-	return Even{Sites: sites, Count: func(n *ra.Node) int64 { return int64(math.Round(min(model.Rows(n), 1<<50))) }}
+	out := Even{Sites: sites, Count: func(n *ra.Node) int64 { return int64(math.Round(min(model.Rows(n), 1<<50))) }}
+	for _, t := range c.Cluster.Tables {
+		if t.Heaviest != nil {
+			out.Heaviest = model.Heaviest
+		}
+	}
+	return out
 }
 
 // Explain shows how a query would run at several sites of a cluster: the cheapest plan, where each relation lies, what
@@ -50,6 +56,13 @@ func Explain(ctx context.Context, p *ra.Plan, on Sites, costs Costs) (string, er
 		return "", err
 	}
 	r.head(on.N)
+	if costs.Simulate {
+		s, err := Simulate(found.Plan, r.stats, costs)
+		if err != nil {
+			return "", err
+		}
+		r.WriteString(s.String())
+	}
 	for _, line := range found.Plan.parallel() {
 		r.WriteString(line + "\n")
 	}

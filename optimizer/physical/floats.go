@@ -28,8 +28,9 @@ type Move struct {
 	Rows  int64
 	Bytes float64
 	// Busiest are the bytes that the site sends or receives that does most; Keys those of what tells the rows apart.
-	Busiest, Keys float64
-	Holds         float64 // bytes that the site keeps that has most rows then
+	Busiest, Keys  float64
+	Sent, Received []float64 // rows, by site
+	Holds          float64   // bytes that the site keeps that has most rows then
 }
 
 // Width is the floats of a row: the numbers that are none of its identity.
@@ -96,13 +97,9 @@ func predict(n *Node, stats Stats) (Move, error) {
 	}
 	out := Move{Node: n, Model: all * copies * width, Rows: Crossing(n, stats)}
 	out.Exact = out.Rows * width
-	keys := 0.0
-	for _, id := range of.Key {
-		keys += bytes(of.Col(id).Type)
-	}
-	whole := rowBytes(of)
-	sent, received := crossings(n, at, stats.Rows(n), all, out.Rows)
-	busiest := max(slices.Max(sent), slices.Max(received))
+	whole, keys := rowBytes(of), keyBytes(of)
+	out.Sent, out.Received = crossings(n, at, stats.Rows(n), all, out.Rows)
+	busiest := max(slices.Max(out.Sent), slices.Max(out.Received))
 	out.Bytes, out.Busiest, out.Keys = float64(out.Rows)*(whole-keys), busiest*(whole-keys), busiest*keys
 	out.Holds = float64(slices.Max(stats.Rows(n))) * whole
 	return out, nil
