@@ -68,7 +68,7 @@ func (st *stage) parts(l *link) ([]values.Part, error) {
 			return nil, err
 		}
 		part := values.Part{Site: s, N: r.Space.N}
-		if l.node.Op == physical.Shuf {
+		if l.node.Op == physical.Shuf || l.node.Op == physical.Halo {
 			rows, err := from.leaving(l)
 			if err != nil {
 				return nil, err
@@ -81,13 +81,18 @@ func (st *stage) parts(l *link) ([]values.Part, error) {
 	return parts, nil
 }
 
-// leaving lists the rows that a SHUF takes from this site to each site.
+// leaving lists the rows that a SHUF or a HALO takes from this site to each site.
 func (st *stage) leaving(l *link) ([][]int32, error) {
 	if s := st.of(l); s != st {
 		return s.leaving(l)
 	}
 	if rows, ok := st.sent[l]; ok {
 		return rows, nil
+	}
+	if l.node.Op == physical.Halo {
+		rows, err := st.needed(l)
+		st.sent[l] = rows
+		return rows, err
 	}
 	keys, _, err := st.Vectors(l.send[st.p.number], l.node.By)
 	if err != nil {

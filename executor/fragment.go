@@ -30,6 +30,7 @@ type link struct {
 	varies  []bool     // by column: its values come with each run, not with the structure
 	send    []*ra.Node // by site: the relation whose rows leave it; nil: it has none
 	receive []*ra.Node // by site: the Scan of the rows that arrive; nil: none do
+	partner []*ra.Node // by site: of a halo, the relation that needs rows there; nil: it has none
 }
 
 // root is what leaves a site, as a result of its plan.
@@ -70,7 +71,11 @@ func cut(p *physical.Plan) *fragments {
 			return
 		}
 		l := &link{number: number, node: n, perStep: steps[n], send: make([]*ra.Node, p.Sites),
-			receive: make([]*ra.Node, p.Sites)}
+			receive: make([]*ra.Node, p.Sites), partner: make([]*ra.Node, p.Sites)}
+		for _, id := range n.On {
+			of := n.Inputs[1].Relation()
+			l.perStep = l.perStep || f.flow.Column[structure.ColumnOf{Node: of, Col: of.Index(id)}]
+		}
 		for i, c := range of.Cols {
 			if f.flow.Need[of][i] || of.IsKey(c.ID) || slices.Contains(n.By, c.ID) {
 				l.wanted = append(l.wanted, i)
@@ -95,6 +100,9 @@ func structural(p *physical.Plan) map[structure.ColumnOf]bool {
 		of := n.Relation()
 		for _, id := range n.By {
 			r.mark(of, of.Index(id))
+		}
+		for _, id := range n.On {
+			r.mark(n.Inputs[1].Relation(), n.Inputs[1].Relation().Index(id))
 		}
 		if n.Op != physical.Local {
 			return
@@ -180,6 +188,9 @@ func (f *fragments) site(s int) (plan *ra.Plan, results []int, b *siteBuilder) {
 		if l.send[s] = b.node(l.node.Inputs[0]); l.send[s] != nil {
 			plan.Roots = append(plan.Roots, l.root(l.send[s]))
 		}
+		if l.node.Op == physical.Halo {
+			l.partner[s] = b.node(l.node.Inputs[1])
+		}
 		b.node(l.node)
 	}
 	return plan, results, b
@@ -199,7 +210,11 @@ func (b *siteBuilder) node(n *physical.Node) *ra.Node {
 		return out
 	}
 	b.done[n] = nil
-	if n.Place.Kind == physical.Single && n.Place.Site != b.site {
+	at := n.Place
+	if at.Kind == physical.Needed {
+		at = at.Need.At
+	}
+	if at.Kind == physical.Single && at.Site != b.site {
 		return nil
 	}
 	var out *ra.Node

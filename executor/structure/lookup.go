@@ -170,11 +170,23 @@ func (j *joiner) lookup(s int, id string, build keyCols, safe, asFloat []bool) *
 	if t := j.in[s].lookups[id]; t != nil && keep {
 		return t
 	}
+	t := tableOf(build, safe, asFloat, func(n int) []int32 { return j.lists(keep, n) })
+	if keep {
+		if j.in[s].lookups == nil {
+			j.in[s].lookups = map[string]*Lookup{}
+		}
+		j.in[s].lookups[id] = t
+	}
+	return t
+}
+
+// tableOf makes the table of keys. lists allocates its rows.
+func tableOf(build keyCols, safe, asFloat []bool, lists func(n int) []int32) *Lookup {
 	t := &Lookup{Enc: NewEncoder(build, safe, asFloat)}
 	start, order := sortByCode(t.Enc.Code, t.Enc.Count)
 	t.start, t.unique = start, int(start[t.Enc.Count]) == t.Enc.Count
 	if order != nil || build.rows != nil || int(start[t.Enc.Count]) != build.n {
-		t.rows = j.lists(keep, int(start[t.Enc.Count]))
+		t.rows = lists(int(start[t.Enc.Count]))
 		for i := range t.rows {
 			r := int32(i)
 			if order != nil {
@@ -183,12 +195,7 @@ func (j *joiner) lookup(s int, id string, build keyCols, safe, asFloat []bool) *
 			t.rows[i] = int32(build.row(int(r)))
 		}
 	}
-	if t.Enc.Code = nil; keep {
-		if j.in[s].lookups == nil {
-			j.in[s].lookups = map[string]*Lookup{}
-		}
-		j.in[s].lookups[id] = t
-	}
+	t.Enc.Code = nil
 	return t
 }
 

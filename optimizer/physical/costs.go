@@ -66,11 +66,15 @@ func (c Costs) moving(m Move) int64 {
 
 // seconds is how long an exchange takes: what tells its rows apart moves once in a run.
 func (c Costs) seconds(m Move) float64 {
-	if m.Rows == 0 {
-		return 0
-	}
 	part := c.steps(m.Node.Relation())
-	return (limited(m.Busiest, c.Cluster.Network)+c.Cluster.Latency)*part + limited(m.Keys, c.Cluster.Network)/once
+	if m.Node.Op == Halo { // of other rows if its partners change
+		part = math.Max(part, c.steps(m.Node.Inputs[1].Relation()))
+	}
+	looks := limited(m.Looks, c.Cluster.Reads) * part
+	if m.Rows == 0 {
+		return looks
+	}
+	return (limited(m.Busiest, c.Cluster.Network)+c.Cluster.Latency)*part + limited(m.Keys, c.Cluster.Network)/once + looks
 }
 
 // working is the cost of an operator.

@@ -5,8 +5,9 @@
 // A site holds its own part of the data: a group of workers, a device, a server. A Plan is a query of ra whose nodes
 // are run at each site over the rows of that site (Local), with exchanges between them: Bcast copies all rows to all
 // sites, Shuf sends each row to a site that is a function of some columns, Gather brings all rows to one site. The
-// words are those of the implementation algebra of TRA (Yuan et al., VLDB 2021, §4). A Placement says where rows lie;
-// that of a table is given, all others follow from those of the inputs, by the rules of placement.go alone.
+// words are those of the implementation algebra of TRA (Yuan et al., VLDB 2021, §4). Halo sends rows to the sites whose
+// rows of another relation join them (docs/adr/0024-halos.md). A Placement says where rows lie; that of a table is
+// given, all others follow from those of the inputs, by the rules of placement.go alone.
 //
 // Compile makes the plan of TRA's Table 1, which is right and seldom good. Rules are TRA's equivalences R2-1 to R2-7,
 // with the preconditions that they need (docs/adr/0022-physical-plans.md lists where the papers' are wrong), and

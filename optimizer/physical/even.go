@@ -17,6 +17,9 @@ type Even struct {
 
 // Rows implements Stats.
 func (e Even) Rows(n *Node) []int64 {
+	if n.Place.Kind == Needed {
+		return e.needed(n)
+	}
 	out, all := make([]int64, e.Sites), e.total(n)
 	for s := range out {
 		switch {
@@ -75,6 +78,9 @@ func (e Even) total(n *Node) (out int64) {
 // Stays implements Stats.
 func (e Even) Stays(n *Node) int64 {
 	from := n.Inputs[0]
+	if n.Op == Halo {
+		return e.near(n)
+	}
 	if from.Place.Kind == By && from.Place.Fn.Equal(n.Fn) &&
 		slices.EqualFunc(from.Place.By, n.Place.By, func(a, b Same) bool { return slices.Equal(a, b) }) {
 		return e.total(from)

@@ -12,7 +12,7 @@ import (
 type Stats interface {
 	// Rows returns how many rows n holds at each site. Each site of a partial has rows of its own.
 	Rows(n *Node) []int64
-	// Stays returns how many rows of the input of n, a Shuf, lie at a site and are sent to the same one.
+	// Stays returns how many rows of the input of n, a Shuf or a Halo, lie at a site and are sent to the same one.
 	Stays(n *Node) int64
 }
 
@@ -20,7 +20,7 @@ type Stats interface {
 type Move struct {
 	Node *Node
 	// Model counts floats as TRA does: s copies of all rows for a BCAST, all rows once for a SHUF, wherever they lie
-	// before.
+	// before. TRA has no halo: of one each row counts once for each site that needs it.
 	Model int64
 	// Exact counts the floats that leave a site for another: a row that lies where it is wanted does not move.
 	Exact int64
@@ -31,6 +31,7 @@ type Move struct {
 	Busiest, Keys  float64
 	Sent, Received []float64 // rows, by site
 	Holds          float64   // bytes that the site keeps that has most rows then
+	Looks          float64   // bytes of the rows among which the site that has most finds those of a halo
 }
 
 // Width is the floats of a row: the numbers that are none of its identity.
@@ -72,6 +73,8 @@ func Crossing(n *Node, stats Stats) int64 {
 		return int64(len(at)-1) * all // each site lacks the rows of all others
 	case n.Op == Shuf:
 		return all - stats.Stays(n)
+	case n.Op == Halo:
+		return total(stats.Rows(n)) - stats.Stays(n)
 	}
 	return all - at[n.Site]
 }
@@ -85,6 +88,9 @@ func predict(n *Node, stats Stats) (Move, error) {
 	}
 	if n.Inputs[0].Place.Kind == Replicated {
 		all = slices.Max(at)
+	}
+	if n.Op == Halo {
+		all = total(stats.Rows(n))
 	}
 	of := n.Relation()
 	copies, width := int64(1), Width(of)
@@ -102,6 +108,9 @@ func predict(n *Node, stats Stats) (Move, error) {
 	busiest := max(slices.Max(out.Sent), slices.Max(out.Received))
 	out.Bytes, out.Busiest, out.Keys = float64(out.Rows)*(whole-keys), busiest*(whole-keys), busiest*keys
 	out.Holds = float64(slices.Max(stats.Rows(n))) * whole
+	if n.Op == Halo {
+		out.Looks = float64(slices.Max(at)) * whole
+	}
 	return out, nil
 }
 
@@ -121,6 +130,8 @@ func crossings(n *Node, before, after []int64, all, crossing int64) (sent, recei
 			received[s] = float64(all - before[s])
 		case n.Op == Gather:
 			sent[s] = float64(before[s])
+		case n.Op == Halo:
+			sent[s], received[s] = float64(before[s])/float64(total(before))*float64(crossing), float64(after[s])*share
 		default:
 			sent[s], received[s] = float64(before[s])*share, float64(after[s])*share
 		}

@@ -3,6 +3,7 @@ package physical
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -18,6 +19,8 @@ type forecast struct {
 	measure *reference       // where rows lie anywhere, nobody but a run knows where
 	rows    map[*Node][]spot // of nodes that have been asked for
 	guessed int              // nodes that are left to the run
+
+	partners map[*Need]*Node
 }
 
 // spot is a row with its site.
@@ -27,7 +30,8 @@ type spot struct {
 }
 
 func newForecast(ctx context.Context, p *Plan, src ra.Source, env *kernels.Env, r *reference) *forecast {
-	return &forecast{ctx: ctx, p: p, oracle: interp.New(src, env), measure: r, rows: map[*Node][]spot{}}
+	return &forecast{ctx: ctx, p: p, oracle: interp.New(src, env), measure: r, rows: map[*Node][]spot{},
+		partners: map[*Need]*Node{}}
 }
 
 func (f *forecast) Rows(n *Node) []int64 {
@@ -39,6 +43,14 @@ func (f *forecast) Rows(n *Node) []int64 {
 }
 
 func (f *forecast) Stays(n *Node) (out int64) {
+	if n.Op == Halo {
+		for _, at := range f.spots(n.Inputs[0]) {
+			if slices.Contains(f.needs(n.Place.Need, n.Relation(), at.row), at.site) {
+				out++
+			}
+		}
+		return out
+	}
 	for _, r := range f.spots(n.Inputs[0]) {
 		if n.Fn.Site(values(n.Relation(), r.row, n.By), f.p.Sites) == r.site {
 			out++
@@ -52,6 +64,16 @@ func (f *forecast) spots(n *Node) []spot {
 	out, ok := f.rows[n]
 	if !ok {
 		switch p := n.Place; {
+		case p.Kind == Needed:
+			rows, err := f.oracle.Eval(f.ctx, n.Relation())
+			if err != nil {
+				panic(err)
+			}
+			for _, row := range rows {
+				for _, s := range f.needs(p.Need, n.Relation(), row) {
+					out = append(out, spot{row, s})
+				}
+			}
 		case p.Partial && n.Op != Local:
 			out = f.moved(n)
 		case p.Partial && n.RA.Op == ra.Aggregate:
@@ -64,6 +86,32 @@ func (f *forecast) spots(n *Node) []spot {
 		f.rows[n] = out
 	}
 	return out
+}
+
+// needs are the sites that need a row.
+func (f *forecast) needs(need *Need, of *ra.Node, row interp.Row) (out []int) {
+	for _, at := range f.spots(f.partner(need)) {
+		same := func(p Pair) bool {
+			return match(values(of, row, []ra.ColumnID{p.Own}), values(need.Of, at.row, []ra.ColumnID{p.Partner}))
+		}
+		if !slices.Contains(out, at.site) && !slices.ContainsFunc(need.Pairs, func(p Pair) bool { return !same(p) }) {
+			out = append(out, at.site)
+		}
+	}
+	return out
+}
+
+// partner is the node of the plan that holds a partner as it is needed; in a search, which has none, one like it.
+func (f *forecast) partner(need *Need) *Node {
+	for _, n := range f.p.Nodes() {
+		if n.Relation() == need.Of && n.Place.Equal(need.At) {
+			return n
+		}
+	}
+	if f.partners[need] == nil {
+		f.partners[need] = &Node{RA: need.Of, Place: need.At}
+	}
+	return f.partners[need]
 }
 
 // whole are the rows of a relation that is no partial, at the sites of its placement.

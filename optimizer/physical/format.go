@@ -15,15 +15,24 @@ func (p Placement) String() string {
 }
 
 func (p Placement) format(name func(ra.ColumnID) string) string {
-	out := [...]string{"single(" + fmt.Sprint(p.Site) + ")", "replicated", "by(", "anywhere"}[p.Kind]
+	out := [...]string{"single(" + fmt.Sprint(p.Site) + ")", "replicated", "by(", "anywhere",
+		"needed("}[p.Kind]
 	if p.Kind == By {
 		out += strings.Join(lists.Map(p.By, func(s Same) string { return name(s[0]) }), ", ") + "; " + p.Fn.String() + ")"
+	}
+	if p.Kind == Needed {
+		out += matched(p.Need.Pairs, name) + ")"
 	}
 	if p.Partial {
 		plus := strings.Join(lists.Map(p.Sums, func(a ra.Agg) string { return a.Fn.String() }), ", ")
 		out = "partial(" + plus + "; " + out + ")"
 	}
 	return out
+}
+
+// matched prints "node = src, kind = kind".
+func matched(pairs []Pair, name func(ra.ColumnID) string) string {
+	return strings.Join(lists.Map(pairs, func(p Pair) string { return name(p.Own) + " = " + name(p.Partner) }), ", ")
 }
 
 // String prints the operator alone.
@@ -88,6 +97,8 @@ func (p *printer) detail(n *Node) string {
 		return fmt.Sprintf("(%d)", n.Site)
 	case n.Op == Bcast:
 		return ""
+	case n.Op == Halo:
+		return "(" + matched(pairs(n), p.name) + ")"
 	case n.RA.Table != nil:
 		return " " + n.RA.Table.Name
 	case n.RA.Op == ra.Aggregate:

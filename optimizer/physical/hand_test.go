@@ -192,6 +192,13 @@ func (h *hand) sum(in *Node, keys string) *Node {
 
 func (h *hand) bcast(in *Node) *Node { return h.placed(&Node{Op: Bcast, Inputs: []*Node{in}}) }
 
+// halo is what a partner needs of in, by columns of equal names.
+func (h *hand) halo(in, partner *Node, by string) *Node {
+	h.t.Helper()
+	return h.placed(&Node{Op: Halo, Inputs: []*Node{in, partner}, By: h.cols(in.Relation(), by),
+		On: h.cols(partner.Relation(), by)})
+}
+
 func (h *hand) gather(in *Node) *Node { return h.placed(&Node{Op: Gather, Inputs: []*Node{in}}) }
 
 func (h *hand) shuf(in *Node, by string) *Node {

@@ -85,7 +85,7 @@ func TestLosses(t *testing.T) {
 		}
 	}
 	t.Log(fired)
-	for _, r := range Rules() {
+	for _, r := range append(Rules(), Rule{Name: "halo"}) {
 		if fired[r.Name] < 10 {
 			t.Errorf("%s fired %d times", r.Name, fired[r.Name])
 		}
@@ -113,13 +113,46 @@ func detour(seed int64, sites int) Rule {
 	}}
 }
 
+// halfway is no rule: it sends an input of a join only where another one needs it.
+func halfway(seed int64, sites int) Rule {
+	return Rule{Name: "halo", find: func(c *ruleContext, n *Node) func() {
+		draw := rand.New(rand.NewSource(seed))
+		if n.Op != Local || n.RA.Op != ra.Join && n.RA.Op != ra.SemiJoin && n.RA.Op != ra.AntiJoin || len(n.Inputs) < 2 {
+			return nil
+		}
+		slots := draw.Perm(len(n.Inputs))
+		e, x := slots[0], slots[1]
+		if n.RA.Op != ra.Join {
+			e, x = 0, 1
+		}
+		pairs, of, partner := pairsOf(n.RA, e, x), n.Inputs[x].bare(), n.Inputs[e]
+		if !partner.Place.once() { // a SHUF of it, or its rows where they lie
+			partner = partner.bare()
+		}
+		if len(pairs) == 0 || !of.Place.once() || !partner.Place.once() || of.Place.Partial || partner.Place.Partial {
+			return nil
+		}
+		if len(pairs) > 1 && draw.Intn(2) == 0 {
+			pairs = pairs[:1]
+		}
+		sent := halo(of, partner, &Need{Pairs: pairs})
+		if draw.Intn(2) == 0 {
+			sent.Inputs = []*Node{{Op: Gather, Site: draw.Intn(sites), Inputs: []*Node{of}}, partner}
+		}
+		return func() { n.Inputs[e], n.Inputs[x] = partner, sent }
+	}}
+}
+
 // rewritten applies rules at random.
 func rewritten(draw *rand.Rand, p *Plan, fired map[string]int) *Plan {
 	rules := Rules()
 	for range 12 {
 		r := rules[draw.Intn(len(rules))]
-		if draw.Intn(3) == 0 {
+		switch draw.Intn(6) {
+		case 0, 1:
 			r = detour(draw.Int63(), p.Sites)
+		case 2, 3:
+			r = halfway(draw.Int63(), p.Sites)
 		}
 		nodes := p.Nodes()
 		for _, i := range draw.Perm(len(nodes)) {

@@ -113,9 +113,11 @@ func joint(n *ra.Node) (out [][][]ra.ColumnID) {
 func (s *search) modes(v *vertex) (out []mode) {
 	n := v.relation
 	add := func(in []Placement) {
-		same := func(m mode) bool { return slices.EqualFunc(m.in, in, Placement.Equal) }
-		if !slices.ContainsFunc(out, same) {
-			out = append(out, s.run(v, in)...)
+		for _, in := range append([][]Placement{in}, s.halos(v, in)...) { // of equal costs the first is taken
+			same := func(m mode) bool { return slices.EqualFunc(m.in, in, Placement.Equal) }
+			if !slices.ContainsFunc(out, same) {
+				out = append(out, s.run(v, in)...)
+			}
 		}
 	}
 	every := func(p Placement) []Placement { return slices.Repeat([]Placement{p}, len(n.Inputs)) }
@@ -142,6 +144,34 @@ func (s *search) modes(v *vertex) (out []mode) {
 			one[slot] = p
 			add(one)
 		}
+	}
+	return out
+}
+
+// halos lists the ways to read inputs of a join where only the rows that another input needs are sent that would be
+// replicated: all of them, and each. Where nearly all rows are needed there is none.
+func (s *search) halos(v *vertex, in []Placement) (out [][]Placement) {
+	n, all, found := v.relation, slices.Clone(in), 0
+	for x, p := range in {
+		if n.Op != ra.Join && (n.Op != ra.SemiJoin && n.Op != ra.AntiJoin || x == 0) || p.Kind != Replicated {
+			continue
+		}
+		for e, at := range in {
+			pairs := pairsOf(n, e, x)
+			if e == x || !at.once() || at.Partial || len(pairs) == 0 {
+				continue
+			}
+			need := NeededBy(v.in[e].relation, at, pairs)
+			if s.fewer(v.in[x].relation, need) {
+				one := slices.Clone(in)
+				all[x], one[x] = need, need
+				out, found = append(out, one), found+1
+			}
+			break
+		}
+	}
+	if found > 1 {
+		out = append(out, all)
 	}
 	return out
 }

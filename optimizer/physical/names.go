@@ -30,7 +30,7 @@ func product(n *Node) string {
 	}
 	a, b := below.Inputs[0].Place.Kind, below.Inputs[1].Place.Kind
 	switch {
-	case a == Single || b == Single || a == Replicated && b == Replicated:
+	case a == Single || b == Single || a == Needed || b == Needed || a == Replicated && b == Replicated:
 		return ""
 	case a == Replicated || b == Replicated:
 		return "BMM"
@@ -56,14 +56,21 @@ func copied(n *Node) bool {
 }
 
 // parallel tells, for each table of parameters, how the plan splits the work on it: by the data where each site has the
-// whole table, by the model where each row stays with its site and the data's rows come there.
+// whole table, by the model where each row stays with its site and the data's rows come there, or where each site gets
+// the rows that its data need, the halo of its own.
 func (p *Plan) parallel() []string {
-	readers, whole, parts := map[*Node][]*Node{}, map[string]bool{}, map[string][]string{}
+	readers, whole, halos := map[*Node][]*Node{}, map[string]bool{}, map[string]bool{}
+	parts := map[string][]string{}
 	p.Walk(func(n *Node) {
 		for _, in := range n.Inputs {
 			readers[in] = append(readers[in], n)
 		}
 	})
+	add := func(name string, by []string) {
+		if text := strings.Join(by, ", "); text != "" && !slices.Contains(parts[name], text) {
+			parts[name] = append(parts[name], text)
+		}
+	}
 	var order []string
 	p.Walk(func(n *Node) {
 		dep := func(c ra.Column) bool { return c.Dep }
@@ -78,24 +85,34 @@ func (p *Plan) parallel() []string {
 			switch {
 			case r.Op == Bcast:
 				whole[name] = true
+			case r.Op == Halo && r.Inputs[0] != n: // the join with the halo reads n, too
+			case r.Op == Halo:
+				halos[name] = true
+				add(name, lists.Map(n.Place.By, func(s Same) string { return called(n, s) }))
 			case r.Op != Gather && r.Place.Kind != Single:
-				by := lists.Map(r.Place.By, func(s Same) string { return called(r, s) })
-				if text := strings.Join(by, ", "); text != "" && !slices.Contains(parts[name], text) {
-					parts[name] = append(parts[name], text)
-				}
+				add(name, lists.Map(r.Place.By, func(s Same) string { return called(r, s) }))
 			}
 		}
 	})
 	return lists.Map(order, func(name string) string {
-		switch {
-		case whole[name] && parts[name] != nil:
-			return fmt.Sprintf("%s: data parallel, and model parallel by %s", name, strings.Join(parts[name], "; "))
-		case whole[name]:
-			return name + ": data parallel"
-		case parts[name] != nil:
-			return fmt.Sprintf("%s: model parallel by %s", name, strings.Join(parts[name], "; "))
+		var ways []string
+		if whole[name] {
+			ways = append(ways, "data parallel")
 		}
-		return name + ": at one site"
+		if parts[name] != nil {
+			ways = append(ways, "model parallel by "+strings.Join(parts[name], "; "))
+		}
+		switch {
+		case halos[name] && len(ways) == 0:
+			return name + ": at one site, which sends halo rows"
+		case len(ways) == 0:
+			return name + ": at one site"
+		}
+		out := name + ": " + strings.Join(ways, ", and ")
+		if halos[name] {
+			out += ", with halo rows"
+		}
+		return out
 	})
 }
 

@@ -15,17 +15,19 @@ const (
 	Bcast            // all rows to all sites
 	Shuf             // each row to the site that a function of some columns gives
 	Gather           // all rows to one site
+	Halo             // each row to the sites that have rows of a partner with which a join matches it
 )
 
 // String returns the operator's name.
-func (o Op) String() string { return [...]string{"Local", "BCAST", "SHUF", "Gather"}[o] }
+func (o Op) String() string { return [...]string{"Local", "BCAST", "SHUF", "Gather", "HALO"}[o] }
 
 // Node is an operator of a physical plan. Which fields count depends on Op.
 type Node struct {
 	Op     Op
-	Inputs []*Node
+	Inputs []*Node       // of a Halo: what is sent, the partner
 	RA     *ra.Node      // Local: the operator. Its inputs are the relations that Inputs hold.
-	By     []ra.ColumnID // Shuf: columns of the input
+	By     []ra.ColumnID // Shuf, Halo: columns of the input
+	On     []ra.ColumnID // Halo: columns of the partner, those that By must equal
 	Fn     Function      // Shuf: the site as a function of By
 	Site   int           // Gather: where to
 	Place  Placement     // where the rows lie: of a node without inputs it is given, of others it follows
@@ -136,7 +138,10 @@ func (p *Plan) clone() (*Plan, map[*Node]*Node) {
 	out, done := &Plan{Sites: p.Sites, Spread: p.Spread}, map[*Node]*Node{}
 	p.Walk(func(n *Node) {
 		c := *n
-		c.RA, c.By, c.Inputs = copies[n.RA], slices.Clone(n.By), make([]*Node, len(n.Inputs))
+		c.RA, c.By, c.On, c.Inputs = copies[n.RA], slices.Clone(n.By), slices.Clone(n.On), make([]*Node, len(n.Inputs))
+		if need := n.Place.Need; need != nil {
+			c.Place = NeededBy(copies[need.Of], need.At, need.Pairs)
+		}
 		for i, in := range n.Inputs {
 			c.Inputs[i] = done[in]
 		}

@@ -19,6 +19,7 @@ const (
 	Replicated             // all rows at every site
 	By                     // each row at one site, a function of some of its columns
 	Anywhere               // each row at one site, no function of its columns that is known
+	Needed                 // each row at the sites where rows of a partner join it: at several, or at none
 )
 
 // Placement says where the rows of a relation lie.
@@ -27,6 +28,7 @@ type Placement struct {
 	Site int    // Single
 	By   []Same // By: what the site is a function of
 	Fn   Function
+	Need *Need // Needed
 	// Partial rows are not added up: of rows with equal identities, wherever they lie, Sums are still to be taken.
 	Partial bool
 	Sums    []ra.Agg // of a partial: ⊕ for each column that is none of the identity
@@ -53,12 +55,12 @@ func Spread(fn Function, by ...ra.ColumnID) Placement {
 // Equal reports whether rows lie alike, by what is known of them.
 func (p Placement) Equal(o Placement) bool {
 	return p.Kind == o.Kind && p.Site == o.Site && p.Fn.Equal(o.Fn) && p.Partial == o.Partial &&
-		slices.Equal(p.Sums, o.Sums) &&
+		slices.Equal(p.Sums, o.Sums) && p.Need.equal(o.Need) &&
 		slices.EqualFunc(p.By, o.By, func(a, b Same) bool { return slices.Equal(a, b) })
 }
 
 // once reports whether each row lies at one site.
-func (p Placement) once() bool { return p.Kind != Replicated }
+func (p Placement) once() bool { return p.Kind != Replicated && p.Kind != Needed }
 
 // within reports whether rows that are equal in the columns lie at one site, or each site has them all: then a group by
 // these columns is whole wherever it is.
@@ -97,6 +99,9 @@ func (p Placement) mapped(to func(ra.ColumnID) []ra.ColumnID) Placement {
 
 // derive is the placement of what a node computes, by those of its inputs.
 func derive(n *Node, sites int) (Placement, error) {
+	if n.exchange() && n.Inputs[0].Place.Kind == Needed {
+		return Placement{}, sqlerr.Broken(room, "a %v moves rows that are %v", n, n.Inputs[0].Place)
+	}
 	switch n.Op {
 	case Bcast:
 		return n.exchanged(Everywhere()), nil
@@ -104,6 +109,8 @@ func derive(n *Node, sites int) (Placement, error) {
 		return n.exchanged(At(n.Site)), nil
 	case Shuf:
 		return n.exchanged(Spread(n.Fn, n.By...).mapped(n.aliases())), n.unspreadable()
+	case Halo:
+		return haloed(n)
 	}
 	if len(n.Inputs) == 0 {
 		return n.Place, nil
@@ -130,6 +137,9 @@ func (n *Node) aliases() func(ra.ColumnID) []ra.ColumnID {
 // local is the placement of what an operator of ra computes at each site. These are the rules by which rows may be read
 // where they lie.
 func local(n *Node) (Placement, error) {
+	if err := spare(n); err != nil {
+		return Placement{}, err
+	}
 	for _, in := range n.Inputs {
 		if in.Place.Partial {
 			return partial(n)
@@ -151,16 +161,20 @@ func local(n *Node) (Placement, error) {
 }
 
 // joined: rows of a join meet where all but one of its inputs are replicated, or those that are not lie at one site, or
-// are spread alike by columns that the join equates. A row lies where those lay of which it is made.
+// are spread alike by columns that the join equates, or are what one of these needs. A row lies where those lay of
+// which it is made.
 func joined(n *Node) (Placement, error) {
 	first := slices.IndexFunc(n.Inputs, func(in *Node) bool { return in.Place.once() })
-	if first < 0 {
-		return Everywhere(), nil
-	}
 	for i, in := range n.Inputs {
-		if i != first && in.Place.once() && !n.together(first, i) {
+		switch {
+		case in.Place.Kind == Needed && !needed(n, i):
+			return Placement{}, sqlerr.Broken(room, "a %v reads input %d (%v) without its partner", n.RA.Op, i, in.Place)
+		case i != first && in.Place.once() && !n.together(first, i):
 			return Placement{}, apart(n, first, i)
 		}
+	}
+	if first < 0 {
+		return Everywhere(), nil
 	}
 	return n.Inputs[first].Place.mapped(func(id ra.ColumnID) (out []ra.ColumnID) {
 		same := n.RA.Equated(kernels.Col{Input: first, ID: id})
@@ -204,9 +218,10 @@ func apart(n *Node, a, b int) error {
 }
 
 // chosen: a semi-join or anti-join sees all partners of a row where its right side is replicated, or spread as the left
-// side is by columns that it equates. The rows stay where they are.
+// side is by columns that it equates, or what the left side needs. The rows stay where they are.
 func chosen(n *Node) (Placement, error) {
-	if n.Inputs[1].Place.once() && (!n.Inputs[0].Place.once() || !n.together(0, 1)) {
+	switch p := n.Inputs[1].Place; {
+	case p.Kind == Needed && !meetsAll(n, 0, 1), p.once() && (!n.Inputs[0].Place.once() || !n.together(0, 1)):
 		return Placement{}, apart(n, 0, 1)
 	}
 	return n.byPosition(0), nil

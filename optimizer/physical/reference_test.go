@@ -21,7 +21,7 @@ type reference struct {
 	in    *interp.Interp
 	at    map[*Node][][]interp.Row // by site
 	moved map[*Node]int64          // floats, by exchange
-	stays map[*Node]int64          // rows, by SHUF
+	stays map[*Node]int64          // rows, by SHUF and Halo
 }
 
 // run runs a plan.
@@ -122,6 +122,8 @@ func (r *reference) exchange(n *Node) [][]interp.Row {
 				for s := range out {
 					to = append(to, s)
 				}
+			case Halo:
+				to = r.needs(n, row)
 			}
 			if n.Inputs[0].Place.Kind == Replicated {
 				to = slices.DeleteFunc(to, func(s int) bool { return s != from })
@@ -137,6 +139,34 @@ func (r *reference) exchange(n *Node) [][]interp.Row {
 		}
 	}
 	return out
+}
+
+// needs are the sites that have a row of the partner with which a row of a Halo matches.
+func (r *reference) needs(n *Node, row interp.Row) (out []int) {
+	own, on := values(n.Relation(), row, n.By), n.Inputs[1].Relation()
+	for s, rows := range r.at[n.Inputs[1]] {
+		if slices.ContainsFunc(rows, func(o interp.Row) bool { return match(own, values(on, o, n.On)) }) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// match reports whether values are equal, as a join's conditions are: NULL equals nothing.
+func match(a, b []kernels.Value) bool {
+	text := func(v kernels.Value) string {
+		out := fmt.Sprint(v.T, v.I)
+		for _, x := range v.Floats() {
+			out += fmt.Sprint(" ", x+0) // -0 is 0
+		}
+		return out
+	}
+	for i := range a {
+		if a[i].Null || b[i].Null || text(a[i]) != text(b[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // numbers counts the numbers of a row that are none of its identity. A NULL takes the room of a value.

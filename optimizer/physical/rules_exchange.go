@@ -72,7 +72,8 @@ func raise(n *Node) func() {
 
 // moveFirst is R2-3 downwards.
 func moveFirst(c *ruleContext, n *Node) func() {
-	if !n.exchange() || n.Inputs[0].Op != Local || n.Inputs[0].RA.Op != ra.Select || c.readers[n.Inputs[0]] > 1 {
+	if !n.exchange() || n.Op == Halo || n.Inputs[0].Op != Local || n.Inputs[0].RA.Op != ra.Select ||
+		c.readers[n.Inputs[0]] > 1 {
 		return nil
 	}
 	of := n.Inputs[0]

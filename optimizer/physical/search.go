@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -152,6 +153,7 @@ func (s *search) vertices(start *Plan) {
 	for _, r := range start.Roots {
 		s.roots = append(s.roots, s.of[r.Node.Relation()])
 	}
+	s.sharedHalos()
 }
 
 // exchange is what brings rows from where they lie to a placement; the node itself where they lie so, nil where no
@@ -162,6 +164,8 @@ func exchange(n *Node, to Placement) *Node {
 		return n
 	case to.Kind == Anywhere:
 		return nil
+	case to.Kind == Needed:
+		return halo(n, &Node{RA: to.Need.Of, Place: to.Need.At}, to.Need)
 	}
 	out := &Node{Op: [...]Op{Gather, Bcast, Shuf}[to.Kind], Site: to.Site, Fn: to.Fn, Inputs: []*Node{n}}
 	for _, same := range to.By {
@@ -179,8 +183,11 @@ func (s *search) moving(n *Node, to Placement) int64 {
 	if x == nil {
 		return impossible
 	}
-	x.Place, _ = derive(x, s.plan.Sites)
-	reached := x.Place
+	reached, err := derive(x, s.plan.Sites)
+	if err != nil {
+		return impossible
+	}
+	x.Place = reached
 	reached.Partial, reached.Sums = to.Partial, to.Sums
 	m, err := predict(x, s.stats)
 	if err != nil || !reached.Equal(to) { // an operator may tell of fewer equal columns than a SHUF does
@@ -203,7 +210,7 @@ func (s *search) choose(ctx context.Context) (choice []int, least int64, fixed i
 	for i, v := range s.roots {
 		t, to := &table{vars: []int{v.number}}, s.wanted(i)
 		for _, p := range v.states {
-			n, cost := &Node{RA: v.relation, Place: p}, int64(0)
+			n, cost := &Node{RA: v.relation, Place: v.whole(p)}, int64(0)
 			if !(Root{Node: n, Place: to}).placed() {
 				cost = s.moving(n, to)
 			}
@@ -225,13 +232,18 @@ func (s *search) wanted(i int) Placement {
 // making is the cost of making a relation by a mode and bringing it to a state.
 func (s *search) making(v *vertex) *table {
 	t := &table{vars: []int{v.number, v.number + 1}}
-	stored := &Node{RA: v.relation, Place: v.stored}
+	from, at := distinct(v.modes, func(m mode) Placement { return m.out })
+	if len(v.in) == 0 {
+		from = []Placement{v.stored}
+	}
 	for _, to := range v.states {
+		moved := lists.Map(from, func(p Placement) int64 { return s.moving(&Node{RA: v.relation, Place: p}, to) })
 		if len(v.in) == 0 {
-			t.cost = append(t.cost, min(s.costs.working(work(stored, s.stats))+s.moving(stored, to), impossible))
+			held := s.costs.working(work(&Node{RA: v.relation, Place: v.stored}, s.stats))
+			t.cost = append(t.cost, min(held+moved[0], impossible))
 		}
-		for _, m := range v.modes {
-			t.cost = append(t.cost, min(m.cost+s.moving(&Node{RA: v.relation, Place: m.out}, to), impossible))
+		for i, m := range v.modes {
+			t.cost = append(t.cost, min(m.cost+moved[at[i]], impossible))
 		}
 	}
 	return t
@@ -240,19 +252,39 @@ func (s *search) making(v *vertex) *table {
 // reading is the cost of bringing an input from its state to where a mode reads it.
 func (s *search) reading(v *vertex, slot int, in *vertex) *table {
 	t := &table{vars: []int{in.number, v.number + 1}}
+	to, at := distinct(v.modes, func(m mode) Placement { return m.in[slot] })
 	for _, from := range in.states {
-		for _, m := range v.modes {
-			t.cost = append(t.cost, s.moving(&Node{RA: in.relation, Place: from}, m.in[slot]))
+		moved := lists.Map(to, func(p Placement) int64 {
+			if from.Equal(p) {
+				return 0
+			}
+			return s.moving(&Node{RA: in.relation, Place: in.whole(from)}, p)
+		})
+		for i := range v.modes {
+			t.cost = append(t.cost, moved[at[i]])
 		}
 	}
 	return t
+}
+
+// distinct lists the placements of modes, each once, and which of them is that of each mode.
+func distinct(modes []mode, of func(m mode) Placement) (out []Placement, at []int) {
+	for _, m := range modes {
+		p := of(m)
+		i := slices.IndexFunc(out, p.Equal)
+		if i < 0 {
+			i, out = len(out), append(out, p)
+		}
+		at = append(at, i)
+	}
+	return out, at
 }
 
 // build makes the plan of a choice.
 func (s *search) build(choice []int) (*Plan, error) {
 	start, out := s.start, s.plan
 	moved := map[*Node][]*Node{} // what brings the rows of a node somewhere, one of each kind
-	bring := func(n *Node, to Placement) *Node {
+	bring := func(n *Node, to Placement, partners ...*Node) *Node {
 		x := exchange(n, to)
 		if x == n {
 			return n
@@ -260,6 +292,11 @@ func (s *search) build(choice []int) (*Plan, error) {
 		for _, o := range moved[n] {
 			if o.Place.Equal(to) {
 				return o
+			}
+		}
+		for _, e := range partners {
+			if x.Op == Halo && e != nil && e.Relation() == to.Need.Of && e.Place.Equal(to.Need.At) {
+				x.Inputs[1] = e
 			}
 		}
 		x.Place, _ = derive(x, out.Sites)
@@ -271,14 +308,21 @@ func (s *search) build(choice []int) (*Plan, error) {
 		n := &Node{RA: v.relation, Place: v.stored}
 		if len(v.in) > 0 {
 			m := v.modes[choice[v.number+1]]
-			for i, in := range v.in {
-				n.Inputs = append(n.Inputs, bring(in.built, m.in[i]))
+			n.Inputs = make([]*Node, len(v.in))
+			for _, halos := range []bool{false, true} { // their partners first
+				for i, in := range v.in {
+					if halos == (m.in[i].Kind == Needed) {
+						n.Inputs[i] = bring(in.built, m.in[i], n.Inputs...)
+					}
+				}
 			}
 			if n.Place, _ = derive(n, out.Sites); m.parts {
 				n = inPhases(b, n, m.out, out.Sites)
 			}
 		}
-		v.built = bring(n, v.states[choice[v.number]])
+		if v.built = n; v.states[choice[v.number]].Kind != Needed { // who reads it brings that
+			v.built = bring(n, v.states[choice[v.number]])
+		}
 	}
 	for i, r := range start.Roots {
 		root := Root{Name: r.Name, Node: s.roots[i].built, Cols: r.Cols, Place: r.Place}

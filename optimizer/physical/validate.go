@@ -16,7 +16,12 @@ func Validate(p *Plan) error {
 	if p.Sites < 1 {
 		return sqlerr.Broken(room, "a plan for %d sites", p.Sites)
 	}
+	computed := map[*ra.Node]bool{}
 	for _, n := range p.Nodes() {
+		if n.Op == Local && computed[n.RA] { // then a halo may be sent for rows that lie elsewhere
+			return sqlerr.Broken(room, "a %v is computed twice", n)
+		}
+		computed[n.RA] = true
 		if err := n.check(p.Sites); err != nil {
 			return err
 		}
@@ -41,6 +46,8 @@ func (r Root) check() error {
 	switch p := r.Node.Place; {
 	case p.Partial:
 		return sqlerr.Broken(room, "the result %s is read before its parts are added up", r.Name)
+	case p.Kind == Needed:
+		return sqlerr.Broken(room, "the result %s is read where its rows are %v", r.Name, p)
 	case !r.placed():
 		return sqlerr.Broken(room, "the result %s is read at %v, but its rows are %v", r.Name, r.Place, p)
 	}
@@ -56,10 +63,16 @@ func (n *Node) check(sites int) error {
 	if n.Op == Local {
 		return n.checkLocal(sites)
 	}
-	if len(n.Inputs) != 1 {
+	inputs := 1
+	if n.Op == Halo {
+		inputs = 2
+	}
+	if len(n.Inputs) != inputs {
 		return sqlerr.Broken(room, "a %v has %d inputs", n.Op, len(n.Inputs))
 	}
 	switch n.Op {
+	case Halo:
+		return checkHalo(n)
 	case Gather:
 		return checkSite(n.Site, sites)
 	case Shuf:

@@ -1,0 +1,235 @@
+package physical
+
+import (
+	"math"
+	"slices"
+
+	"github.com/relgrad/relgrad/internal/lists"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// A halo is what a site reads of a relation beyond the rows that lie there: of vertices, the neighbours of its own.
+// Halo sends a row to each site that has a row of a partner with which a join matches it, so to several sites or to
+// none. Only a join with this partner, or a semi-join of it, may read these rows: it meets every match at its site, and
+// looks at nothing else. Everything else would see some rows several times and others never.
+
+// Need is what rows at a site are needed for: the partner that joins them there.
+type Need struct {
+	Of    *ra.Node  // the partner. Each of its rows lies at one site
+	At    Placement // of the partner
+	Pairs []Pair
+}
+
+// Pair are columns that the join equates: one of the relation that is sent, one of the partner.
+type Pair struct{ Own, Partner ra.ColumnID }
+
+// equal reports whether two needs are the same.
+func (w *Need) equal(o *Need) bool {
+	if w == nil || o == nil {
+		return w == o
+	}
+	return w.Of == o.Of && w.At.Equal(o.At) && slices.Equal(w.Pairs, o.Pairs)
+}
+
+// NeededBy is the placement of rows at the sites where a partner joins them.
+func NeededBy(of *ra.Node, at Placement, pairs []Pair) Placement {
+	return Placement{Kind: Needed, Need: &Need{of, at, pairs}}
+}
+
+// pairs are those of a Halo.
+func pairs(n *Node) (out []Pair) {
+	for i, id := range n.By {
+		out = append(out, Pair{id, n.On[i]})
+	}
+	return out
+}
+
+// haloed is the placement of what a Halo sends.
+func haloed(n *Node) (Placement, error) {
+	x, e := n.Inputs[0].Place, n.Inputs[1].Place
+	for _, p := range []Placement{x, e} {
+		if p.Partial || !p.once() {
+			return Placement{}, sqlerr.Broken(room, "a %v sends rows that are %v to where rows are that are %v", n, x, e)
+		}
+	}
+	return NeededBy(n.Inputs[1].Relation(), e, pairs(n)), nil
+}
+
+// checkHalo: rows are found by columns that both relations have and that do not change from step to step.
+func checkHalo(n *Node) error {
+	if len(n.By) == 0 || len(n.By) != len(n.On) {
+		return sqlerr.Broken(room, "a %v finds rows by %d columns, their partners by %d", n, len(n.By), len(n.On))
+	}
+	for i, ids := range [][]ra.ColumnID{n.By, n.On} {
+		of := n.Inputs[i].Relation()
+		for _, id := range ids {
+			if c := of.Col(id); c == nil || c.Dep {
+				return sqlerr.Broken(room, "a %v cannot find rows of a %v by column %d", n, of.Op, id)
+			}
+		}
+	}
+	return nil
+}
+
+// meetsAll reports whether each row of input e of a join meets all its matches in input x, of which each site has only
+// those that e needs there.
+func meetsAll(n *Node, e, x int) bool {
+	need, by := n.Inputs[x].Place.Need, n.Inputs[e]
+	return need != nil && by.Relation() == need.Of && by.Place.Equal(need.At) &&
+		!slices.ContainsFunc(need.Pairs, func(p Pair) bool { return !equates(n.RA, e, x, p) })
+}
+
+// needed reports whether input x of a join holds what another input needs.
+func needed(n *Node, x int) bool {
+	for e := range n.Inputs {
+		if e != x && meetsAll(n, e, x) {
+			return true
+		}
+	}
+	return false
+}
+
+// equates reports whether rows of inputs e and x of a join match only where a pair of their columns is equal and not
+// NULL.
+func equates(n *ra.Node, e, x int, p Pair) bool {
+	same := n.Equated(kernels.Col{Input: x, ID: p.Own})
+	if !slices.Contains(same, kernels.Col{Input: e, ID: p.Partner}) {
+		return false
+	}
+	own, partner := n.Inputs[x].Col(p.Own), n.Inputs[e].Col(p.Partner)
+	return !own.Type.Nullable || !partner.Type.Nullable || slices.ContainsFunc(n.Equi, func(q ra.Equi) bool {
+		return !q.NullSafe && slices.Contains(same, q.L)
+	})
+}
+
+// pairsOf lists the pairs of columns by which rows of input x of a join can be found for those of input e.
+func pairsOf(n *ra.Node, e, x int) (out []Pair) {
+	for _, c := range n.Inputs[x].Cols {
+		if c.Dep {
+			continue
+		}
+		for _, o := range n.Equated(kernels.Col{Input: x, ID: c.ID}) {
+			p := Pair{c.ID, o.ID}
+			if o.Input == e && !n.Inputs[e].Col(o.ID).Dep && equates(n, e, x, p) {
+				out = append(out, p)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// halo is the exchange that brings rows where a partner needs them.
+func halo(of, partner *Node, need *Need) *Node {
+	return &Node{Op: Halo, Inputs: []*Node{of, partner},
+		By: lists.Map(need.Pairs, func(p Pair) ra.ColumnID { return p.Own }),
+		On: lists.Map(need.Pairs, func(p Pair) ra.ColumnID { return p.Partner })}
+}
+
+// spare refuses rows that a site has only because a partner needs them there, in any operator but a join with it.
+func spare(n *Node) error {
+	for i, in := range n.Inputs {
+		if in.Place.Kind != Needed || n.RA.Op == ra.Join || (n.RA.Op == ra.SemiJoin || n.RA.Op == ra.AntiJoin) && i == 1 {
+			continue
+		}
+		return sqlerr.Broken(room, "a %v reads input %d (%v) as if it were whole", n.RA.Op, i, in.Place)
+	}
+	return nil
+}
+
+// needed estimates how many rows each site needs: the different ones that as many draws find as the partner has rows
+// there. Where columns do not tell the rows apart, nothing is known.
+func (e Even) needed(n *Node) []int64 {
+	need, of := n.Place.Need, n.Relation()
+	all := e.Count(of)
+	out := e.Rows(&Node{RA: need.Of, Place: need.At})
+	own := !slices.ContainsFunc(of.Unique, func(id ra.ColumnID) bool {
+		return !slices.ContainsFunc(need.Pairs, func(p Pair) bool { return p.Own == id })
+	})
+	here := all // of these each row has its place at one site
+	on := lists.Map(need.Pairs, func(p Pair) ra.ColumnID { return p.Partner })
+	if need.At.Kind == By && need.At.within(on) {
+		here = (all + int64(e.Sites) - 1) / int64(e.Sites)
+	}
+	for s, draws := range out {
+		switch {
+		case draws == 0 || all == 0:
+			out[s] = 0
+		case !own:
+			out[s] = all
+		default:
+			found := float64(all) * -math.Expm1(float64(draws)*math.Log1p(-1/float64(all)))
+			out[s] = min(int64(math.Ceil(found)), here, draws)
+		}
+	}
+	return out
+}
+
+// near estimates how many rows lie where they are needed.
+func (e Even) near(n *Node) (rows int64) {
+	x, at := n.Inputs[0].Place, n.Inputs[1].Place
+	needed := e.Rows(n)
+	meet := func(a, b Same) bool {
+		return slices.ContainsFunc(pairs(n), func(p Pair) bool {
+			return slices.Contains(a, p.Own) && slices.Contains(b, p.Partner)
+		})
+	}
+	together := x.Kind == By && at.Kind == By && x.Fn.Equal(at.Fn) && slices.EqualFunc(x.By, at.By, meet)
+	switch {
+	case x.Kind == Single:
+		return needed[x.Site]
+	case together:
+		return total(needed)
+	}
+	return total(needed) / int64(e.Sites)
+}
+
+// total adds rows up.
+func total(at []int64) (all int64) {
+	for _, rows := range at {
+		all += rows
+	}
+	return all
+}
+
+// sharedHalos lets a relation lie where a partner needs it, if several joins read it there: the halo is then sent once
+// for all of them.
+func (s *search) sharedHalos() {
+	readers := map[*vertex][]Placement{}
+	for _, v := range s.order {
+		for slot, in := range v.in {
+			var own []Placement // of this reader
+			for _, m := range v.modes {
+				if p := m.in[slot]; p.Kind == Needed && !slices.ContainsFunc(own, p.Equal) {
+					own = append(own, p)
+				}
+			}
+			for _, p := range own {
+				if slices.ContainsFunc(readers[in], p.Equal) && !slices.ContainsFunc(in.states, p.Equal) {
+					in.states = append(in.states, p)
+				}
+			}
+			readers[in] = append(readers[in], own...)
+		}
+	}
+}
+
+// whole is where other readers find the rows of a relation of which a halo has been sent: a table lies where it is
+// stored, too.
+func (v *vertex) whole(p Placement) Placement {
+	if p.Kind == Needed && len(v.in) == 0 {
+		return v.stored
+	}
+	return p
+}
+
+// fewer reports whether by a tenth fewer rows are needed than all sites, or the partner's one, would have otherwise.
+func (s *search) fewer(of *ra.Node, to Placement) bool {
+	all := s.stats.Rows(&Node{RA: of, Place: Everywhere()})
+	if at := to.Need.At; at.Kind == Single {
+		all = all[:1]
+	}
+	return total(s.stats.Rows(&Node{RA: of, Place: to})) <= total(all)/10*9
+}
