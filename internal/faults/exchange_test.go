@@ -24,7 +24,7 @@ func init() {
 			"!= physical.Replicated || s >= 0)", received},
 		{"a sum is read before the parts of other sites are added", "executor/fragment.go", "	for s := range l.send {\n",
 			"	if l.node.Place.Partial {\n		return []int{site}\n	}\n	for s := range l.send {\n", atSites},
-		{"a relation of another site is computed", "executor/fragment.go", "	if n.Place.Kind == physical.Single &&",
+		{"a relation of another site is computed", "executor/fragment.go", "	if at.Kind == physical.Single &&",
 			"	if false &&", atSites},
 		{"parts of several sites are one row", "executor/fragment.go",
 			"		out.Key = append(out.Key[:len(out.Key):len(out.Key)], part.ID)\n", "", received},

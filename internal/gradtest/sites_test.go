@@ -35,24 +35,70 @@ var drawn = []Loss{
 }
 
 // TestSites compares the executor at several sites with the oracle, by the plans of TRA's Table 1 and by those of the
-// search, with gradients at one site or where the parameters lie. What exchanges move is predicted to the byte.
+// search, of these some with halos wherever there can be one, with gradients at one site or where the parameters lie.
+// What exchanges move is predicted to the byte.
 func TestSites(t *testing.T) {
 	for _, sites := range []int{1, 2, 3, 4, 7, 8, 16} {
 		t.Run(fmt.Sprint(sites), func(t *testing.T) {
 			t.Parallel()
-			moved := int64(0)
+			moved, halos := int64(0), 0
 			for i, c := range slices.Concat(Losses, drawn) {
-				moved += atSites(t, c, sites, (i+sites)%2 == 0, i%3 == 0)
+				m, h := atSites(t, c, sites, plans((i+sites)%3), i%2 == 0)
+				moved, halos = moved+m, halos+h
 			}
-			if (moved > 0) != (sites > 1) {
-				t.Errorf("%d bytes were moved", moved)
+			if (moved > 0) != (sites > 1) || sites > 1 && halos < 20 {
+				t.Errorf("%d bytes were moved; there were %d halos", moved, halos)
 			}
 		})
 	}
 }
 
-// atSites runs a loss at several sites and returns how many bytes its exchanges have moved.
-func atSites(t *testing.T, c Loss, sites int, searched, owned bool) (moved int64) {
+// plans are the ways in which the tests plan for several sites.
+type plans int
+
+const (
+	byTable plans = iota
+	chosen
+	withHalos
+)
+
+// noneNeeded tells a search that no row is ever needed at another site, so that it sends halos wherever it can.
+type noneNeeded struct{ physical.Even }
+
+func (h noneNeeded) Rows(n *physical.Node) []int64 {
+	if n.Place.Kind == physical.Needed {
+		return make([]int64, h.Sites)
+	}
+	return h.Even.Rows(n)
+}
+
+func (h noneNeeded) Stays(n *physical.Node) int64 {
+	if n.Op == physical.Halo {
+		return 0
+	}
+	return h.Even.Stays(n)
+}
+
+// planned plans a loss.
+func (by plans) planned(p *ra.Plan, on physical.Sites) (*physical.Plan, error) {
+	if by == byTable {
+		return physical.Compile(p, on)
+	}
+	apart := physical.Costs{Cluster: physical.Cluster{Network: 1e9, Operations: 8e9}} // exchanges begin at once
+	found, err := physical.Choose(context.Background(), p, on, apart)
+	if by == withHalos {
+		rows := physical.Even{Sites: on.N, Count: func(n *ra.Node) int64 { return int64(10 + len(n.Cols)) }}
+		floats := physical.Costs{Least: physical.ExactFloats, Cells: 1 << 12}
+		found, err = physical.Search(context.Background(), p, on, noneNeeded{rows}, floats)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return found.Plan, nil
+}
+
+// atSites runs a loss at several sites and returns how many bytes its exchanges have moved, and how many are halos.
+func atSites(t *testing.T, c Loss, sites int, by plans, owned bool) (moved int64, halos int) {
 	db, ctx := Graph(), context.Background()
 	res, err := Optimize(ctx, db, c.SQL, c.Params, optimizer.Options{})
 	if err != nil {
@@ -61,15 +107,7 @@ func atSites(t *testing.T, c Loss, sites int, searched, owned bool) (moved int64
 	on := physical.Sites{N: sites, Result: func(i int, of *ra.Node) (physical.Placement, bool) {
 		return physical.Spread(physical.Function{}, of.Key...), owned && i > 0 && len(of.Key) > 0
 	}}
-	var plan *physical.Plan
-	apart := physical.Costs{Cluster: physical.Cluster{Network: 1e9, Operations: 8e9}} // exchanges begin at once
-	if !searched {
-		plan, err = physical.Compile(res.Plan, on)
-	} else if found, ferr := physical.Choose(ctx, res.Plan, on, apart); ferr == nil {
-		plan = found.Plan
-	} else {
-		err = ferr
-	}
+	plan, err := by.planned(res.Plan, on)
 	if err != nil {
 		t.Fatalf("%s: %v", c.SQL, err)
 	}
@@ -77,19 +115,19 @@ func atSites(t *testing.T, c Loss, sites int, searched, owned bool) (moved int64
 	p, err := executor.CompileSites(ctx, plan, db, executor.Options{Workers: 2, Env: env, Many: owned})
 	if err != nil {
 		t.Errorf("%s: %v", c.SQL, err)
-		return 0
+		return 0, 0
 	}
 	defer p.Close()
 	for env.Step = range int64(2) { // what is computed once must be right at the next step, too
 		if err := p.Run(ctx, env); err != nil {
 			t.Errorf("%s: %v", c.SQL, err)
-			return 0
+			return 0, 0
 		}
 		likeOracle(t, fmt.Sprintf("%s: step %d\n%s", c.SQL, env.Step, plan.Format()), p, res.Plan, db, env)
 	}
 	exchanges, err := p.Exchanges()
 	if err != nil {
-		t.Error(err)
+		t.Errorf("%s: %v\n%s", c.SQL, err, plan.Format())
 	}
 	for _, x := range exchanges {
 		if moved += x.Moved; x.Predicted != x.Moved {
@@ -97,5 +135,10 @@ func atSites(t *testing.T, c Loss, sites int, searched, owned bool) (moved int64
 				x.Predicted, plan.Format())
 		}
 	}
-	return moved
+	for _, n := range plan.Nodes() {
+		if n.Op == physical.Halo {
+			halos++
+		}
+	}
+	return moved, halos
 }

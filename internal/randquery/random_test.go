@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -41,6 +42,7 @@ func TestRandom(t *testing.T) {
 	var stats randquery.Stats
 	var mu sync.Mutex
 	var wg sync.WaitGroup
+	var halos atomic.Int64
 	next, found := *seedFlag, 0
 	for range workers {
 		wg.Add(1)
@@ -64,7 +66,7 @@ func TestRandom(t *testing.T) {
 				}
 				c.Engines = []randquery.Engine{engines.Executor(), lite}
 				if seed%int64(*siteFlag) == 0 {
-					c.Engines = append(c.Engines, engines.Sites())
+					c.Engines = append(c.Engines, engines.Sites(&halos))
 				}
 				start := time.Now()
 				err := guarded(c, seed)
@@ -90,7 +92,11 @@ func TestRandom(t *testing.T) {
 	}
 	wg.Wait()
 	report(t, stats)
+	t.Logf("%d plans for several sites have halos", halos.Load())
 	if n == usual && !t.Failed() {
+		if *siteFlag <= 3 && halos.Load() < 100 {
+			t.Errorf("%d plans for several sites have halos", halos.Load())
+		}
 		checkCoverage(t, stats)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand"
 	"slices"
+	"sync/atomic"
 
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/memdb"
@@ -18,15 +19,19 @@ import (
 )
 
 // Sites runs a plan in the executor at several sites. How many, where tables lie and what is moved is drawn from the
-// plan's text: half of the plans are those of TRA's Table 1, the others any that the search knows. The same sites must
-// give the same bits with one worker and with several.
-func Sites() randquery.Engine {
+// plan's text: half of the plans are those of TRA's Table 1, the others any that the search knows, half of them with
+// halos wherever there can be one. The same sites must give the same bits with one worker and with several. halos
+// counts the plans with halos.
+func Sites(halos *atomic.Int64) randquery.Engine {
 	return randquery.Engine{Name: "sites", Tol: 1e-9, TolReal: 2e-3,
 		Run: func(ctx context.Context, db *memdb.DB, plan *ra.Plan, env *kernels.Env) ([][]interp.Row, error) {
 			d := newDraw(plan)
 			p, err := d.plan(ctx, plan)
 			if err != nil {
 				return nil, fmt.Errorf("%d sites: %w", d.sites, err)
+			}
+			if slices.ContainsFunc(p.Nodes(), func(n *physical.Node) bool { return n.Op == physical.Halo }) {
+				halos.Add(1)
 			}
 			var first [][]interp.Row
 			for _, workers := range []int{1, 5} {
@@ -92,7 +97,11 @@ func (d *draw) plan(ctx context.Context, plan *ra.Plan) (*physical.Plan, error) 
 	if d.Intn(2) == 0 || nodes > mostSearched {
 		return physical.Compile(plan, on)
 	}
-	c, err := physical.Search(ctx, plan, on, d.even(), d.costs())
+	stats := physical.Stats(d.even())
+	if d.Intn(2) == 0 {
+		stats = Halos{d.even()}
+	}
+	c, err := physical.Search(ctx, plan, on, stats, d.costs())
 	if err != nil {
 		return nil, err
 	}
@@ -160,6 +169,25 @@ func (d *draw) costs() physical.Costs {
 	c.Latency *= float64(d.Intn(2))
 	c.Network /= math.Pow(10, float64(d.Intn(4)))
 	return physical.Costs{Least: physical.Objective(d.Intn(3)), Cluster: c, Cells: 1 << 12}
+}
+
+// Halos tells a search that no row is ever needed at another site, so that it sends halos wherever it can.
+type Halos struct{ physical.Even }
+
+// Rows implements physical.Stats.
+func (h Halos) Rows(n *physical.Node) []int64 {
+	if n.Place.Kind == physical.Needed {
+		return make([]int64, h.Sites)
+	}
+	return h.Even.Rows(n)
+}
+
+// Stays implements physical.Stats.
+func (h Halos) Stays(n *physical.Node) int64 {
+	if n.Op == physical.Halo {
+		return 0
+	}
+	return h.Even.Stays(n)
 }
 
 // even draws how many rows relations have, so that the search finds any plan.
