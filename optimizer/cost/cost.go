@@ -21,6 +21,7 @@ package cost
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -121,7 +122,10 @@ func (m *Model) estimate(n *ra.Node) float64 {
 		for _, q := range n.Equi { // each value of the side with fewer values occurs on the other
 			r /= math.Max(1, math.Max(m.distinct(n, q.L), m.distinct(n, q.R)))
 		}
-		return r * math.Pow(selectivity, float64(len(n.Pred)))
+		for _, p := range n.Pred {
+			r *= m.share(n, p)
+		}
+		return r
 	case ra.Aggregate:
 		d := 1.0
 		for _, g := range n.Group {
@@ -129,7 +133,7 @@ func (m *Model) estimate(n *ra.Node) float64 {
 		}
 		return math.Min(d, m.Rows(n.Inputs[0]))
 	case ra.SemiJoin:
-		return math.Min(m.Rows(n.Inputs[0])/2, m.Rows(n.Inputs[0])*m.Rows(n.Inputs[1]))
+		return m.Rows(n.Inputs[0]) * math.Min(m.kept(n), m.Rows(n.Inputs[1]))
 	case ra.AntiJoin:
 		return m.Rows(n.Inputs[0]) / 2
 	case ra.Union, ra.Add:
@@ -169,6 +173,36 @@ func (m *Model) Heaviest(n *ra.Node, id ra.ColumnID) (out float64) {
 		}
 	}
 	return out
+}
+
+// share estimates the share of rows that a predicate keeps. One that wants a value of a key column keeps the rows of
+// one of its values; attributes often have few values, whatever the rows are.
+func (m *Model) share(n *ra.Node, p *kernels.Expr) float64 {
+	if p.Def.Is(kernels.Equates) {
+		for i, c := range p.Args {
+			if c.IsCol && p.Args[1-i].IsConst() && slices.Contains(n.Inputs[c.Col.Input].Unique, c.Col.ID) {
+				return 1 / math.Max(1, m.distinct(n, c.Col))
+			}
+		}
+	}
+	return selectivity
+}
+
+// kept estimates the share of rows that a semi-join keeps: those whose values the right side has, of which each is
+// among those of the left.
+func (m *Model) kept(n *ra.Node) float64 {
+	share := 1.0
+	for _, p := range n.Pred {
+		share *= m.share(n, p)
+	}
+	for _, q := range n.Equi {
+		l, r := q.L, q.R
+		if l.Input != 0 {
+			l, r = r, l
+		}
+		share *= math.Min(1, m.distinct(n, r)/m.distinct(n, l))
+	}
+	return share
 }
 
 func (m *Model) distinct(n *ra.Node, c kernels.Col) float64 {
