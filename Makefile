@@ -2,7 +2,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test faults test-unit golden fuzz lint pg-setup pg-install pg-demo bench growth-bench memory-bench pg-bench clean
+.PHONY: help setup build demo test faults test-unit golden fuzz lint pg-setup pg-install pg-demo bench growth-bench memory-bench sites-bench pg-bench clean
 
 # A clone that another user owns, or one without git, builds too.
 export GOFLAGS := -buildvcs=false $(GOFLAGS)
@@ -68,6 +68,10 @@ growth-bench: build ## measure as data grow, up to 60 million edges; writes benc
 
 memory-bench: build ## measure within budgets of memory, up to 60 million edges in 4 GiB; writes bench/MEMORY.md
 	bin/relgrad bench memory --rounds 1 --write bench/MEMORY.md
+
+sites-bench: export RELGRAD_DATA := $(or $(RELGRAD_DATA),$(abspath $(wildcard ../shared/data)))
+sites-bench: build ## measure at several sites of one process; writes bench/SITES.md (about 10 minutes)
+	bin/relgrad bench sites --seconds 0.4 --write bench/SITES.md
 
 pg-bench: pg-setup ## measure on a private Postgres server; writes bench/POSTGRES.md (about 5 minutes)
 	go test ./bench -run '^$$' -bench Postgres -benchtime 1x -timeout 30m -write

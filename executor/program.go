@@ -12,6 +12,7 @@ import (
 	"github.com/relgrad/relgrad/executor/forms"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/tuning"
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/optimizer/physical"
@@ -395,6 +396,9 @@ func (p *Program) Scalar(i int) (x float64, null bool, err error) {
 	}
 	return at[0].scalar(at[0].root)
 }
+
+// HoldsAt is how many bytes of a budget each site takes, whole columns of parameters not counted.
+func (p *Program) HoldsAt() []int64 { return lists.Map(p.sites, (*site).holds) }
 
 // Holds is how many bytes of a budget the program takes. The window of pages of files is not counted: all programs
 // share it.

@@ -12,10 +12,10 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-var benchCommand = command{name: "bench", args: "[options] [WORKLOAD… | growth [AXIS…] | memory [BUDGET…]]",
-	run: benchmark,
-	summary: "Measure workloads beside other systems, as data grow, or within a budget of memory; exit status 1 where " +
-		"relgrad is slower or larger than is asked of it."}
+var benchCommand = command{name: "bench", run: benchmark,
+	args: "[options] [WORKLOAD… | growth [AXIS…] | memory [BUDGET…] | sites [WORKLOAD…]]",
+	summary: "Measure workloads beside other systems, as data grow, within a budget of memory, or at several sites; " +
+		"exit status 1 where relgrad is slower or larger than is asked of it, or moves other bytes than it predicts."}
 
 func benchmark(ctx context.Context, c *command, args []string) error {
 	fs := c.flags()
@@ -64,6 +64,12 @@ func benchmark(ctx context.Context, c *command, args []string) error {
 			return c.wrong(fs, "option %s is not for memory", name)
 		}
 		return bounded(ctx, r, names[1:], o, *write)
+	}
+	if len(names) > 0 && names[0] == "sites" {
+		if name := given(fs, append(growthFlags, "alone", "v")); name != "" {
+			return c.wrong(fs, "option %s is not for sites", name)
+		}
+		return atSites(ctx, r, names[1:], o, *write)
 	}
 	if name := given(fs, growthFlags); name != "" {
 		return c.wrong(fs, "option %s is for growth, not for workloads", name)

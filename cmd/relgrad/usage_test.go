@@ -115,6 +115,8 @@ func TestWrongUsage(t *testing.T) {
 		{"bench growth edge", 1, `ERROR:  there is no axis of growth "edge"`},
 		{"bench growth --rounds 2", 2, "relgrad bench: option rounds is for workloads, not for growth"},
 		{"bench memory nothing", 1, `ERROR:  there is no budget "nothing"`},
+		{"bench sites nothing", 1, `ERROR:  there is no workload "nothing"`},
+		{"bench sites --alone", 2, "relgrad bench: option alone is not for sites"},
 		{"bench memory --alone", 2, "relgrad bench: option alone is not for memory"},
 		{"bench growth --sizes 0", 2, "relgrad bench: --sizes 0 must be positive"},
 		{"bench --sizes 2 gcn", 2, "relgrad bench: option sizes is for growth, not for workloads"},
@@ -262,6 +264,8 @@ func benchPage() string {
 	for _, x := range bench.Budgets {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", x.Name, x.Workload.What)
 	}
+	b.WriteString("\n`make sites-bench` runs all workloads at 2, 4, 8 and 16 sites of one process, beside one site, and " +
+		"writes [bench/SITES.md](../bench/SITES.md), with the bytes of each exchange.\n")
 	return b.String()
 }
 

@@ -1,0 +1,64 @@
+package bench
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+)
+
+// TestSites: in each step of each workload every exchange moves the bytes that were predicted for it, exactly, at any
+// number of sites; where rows are drawn anew in each step, those predicted from the rows drawn. The loss stays that of
+// one site.
+func TestSites(t *testing.T) {
+	for _, w := range Workloads {
+		t.Run(w.Name, func(t *testing.T) {
+			realData(t, w)
+			r, loss := runner(t), []float64(nil)
+			for _, sites := range []int{1, 2, 3, 4, 7, 8, 16} {
+				run, err := r.AtSites(context.Background(), w, w.values(small), sites, Limit{Steps: 3, Seconds: 1e9}, nil)
+				if err != nil {
+					t.Fatalf("%d sites: %v", sites, err)
+				}
+				if run.Unequal != "" || (run.Compared > 0) != (sites > 1) || len(run.Holds) != sites || run.Largest() <= 0 {
+					t.Errorf("%d sites: %d exchanges compared, %d bytes held; %s", sites, run.Compared, run.Holds, run.Unequal)
+				}
+				if sites == 1 {
+					loss = run.Loss
+				}
+				for i, x := range run.Loss[:2] { // rates are such that differences grow in each step
+					if !(math.Abs(x-loss[i]) <= agreement*math.Abs(loss[i])) {
+						t.Errorf("losses are %v at %d sites, %v at one", run.Loss, sites, loss)
+						break
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestSitesReport: the report has a step beside one site, and every exchange with its bytes; other bytes and other
+// losses are missed.
+func TestSitesReport(t *testing.T) {
+	r, w := runner(t), workload("logreg")
+	res, err := r.MeasureSites(context.Background(), w, small, []int{2, 3}, 2, Limit{Steps: 3, Seconds: 1e9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if missed := res.Missed(); missed != nil || len(res.Counts) != 2 {
+		t.Fatalf("%q, %d counts", missed, len(res.Counts))
+	}
+	text := SitesReport([]*SitesResult{res, {Workload: workload("cora"), Failed: "missing: real data"}})
+	for _, want := range []string{"| logreg | 2 |", "| logreg | 3 |", "### logreg\n\nn 1000, features 10\n",
+		"| 2 | BCAST | ", "| 3 | all |  |  | ", "not measured: missing: real data"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	run := res.Counts[0].All[0]
+	run.Unequal, run.Loss[1] = "BCAST moves too much", 2*run.Loss[1]
+	text = SitesReport([]*SitesResult{res})
+	if missed := res.Missed(); len(missed) != 2 || !strings.Contains(text, "**no**: BCAST moves too much") {
+		t.Errorf("%q\n%s", missed, text)
+	}
+}
