@@ -79,7 +79,7 @@ func (s *sited) query(ctx context.Context) {
 // AtSites runs a workload at so many sites of this process, and compares in each step the bytes that every exchange
 // moves with those that are predicted for it. A workload that does not train computes its query and the gradients with
 // respect to the matrices a and b. prepare may change the session.
-func (r *Runner) AtSites(ctx context.Context, w *Workload, v Values, sites int, limit Limit,
+func AtSites(ctx context.Context, r *Runner, w *Workload, v Values, sites int, limit Limit,
 	prepare func(*relgrad.DB)) (*SiteRun, error) {
 	data, err := w.folder(r.Root, v)
 	if err != nil {

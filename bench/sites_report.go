@@ -50,7 +50,7 @@ func AtSitesSize(n Number) float64 {
 }
 
 // MeasureSites runs a workload at each number of sites, alternately with one site.
-func (r *Runner) MeasureSites(ctx context.Context, w *Workload, numbers func(Number) float64, counts []int, rounds int,
+func MeasureSites(ctx context.Context, r *Runner, w *Workload, numbers func(Number) float64, counts []int, rounds int,
 	limit Limit) (*SitesResult, error) {
 	if err := r.unpack(); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (r *Runner) MeasureSites(ctx context.Context, w *Workload, numbers func(Num
 		fmt.Fprintf(r.Log, "%s at %d sites\n", w.Name, sites)
 		for range rounds {
 			for _, n := range []int{1, sites} {
-				run, err := r.AtSites(ctx, w, out.Values, n, limit, nil)
+				run, err := AtSites(ctx, r, w, out.Values, n, limit, nil)
 				if err != nil && ctx.Err() == nil {
 					out.Failed = fmt.Sprintf("%d sites: %s", n, reason(err))
 					return out, nil

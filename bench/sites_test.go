@@ -16,7 +16,7 @@ func TestSites(t *testing.T) {
 			realData(t, w)
 			r, loss := runner(t), []float64(nil)
 			for _, sites := range []int{1, 2, 3, 4, 7, 8, 16} {
-				run, err := r.AtSites(context.Background(), w, w.values(small), sites, Limit{Steps: 3, Seconds: 1e9}, nil)
+				run, err := AtSites(context.Background(), r, w, w.values(small), sites, Limit{Steps: 3, Seconds: 1e9}, nil)
 				if err != nil {
 					t.Fatalf("%d sites: %v", sites, err)
 				}
@@ -41,7 +41,7 @@ func TestSites(t *testing.T) {
 // losses are missed.
 func TestSitesReport(t *testing.T) {
 	r, w := runner(t), workload("logreg")
-	res, err := r.MeasureSites(context.Background(), w, small, []int{2, 3}, 2, Limit{Steps: 3, Seconds: 1e9})
+	res, err := MeasureSites(context.Background(), r, w, small, []int{2, 3}, 2, Limit{Steps: 3, Seconds: 1e9})
 	if err != nil {
 		t.Fatal(err)
 	}

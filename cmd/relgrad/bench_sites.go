@@ -17,7 +17,7 @@ func atSites(ctx context.Context, r *bench.Runner, names []string, o bench.Optio
 	var results []*bench.SitesResult
 	var missed []string
 	for _, w := range list {
-		res, err := r.MeasureSites(ctx, w, bench.AtSitesSize, bench.SiteCounts, o.Rounds, o.Limit)
+		res, err := bench.MeasureSites(ctx, r, w, bench.AtSitesSize, bench.SiteCounts, o.Rounds, o.Limit)
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.Name, err)
 		}

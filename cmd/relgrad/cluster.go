@@ -13,8 +13,8 @@ import (
 
 // cluster are the options that say for what machines a plan for several sites is made.
 type cluster struct {
-	network, limits, cost string
-	simulate              bool
+	network, limits, cost, plan string
+	simulate                    bool
 }
 
 func (c *cluster) flags(fs *flag.FlagSet, t *target) {
@@ -27,6 +27,8 @@ func (c *cluster) flags(fs *flag.FlagSet, t *target) {
 	fs.StringVar(&c.cost, "cost", "",
 		"what stage sites makes least, as `COST`: seconds, model (the floats that TRA counts) or exact (the floats that "+
 			"move; default seconds)")
+	fs.StringVar(&c.plan, "plan", "",
+		"plan stage sites as `NAME`: "+strings.Join(physical.Names, ", ")+"; all products, or all tables of parameters")
 	fs.BoolVar(&c.simulate, "simulate", false,
 		"replay a step of stage sites at sites that are simulated, and tell what binds")
 }
@@ -36,7 +38,7 @@ func (c *cluster) wrong(stage string, sites int) string {
 	planned := strings.HasPrefix(stage, "sites")
 	switch {
 	case !planned && *c != (cluster{}):
-		return "--network, --limits, --cost and --simulate go with --stage sites"
+		return "--network, --limits, --cost, --plan and --simulate go with --stage sites"
 	case !planned && sites > catalog.MostSites:
 		return fmt.Sprintf("a loss runs at 1 to %d sites of a process; --stage sites plans for more", catalog.MostSites)
 	case planned && strings.Contains(stage, ":") && sites > 0:
@@ -50,7 +52,10 @@ func (c *cluster) read() (*physical.Costs, error) {
 	if *c == (cluster{}) {
 		return nil, nil
 	}
-	out := &physical.Costs{Cluster: physical.InProcess, Simulate: c.simulate}
+	out := &physical.Costs{Cluster: physical.InProcess, Simulate: c.simulate, Only: c.plan}
+	if err := physical.Known(c.plan); err != nil {
+		return nil, err
+	}
 	switch c.cost {
 	case "", "seconds":
 	case "model":

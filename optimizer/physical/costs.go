@@ -23,7 +23,8 @@ const (
 type Costs struct {
 	Least   Objective
 	Cluster Cluster
-	Cells   int // of the tables of the search, at most
+	Cells   int    // of the tables of the search, at most
+	Only    string // of Names: what is looked for; "": any plan
 	// Simulate has Explain replay the plan.
 	Simulate bool
 

@@ -227,7 +227,7 @@ func (s *search) run(v *vertex, in []Placement) (out []mode) {
 	}
 	place, err := derive(local, s.plan.Sites)
 	switch local.Place = place; {
-	case err != nil || place.Partial && v.relation.Op != ra.Aggregate:
+	case err != nil || place.Partial && v.relation.Op != ra.Aggregate || s.costs.Only != "" && !s.allows(v, in, place):
 		return nil
 	case !place.Partial:
 		return []mode{{in: in, out: place, cost: s.costs.working(work(local, s.stats))}}

@@ -59,7 +59,9 @@ const mostPrices = 20
 // found is the cheapest plan at a price of memory.
 func found(ctx context.Context, start *Plan, stats Stats, costs Costs) (*Choice, error) {
 	s := &search{plan: &Plan{Sites: start.Sites, Spread: start.Spread}, start: start, stats: stats, costs: costs}
-	s.vertices(start)
+	if s.vertices(start); s.costs.Only != "" && slices.ContainsFunc(s.order, (*vertex).stuck) {
+		return nil, s.refused()
+	}
 	choice, least, fixed, err := s.choose(ctx)
 	if err != nil {
 		return nil, err
@@ -73,6 +75,9 @@ func found(ctx context.Context, start *Plan, stats Stats, costs Costs) (*Choice,
 		out.Plan, out.By = start, ByTable
 	} else if out.Plan, err = s.build(choice); err != nil {
 		return nil, err
+	}
+	if s.costs.Only != "" && !named(out.Plan, s.costs.Only) {
+		return nil, s.refused()
 	}
 	if err := out.measure(stats, costs); err != nil {
 		return nil, err
@@ -107,9 +112,11 @@ type search struct {
 	stats Stats
 	costs Costs
 	wants map[*ra.Node][][]ra.ColumnID
-	order []*vertex
-	of    map[*ra.Node]*vertex
-	roots []*vertex
+	// products are joins whose rows are summed, with the columns by which they are
+	products map[*ra.Node][]ra.ColumnID
+	order    []*vertex
+	of       map[*ra.Node]*vertex
+	roots    []*vertex
 }
 
 // vertex is a relation that is to be placed.
@@ -123,6 +130,9 @@ type vertex struct {
 	built    *Node
 }
 
+// stuck reports whether there is no way to run the operator.
+func (v *vertex) stuck() bool { return len(v.in) > 0 && len(v.modes) == 0 }
+
 // vertices lists the relations of a plan with where they may lie.
 func (s *search) vertices(start *Plan) {
 	s.of = map[*ra.Node]*vertex{}
@@ -131,6 +141,7 @@ func (s *search) vertices(start *Plan) {
 		order = append(order, n.RA)
 	}
 	s.wants = wanted(order, start.Roots)
+	s.multiplies(order)
 	for _, n := range start.locals() {
 		v := &vertex{number: 2 * len(s.order), relation: n.RA, stored: n.Place}
 		for _, in := range n.RA.Inputs {
@@ -144,7 +155,7 @@ func (s *search) vertices(start *Plan) {
 			places = append(places, m.out)
 		}
 		for _, p := range append(places, s.targets(n.RA)...) {
-			if !slices.ContainsFunc(v.states, p.Equal) {
+			if !slices.ContainsFunc(v.states, p.Equal) && (p.Equal(v.stored) || s.reads(n.RA, p)) {
 				v.states = append(v.states, p)
 			}
 		}
