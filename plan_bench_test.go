@@ -32,11 +32,14 @@ CREATE VIEW h%[1]d AS SELECT h.id, relu(matmul(h.h, w.w) + w.b) AS h FROM h%[2]d
 			if _, err := db.Run(context.Background(), s.String()); err != nil {
 				b.Fatal(err)
 			}
-			b.ResetTimer()
-			for range b.N {
-				if _, err := db.Explain(context.Background(), "loss", params, "opt"); err != nil {
-					b.Fatal(err)
-				}
+			for _, stage := range []string{"opt", "sites:16", "sites:1024"} {
+				b.Run("stage="+stage, func(b *testing.B) {
+					for range b.N {
+						if _, err := db.Explain(context.Background(), "loss", params, stage); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
 			}
 		})
 	}

@@ -16,7 +16,7 @@ import (
 const MostSites = 1 << 10
 
 // mostCells are the cells of a search's tables.
-const mostCells = 1 << 16
+const mostCells = 1 << 14
 
 // Choose finds the cheapest plan of a query. Rows are estimated.
 func Choose(ctx context.Context, p *ra.Plan, on Sites, costs Costs) (*Choice, error) {
