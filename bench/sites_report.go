@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"math"
 	"os"
@@ -103,6 +104,9 @@ func (s *SitesResult) Missed() (all []string) {
 	return all
 }
 
+//go:embed papers.md
+var papers string
+
 // SitesReport is the text of SITES.md.
 func SitesReport(list []*SitesResult) string {
 	var b strings.Builder
@@ -137,7 +141,7 @@ compared for each exchange in each step.
 			t.Add(s.Name, "", "", "", "", "", "", "", "", "not measured: "+strings.Split(s.Failed, "\n")[0])
 		}
 	}
-	b.WriteString(t.String())
+	b.WriteString(t.String() + "\n" + papers)
 	b.WriteString(`
 ## Exchanges
 
