@@ -39,11 +39,30 @@ type Options struct {
 	// Residuals turns sums by parts off (forms/distribute.go), which otherwise replace sums over a residual where they
 	// cost less. Tests compare both.
 	Residuals bool
+	Bind      Binding         // of the workers of several sites
 	Tuning    *tuning.Sizes   // of the device; nil: tuning.Default
 	Devices   []device.Device // of each site; the caller closes them; nil: the processors
 
 	forms []*forms.Form // nil: all, in the order of their names
 	sites int           // that share the memory; 0: one
+}
+
+// Binding says whether each of several sites has processors of its own, to which its workers are bound.
+type Binding int
+
+const (
+	BindNodes Binding = iota // where the machine has several memory nodes
+	Bind
+	BindNever
+)
+
+// processors are those of each site; nil: any.
+func (b Binding) processors(sites int) []cpu.Set {
+	nodes := cpu.Nodes()
+	if b == BindNever || b == BindNodes && len(nodes) < 2 || nodes == nil {
+		return make([]cpu.Set, sites)
+	}
+	return cpu.Split(nodes, sites)
 }
 
 // Program is a compiled plan, at one site or at several. It is for one goroutine at a time.
@@ -88,6 +107,7 @@ func CompileSites(ctx context.Context, plan *physical.Plan, src ra.Source, opt O
 	if all <= 0 {
 		all = cpu.Processors()
 	}
+	on := opt.Bind.processors(plan.Sites)
 	for n := range plan.Sites {
 		own, whole, b := f.site(n)
 		o := opt
@@ -97,6 +117,9 @@ func CompileSites(ctx context.Context, plan *physical.Plan, src ra.Source, opt O
 			d = opt.Devices[n]
 		}
 		s := newSite(own, &siteSource{p.source, n}, o, d)
+		if d == nil {
+			s.host.Apart(n, on[n])
+		}
 		s.number, s.whole, s.links, s.received, s.nodes = n, whole, f.links, b.received, b.done
 		s.device.Join(p.network.Port(n))
 		p.sites = append(p.sites, s)
@@ -256,7 +279,7 @@ func (p *Program) together(ctx context.Context, f func(ctx context.Context, s *s
 	var wait sync.WaitGroup
 	for i, s := range p.sites {
 		wait.Add(1)
-		go func() {
+		s.host.Go(func() {
 			defer wait.Done()
 			defer func() {
 				if failed[i] != nil {
@@ -265,7 +288,7 @@ func (p *Program) together(ctx context.Context, f func(ctx context.Context, s *s
 			}()
 			defer guard(&failed[i])
 			failed[i] = f(inner, s)
-		}()
+		})
 	}
 	wait.Wait()
 	if err := ctx.Err(); err != nil {

@@ -5,6 +5,8 @@ const (
 	atSites    = "./internal/gradtest -run=TestSites -timeout=30s"
 	network    = "./executor/device -run=TestExchange -timeout=10s"
 	ended      = "./executor -run=TestOneSiteFails -timeout=60s"
+	bound      = "./kernels/cpu -run=TestBound|TestNodes|TestSplit -timeout=60s"
+	boundSites = "./executor -run=TestBoundSites -timeout=60s"
 	received   = "./executor -run=TestPartsHaveTheirSite|TestReplicatedResult"
 	nullMoves  = "./executor -run=TestNullMoves"
 	stepOfAll  = "./executor -run=TestStepOfAll"
@@ -106,6 +108,17 @@ func init() {
 			"	if p.halfway != nil {\n		return p.halfway\n	}\n", "", ended},
 		{"what an update has changed that says it was cancelled is stored", "train/train.go",
 			"		return row, true, err\n	}\n	epoch", "		return row, false, err\n	}\n	epoch", "./train -run=TestUpdateFails"},
+		{"a thread that was bound is given to others", "kernels/cpu/bind_linux.go",
+			"	if err := unix.SchedSetaffinity(0, &mask); err != nil {\n		runtime.UnlockOSThread()\n	}\n",
+			"	_ = unix.SchedSetaffinity(0, &mask)\n	runtime.UnlockOSThread()\n", boundSites},
+		{"helpers of a bound crew are not bound", "kernels/cpu/together.go", "append(c.helpers, newHelper(c.on))",
+			"append(c.helpers, newHelper(nil))", bound},
+		{"processors are taken that the process may not use", "kernels/cpu/nodes.go", "			if slices.Contains(all, p) {",
+			"			if node = all; slices.Contains(all, p) {", bound},
+		{"a node with more processors has fewer sites", "kernels/cpu/nodes.go",
+			"len(nodes[n])*at[next] > len(nodes[next])*at[n]", "len(nodes[n])*at[next] < len(nodes[next])*at[n]", bound},
+		{"sites are bound on a machine of one node", "executor/program.go", " || b == BindNodes && len(nodes) < 2", "",
+			boundSites},
 		{"an exchange that was not finished goes on in the next run", "executor/device/exchange.go",
 			"	n.turns = map[int]*turn{}\n	for", "	for", network},
 		{"turns of a run that failed count", "executor/device/exchange.go", "		p.taken = 0\n", "		_ = p\n", network},

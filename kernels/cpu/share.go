@@ -13,13 +13,23 @@ import (
 // error of the lowest lane that fails. Lanes begin in order. Which worker runs a lane is left to chance, so results
 // must not depend on anything that f keeps for a worker. After each lane, excess pages of files are released.
 func Parallel(ctx context.Context, workers, n int, f func(worker, lane int) error) error {
-	return share(ctx, workers, n, 1, f)
+	return common.Parallel(ctx, workers, n, f)
 }
 
 // Apportion is Parallel for lanes that do not wait for each other. Every worker begins with a part of its own, the same
 // for the same number of lanes, so that it finds in its cache what it left there in an earlier instruction.
 func Apportion(ctx context.Context, workers, n int, f func(worker, lane int) error) error {
-	return share(ctx, workers, n, workers, f)
+	return common.Apportion(ctx, workers, n, f)
+}
+
+// Parallel is Parallel for the crew.
+func (c *Crew) Parallel(ctx context.Context, workers, n int, f func(worker, lane int) error) error {
+	return c.share(ctx, workers, n, 1, f)
+}
+
+// Apportion is Apportion for the crew.
+func (c *Crew) Apportion(ctx context.Context, workers, n int, f func(worker, lane int) error) error {
+	return c.share(ctx, workers, n, workers, f)
 }
 
 // stretch is a range of lanes that begin in order. Each is in a cache line of its own.
@@ -31,7 +41,7 @@ type stretch struct {
 
 // share runs f for the lanes 0…n-1, in at most so many parts. A worker that has finished its part continues with the
 // next one.
-func share(ctx context.Context, workers, n, parts int, f func(worker, lane int) error) error {
+func (c *Crew) share(ctx context.Context, workers, n, parts int, f func(worker, lane int) error) error {
 	workers = min(workers, n)
 	if workers <= 1 {
 		for lane := range n {
@@ -42,7 +52,7 @@ func share(ctx context.Context, workers, n, parts int, f func(worker, lane int) 
 				return err
 			}
 			tensor.Trim()
-			Yield(0)
+			Yield(c.first)
 		}
 		return nil
 	}
@@ -67,7 +77,7 @@ func share(ctx context.Context, workers, n, parts int, f func(worker, lane int) 
 				if err == nil {
 					err = protect(f, w, int(lane))
 					tensor.Trim()
-					Yield(w)
+					Yield(c.first + w)
 				}
 				if err != nil {
 					mu.Lock()
@@ -80,7 +90,7 @@ func share(ctx context.Context, workers, n, parts int, f func(worker, lane int) 
 			}
 		}
 	}
-	Together(workers, work)
+	c.Together(workers, work)
 	return first
 }
 

@@ -47,10 +47,62 @@ func Yield(worker int) {
 
 // Together calls work(0) to work(n-1) and returns when all have ended. They run at the same time, unless work(0) is
 // short: the caller then does those that have not begun when it ends.
-func Together(n int, work func(worker int)) { together(processors, n, work) }
+func Together(n int, work func(worker int)) { common.Together(n, work) }
 
-// together is Together for a given number of processors.
-func together(processors, n int, work func(worker int)) {
+// Crew is a group of workers: a goroutine that calls Together and helpers, which wait for work. One call uses the
+// helpers at a time; others start goroutines.
+type Crew struct {
+	sync.Mutex
+	helpers []*helper
+	most    int     // helpers
+	first   int     // the number of its first worker, for Yield
+	on      Set     // the processors of its workers; nil: any
+	leader  *helper // who calls Together, where the workers are bound; nil: nobody has led yet
+}
+
+// common is the crew of what knows no other one.
+var common = &Crew{most: processors - 1}
+
+// Common is that crew.
+func Common() *Crew { return common }
+
+// NewCrew makes a crew of so many workers; number tells it from other crews that work at the same time. Where a set of
+// processors is given, its workers are bound to them: all helpers, and what Lead runs.
+func NewCrew(number, workers int, on Set) *Crew {
+	return &Crew{most: workers - 1, first: (1 + number) * processors, on: on}
+}
+
+// Lead begins work in a goroutine, of a bound crew in its leader's. The next Lead waits until it has ended.
+func (c *Crew) Lead(work func()) {
+	if c.on == nil || !native {
+		go work()
+		return
+	}
+	if c.leader == nil {
+		c.leader = newHelper(c.on)
+	}
+	c.leader.join()
+	c.leader.work = func(int) { work() }
+	c.leader.post()
+}
+
+// Close ends the helpers, but those that all share.
+func (c *Crew) Close() {
+	if c == common {
+		return
+	}
+	if c.leader != nil {
+		c.leader.join()
+		c.helpers = append(c.helpers, c.leader)
+	}
+	for _, h := range c.helpers {
+		h.post()
+	}
+	c.helpers, c.leader = nil, nil
+}
+
+// Together is Together for the crew.
+func (c *Crew) Together(n int, work func(worker int)) {
 	if n < 2 {
 		apart(0, n, work)
 		return
@@ -62,17 +114,15 @@ func together(processors, n int, work func(worker int)) {
 		}
 	}()
 	work = carried(work, &first)
-	if !native || !crew.TryLock() {
+	if !native || !c.TryLock() {
 		apart(0, n, work)
 		return
 	}
-	defer crew.Unlock()
-	for len(crew.helpers) < processors-1 {
-		h := &helper{wake: make(chan struct{}, 1), ended: make(chan struct{}, 1)}
-		crew.helpers = append(crew.helpers, h)
-		go h.live()
+	defer c.Unlock()
+	for len(c.helpers) < c.most {
+		c.helpers = append(c.helpers, newHelper(c.on))
 	}
-	hired := crew.helpers[:min(n-1, len(crew.helpers))]
+	hired := c.helpers[:min(n-1, len(c.helpers))]
 	for i, h := range hired {
 		h.work, h.worker = work, i+1
 		h.post()
@@ -105,19 +155,24 @@ func apart(have, n int, work func(worker int)) {
 	all.Wait()
 }
 
-// crew are the process's helpers. One call of Together uses them at a time.
-var crew struct {
-	sync.Mutex
-	helpers []*helper
-}
-
 // helper is a goroutine that waits for work. Waking a sleeping thread takes 70 µs or more, sometimes milliseconds on a
 // virtual machine, so it stays awake for a while after it has worked.
 type helper struct {
 	state       atomic.Uint32
 	wake, ended chan struct{}
-	work        func(worker int)
+	work        func(worker int) // nil: the helper ends
 	worker      int
+}
+
+// newHelper starts a helper, bound to processors; nil: to none.
+func newHelper(on Set) *helper {
+	h := &helper{wake: make(chan struct{}, 1), ended: make(chan struct{}, 1)}
+	if on == nil {
+		go h.live()
+	} else {
+		go bound(on, h.live, nil)
+	}
+	return h
 }
 
 const (
@@ -159,6 +214,9 @@ func (h *helper) live() {
 				<-h.wake
 			}
 		case !differs(&h.state, posted, late) && h.state.CompareAndSwap(posted, working):
+			if h.work == nil {
+				return
+			}
 			h.work(h.worker)
 			if h.state.Swap(idle) == awaited {
 				h.ended <- struct{}{}

@@ -106,11 +106,13 @@ func TestTogetherWaits(t *testing.T) {
 // TestTogetherPanics: where work panics while the caller does a worker's, the others are waited for, and all work
 // again.
 func TestTogetherPanics(t *testing.T) {
+	four := NewCrew(0, 4, nil)
+	defer four.Close()
 	for i := range 150 {
 		var at atomic.Int32
 		func() {
 			defer func() { _ = recover() }() // unless the worker was there first
-			together(4, 4, func(w int) {
+			four.Together(4, func(w int) {
 				if w == 1+i%3 && !strings.Contains(string(debug.Stack()), "live") {
 					panic("work")
 				}
@@ -125,7 +127,7 @@ func TestTogetherPanics(t *testing.T) {
 			t.Fatalf("%d workers are at work after the call", n)
 		}
 		done := make([]int, 4)
-		together(4, 4, func(w int) { done[w]++ })
+		four.Together(4, func(w int) { done[w]++ })
 		for w, times := range done {
 			if times != 1 {
 				t.Fatalf("worker %d has worked %d times", w, times)

@@ -6,7 +6,6 @@ import (
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
 // filter is a tree that computes a condition over candidate rows of a join.
@@ -38,7 +37,7 @@ func (f *filter) Run(ctx context.Context, at [][]int32, n int, keep []int32) ([]
 	blocks := make([]*block, m.workers)
 	lane := (m.tune.LaneRows + f.t.Rows - 1) / f.t.Rows * f.t.Rows
 	kept := make([]int, (n+lane-1)/lane)
-	if err := cpu.Parallel(ctx, m.workers, len(kept), func(w, i int) error {
+	if err := m.crew.Parallel(ctx, m.workers, len(kept), func(w, i int) error {
 		if blocks[w] == nil {
 			blocks[w] = newBlock(f.t, f.env, m.scratch[w])
 			if err := blocks[w].start(); err != nil {

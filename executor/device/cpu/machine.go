@@ -17,6 +17,7 @@ type Machine struct {
 	ctx     context.Context
 	env     *kernels.Env
 	workers int
+	crew    *cpu.Crew
 	scratch []*tensor.Buffer
 	tune    *tuning.Sizes
 	sums    loans        // of passes
@@ -28,11 +29,18 @@ func NewMachine(workers int, t *tuning.Sizes) *Machine {
 	if workers <= 0 {
 		workers = cpu.Processors()
 	}
-	return &Machine{workers: workers, tune: t}
+	return &Machine{workers: workers, crew: cpu.Common(), tune: t}
 }
 
 // Workers is the number of workers.
 func (m *Machine) Workers() int { return m.workers }
+
+// Apart has the machine's workers be a crew of their own, beside those of other sites; where a set of processors is
+// given, bound to them.
+func (m *Machine) Apart(site int, on cpu.Set) { m.crew = cpu.NewCrew(site, m.workers, on) }
+
+// Go begins what runs the machine's code: where its workers are bound, on a thread that is.
+func (m *Machine) Go(run func()) { m.crew.Lead(run) }
 
 // reserve gives every worker at least n bytes of scratch.
 func (m *Machine) reserve(n int) error {
@@ -104,4 +112,5 @@ func (m *Machine) Held() (bytes int64) {
 func (m *Machine) Close() {
 	m.free()
 	m.sums = loans{}
+	m.crew.Close()
 }

@@ -18,7 +18,7 @@ func runGEMM(g *device.GEMM, in *task) error {
 	if down*n*in.Rows < 4 && width >= g.P.N && g.P.N >= 2*device.LeastPanel { // too few panels for the workers
 		n, width = 2, (g.P.N+1)/2
 	}
-	return cpu.Parallel(m.ctx, m.workers, in.Rows*down*n, func(w, task int) error {
+	return m.crew.Parallel(m.ctx, m.workers, in.Rows*down*n, func(w, task int) error {
 		row, at := task/(down*n), task%(down*n)
 		lo, left := at%down*g.Rows, at/down*width
 		if in.V.Data.Kind() == column.F32 {
@@ -65,7 +65,7 @@ var _ = registerForm(runOuterSums)
 func runOuterSums(o *device.Outers, in *task) error {
 	m := in.m
 	down, n, width := o.Tiles()
-	return cpu.Parallel(m.ctx, m.workers, down*n, func(w, task int) error {
+	return m.crew.Parallel(m.ctx, m.workers, down*n, func(w, task int) error {
 		lo, left := task%down*device.OutersTile, task/down*width
 		if in.V.Data.Kind() == column.F32 {
 			runOuters[float32](in, o, lo, min(device.OutersTile, o.P-lo), left, min(width, o.Q-left), m.scratch[w])
@@ -112,7 +112,7 @@ var _ = registerForm(runNarrowProducts)
 func runNarrowProducts(s *device.NarrowProduct, in *task) error {
 	m := in.m
 	panels := (s.Long + s.Rows - 1) / s.Rows
-	return cpu.Parallel(m.ctx, m.workers, in.Rows*panels, func(w, task int) error {
+	return m.crew.Parallel(m.ctx, m.workers, in.Rows*panels, func(w, task int) error {
 		operand, result := s.Scratch()
 		d := column.Place(m.scratch[w], 0, in.V.Data.Kind(), operand+result, 1, false)
 		if in.V.Data.Kind() == column.F32 {
@@ -165,7 +165,7 @@ var _ = registerForm(runProductSums)
 
 func runProductSums(s *device.ProductSum, in *task) error {
 	m := in.m
-	return cpu.Parallel(m.ctx, m.workers, in.Grp.Out.N*s.Down, func(w, task int) error {
+	return m.crew.Parallel(m.ctx, m.workers, in.Grp.Out.N*s.Down, func(w, task int) error {
 		g, lo := task/s.Down, task%s.Down*s.Panel
 		if in.V.Data.Kind() == column.F32 {
 			sumProducts[float32](in, s, g, lo, m.scratch[w])

@@ -200,7 +200,7 @@ func (r *parts[T]) square(side int) error {
 	k, panels := r.K, r.Panels[side]
 	lanes := min(device.GramLanes, len(panels))
 	lane := func(i int) []float64 { return r.w[r.Part[side]+i*k*k:][:k*k] }
-	err := cpu.Parallel(r.m.ctx, r.m.workers, lanes, func(w, i int) error {
+	err := r.m.crew.Parallel(r.m.ctx, r.m.workers, lanes, func(w, i int) error {
 		beta := 0.0
 		for at := i; at < len(panels); at += lanes {
 			p, s := panels[at], r.Sides[side]
@@ -254,7 +254,7 @@ func (r *parts[T]) estimate() (float64, error) {
 	a, b := r.Panels[0], r.Panels[1]
 	n := max(len(a), len(b))
 	squares := r.w[r.Sample:][:2*n]
-	err := cpu.Parallel(r.m.ctx, r.m.workers, n, func(w, i int) error {
+	err := r.m.crew.Parallel(r.m.ctx, r.m.workers, n, func(w, i int) error {
 		squares[2*i], squares[2*i+1] = r.sampled(w, a[i%len(a)], b[i%len(b)])
 		return nil
 	})
@@ -300,7 +300,7 @@ func (r *parts[T]) multiplyAll() error {
 			count[at]++
 		}
 	}
-	return cpu.Parallel(r.m.ctx, min(r.m.workers, n), len(before[0]), func(_, t int) error {
+	return r.m.crew.Parallel(r.m.ctx, min(r.m.workers, n), len(before[0]), func(_, t int) error {
 		a, b := r.meets(t/n, t%n)
 		defer done[0][a].Add(1)
 		defer done[1][b].Add(1)
@@ -350,7 +350,7 @@ func (r *parts[T]) flush(side, at int) {
 func (r *parts[T]) finish(side int) (float64, error) {
 	panels := r.Panels[side]
 	dots := r.w[r.Dots[side]:][:len(panels)]
-	err := cpu.Parallel(r.m.ctx, r.m.workers, len(panels), func(w, at int) error {
+	err := r.m.crew.Parallel(r.m.ctx, r.m.workers, len(panels), func(w, at int) error {
 		if r.added[side][at]%r.Runs[side] != 0 {
 			r.flush(side, at)
 		}

@@ -3,7 +3,6 @@ package cpu
 import (
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/values"
-	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
 // partials are a lane's sums of an aggregate by group: of all groups that it has met or, if the rows are in group
@@ -50,7 +49,7 @@ func newPass(in *task, f *device.Fused) *pass {
 
 func (f *pass) run() error {
 	m, lanes := f.m, len(f.sums)
-	err := cpu.Apportion(m.ctx, m.workers, lanes, func(w, lane int) error {
+	err := m.crew.Apportion(m.ctx, m.workers, lanes, func(w, lane int) error {
 		b, err := f.block(w)
 		if err != nil {
 			return err
@@ -70,7 +69,7 @@ func (f *pass) run() error {
 			}
 			continue
 		}
-		err := cpu.Parallel(m.ctx, m.workers, x.V.Groups.Out.N, func(_, g int) error {
+		err := m.crew.Parallel(m.ctx, m.workers, x.V.Groups.Out.N, func(_, g int) error {
 			f.merge(i, g)
 			return nil
 		})

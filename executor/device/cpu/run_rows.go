@@ -10,7 +10,7 @@ import (
 var _ = registerForm(runAddRows)
 
 func runAddRows(a *device.AddRows, in *task) error {
-	return cpu.Apportion(in.m.ctx, in.m.workers, in.Lanes(), func(_, lane int) error {
+	return in.m.crew.Apportion(in.m.ctx, in.m.workers, in.Lanes(), func(_, lane int) error {
 		lo, hi := lane*in.Lane, min((lane+1)*in.Lane, in.Rows)
 		if in.V.Data.Kind() == column.F32 {
 			addFew[float32](a, in.V, lo, hi)
@@ -43,7 +43,7 @@ var _ = registerForm(runRelayout)
 func runRelayout(x *device.Relayout, in *task) error {
 	m := in.m
 	each := max(layoutLane/x.L.Cols, 1)
-	return cpu.Parallel(m.ctx, m.workers, (x.L.Rows+each-1)/each, func(_, lane int) error {
+	return m.crew.Parallel(m.ctx, m.workers, (x.L.Rows+each-1)/each, func(_, lane int) error {
 		lo, hi := lane*each, min((lane+1)*each, x.L.Rows)
 		switch src, dst := in.V.Args[0].Data, in.V.Data; {
 		case dst.Kind() == column.F32:

@@ -14,7 +14,7 @@ import (
 var _ = registerForm(runSparse)
 
 func runSparse(s *device.SpMM, in *task) error {
-	return cpu.Apportion(in.m.ctx, in.m.workers, len(s.Cuts), func(w, lane int) error {
+	return in.m.crew.Apportion(in.m.ctx, in.m.workers, len(s.Cuts), func(w, lane int) error {
 		if in.V.Data.Kind() == column.F32 {
 			return runSpMM[float32](in, s, w, lane)
 		}
@@ -86,7 +86,7 @@ var _ = registerState(func(s *device.SpMMBlocks, t *task) func() error {
 func runSparseBlocks(s *device.SpMMBlocks, in *task, sums []float64) error {
 	m := in.m
 	tasks := min(m.workers, len(s.Cuts))
-	return cpu.Parallel(m.ctx, m.workers, tasks, func(w, task int) error {
+	return m.crew.Parallel(m.ctx, m.workers, tasks, func(w, task int) error {
 		lo, hi := task*len(s.Cuts)/tasks, (task+1)*len(s.Cuts)/tasks
 		if in.V.Data.Kind() == column.F32 {
 			return runSpMMBlocks[float32](in, s, sums, w, lo, hi)

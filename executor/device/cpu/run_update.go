@@ -48,11 +48,11 @@ type updater[T column.Float] struct {
 	p, g    []T
 	s       [][]T
 	rows    int
-	workers int
+	m       *Machine
 }
 
 func newUpdater[T column.Float](u *device.Update, t *task, loop *updateLoop[T]) *updater[T] {
-	x := &updater[T]{Update: u, updateLoop: loop, p: column.Numbers[T](t.V.Data), rows: t.Rows, workers: t.m.workers}
+	x := &updater[T]{Update: u, updateLoop: loop, p: column.Numbers[T](t.V.Data), rows: t.Rows, m: t.m}
 	x.numbers = numbersOf(u.Loop, column.Numbers[T](u.Numbers.Data), t.V.Data.Size())
 	if u.Gradient != nil {
 		x.g = column.Numbers[T](u.Gradient.Data)
@@ -70,8 +70,8 @@ func (x *updater[T]) run() error {
 		unit = x.numbers.size
 	}
 	all, each := x.rows*x.numbers.size/unit, x.numbers.size/unit
-	parts := max(1, min(x.workers, all*unit/UpdateShare))
-	cpu.Together(parts, func(i int) {
+	parts := max(1, min(x.m.workers, all*unit/UpdateShare))
+	x.m.crew.Together(parts, func(i int) {
 		lo, hi, at := i*all/parts, (i+1)*all/parts, 0 // at: where a run of rows begins
 		var tmp []T
 		for _, r := range x.Runs {
@@ -155,7 +155,7 @@ func updateBlocks(u *device.Update, in *task) error {
 	outs := u.Changed(in.Instr)
 	for _, run := range u.Runs {
 		from, rows := int(run[0]), int(run[1]-run[0])
-		err := cpu.Apportion(in.m.ctx, in.m.workers, (rows+in.T.Rows-1)/in.T.Rows, func(w, i int) error {
+		err := in.m.crew.Apportion(in.m.ctx, in.m.workers, (rows+in.T.Rows-1)/in.T.Rows, func(w, i int) error {
 			b, err := in.block(w)
 			if err != nil {
 				return err
@@ -193,7 +193,7 @@ func runFinite(f *device.Finite, in *task) error {
 func finite[T column.Float](f *device.Finite, in *task, x []T) error {
 	var bad atomic.Bool
 	parts := max(1, min(in.m.workers, len(x)/UpdateShare))
-	cpu.Together(parts, func(i int) {
+	in.m.crew.Together(parts, func(i int) {
 		if !cpu.Finite(x[i*len(x)/parts : (i+1)*len(x)/parts]) {
 			bad.Store(true)
 		}

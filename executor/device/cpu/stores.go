@@ -4,11 +4,10 @@ import (
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/values"
-	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
 func (in *task) runStore() error {
-	return cpu.Apportion(in.m.ctx, in.m.workers, in.Lanes(), func(w, lane int) error {
+	return in.m.crew.Apportion(in.m.ctx, in.m.workers, in.Lanes(), func(w, lane int) error {
 		b, err := in.block(w)
 		if err != nil {
 			return err

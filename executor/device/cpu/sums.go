@@ -4,7 +4,6 @@ import (
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/values"
-	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
 // adder adds the rows lo to hi of a block, all of one group, to a float sum.
@@ -27,7 +26,7 @@ func (in *task) runSum() func() error {
 	}
 	parts := make([][2]partial, lanes)
 	return func() error {
-		err := cpu.Apportion(in.m.ctx, in.m.workers, lanes, func(w, lane int) error {
+		err := in.m.crew.Apportion(in.m.ctx, in.m.workers, lanes, func(w, lane int) error {
 			b, err := in.block(w)
 			if err != nil {
 				return err
@@ -206,7 +205,7 @@ func joinParts(m *Machine, v *values.Val, x *reducer, lanes int, parts func(lane
 	if len(some)*x.size < sharedSums {
 		workers = 1
 	}
-	err := cpu.Parallel(m.ctx, workers, len(begin), func(_, g int) error {
+	err := m.crew.Parallel(m.ctx, workers, len(begin), func(_, g int) error {
 		end := len(some)
 		if g+1 < len(begin) {
 			end = begin[g+1]
