@@ -110,7 +110,7 @@ func (db *Engine) planned(ctx context.Context, c *Compiled, stage string) (strin
 	}
 	text := ""
 	if err == nil {
-		text, err = physical.Explain(ctx, c.Res.Plan, c.sites(int(min(sites, math.MaxInt32))), db.costs())
+		text, err = physical.Explain(ctx, c.Res.Plan, c.sites(int(min(sites, math.MaxInt32)), db.reader(ctx)), db.costs())
 	}
 	if err != nil {
 		return "", About(err, "stage", 0)

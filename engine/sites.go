@@ -2,8 +2,10 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/optimizer/physical"
 	"github.com/relgrad/relgrad/ra"
@@ -25,10 +27,10 @@ func (db *session) costs() physical.Costs {
 	return physical.Costs{Cluster: physical.InProcess}
 }
 
-// sites says where the rows of a loss's plan lie at so many sites: those of tables by the hash of their identity, those
-// of a gradient where the parameter's rows lie, so that each site changes its own.
-func (c *Compiled) sites(n int) physical.Sites {
-	return physical.Sites{N: n, Result: func(i int, of *ra.Node) (physical.Placement, bool) {
+// sites says where the rows of a loss's plan lie at so many sites: those of tables by their identity, those of a
+// gradient where the parameter's rows lie, so that each site changes its own.
+func (c *Compiled) sites(n int, read func(t *ra.Table, col int) *column.Column) physical.Sites {
+	return physical.Sites{N: n, Read: read, Owned: c.owned(), Result: func(i int, of *ra.Node) (physical.Placement, bool) {
 		if i == 0 || i > len(c.Tables) || len(c.Tables[i-1].Key) == 0 {
 			return physical.Placement{}, false
 		}
@@ -40,13 +42,50 @@ func (c *Compiled) sites(n int) physical.Sites {
 	}}
 }
 
+// owned pairs the identity of each gradient with that of the parameter's table, where it is one column: rows of both
+// are to lie together.
+func (c *Compiled) owned() (out [][2]ra.ColumnID) {
+	ra.Walk(func(n *ra.Node) {
+		for i, t := range c.Tables[:min(len(c.Tables), len(c.Res.Plan.Roots)-1)] { // a validation has no gradients
+			if n.Op != ra.Scan || len(t.Key) != 1 || n.Table.Schema != t.Schema || n.Table.Name != t.Name {
+				continue
+			}
+			if at := slices.Index(n.TableCols, t.Key[0]); at >= 0 {
+				out = append(out, [2]ra.ColumnID{n.Cols[at].ID, c.Res.Plan.Roots[i+1].Cols[c.GradKey(i)[0]]})
+			}
+		}
+	}, c.Res.Plan.Nodes()...)
+	return out
+}
+
+// reader reads columns of tables, each once; what cannot be read is nil.
+func (db *session) reader(ctx context.Context) func(t *ra.Table, col int) *column.Column {
+	type of struct {
+		schema, name string
+		col          int
+	}
+	read := map[of]*column.Column{}
+	return func(t *ra.Table, col int) *column.Column {
+		key := of{t.Schema, t.Name, col}
+		if c, ok := read[key]; ok {
+			return c
+		}
+		if cols, err := db.Catalogue.Read(ctx, t, []int{col}); err == nil && len(cols) == 1 {
+			read[key] = cols[0]
+		} else {
+			read[key] = nil
+		}
+		return read[key]
+	}
+}
+
 // compiled builds the program of a plan, at several sites where the session has them.
 func (db *compiler) compiled(ctx context.Context, c *Compiled, o executor.Options) (*executor.Program, error) {
 	n := db.sites()
 	if n == 1 {
 		return executor.Compile(ctx, c.Res.Plan, db.Catalogue, o)
 	}
-	found, err := physical.Choose(ctx, c.Res.Plan, c.sites(n), db.costs())
+	found, err := physical.Choose(ctx, c.Res.Plan, c.sites(n, db.reader(ctx)), db.costs())
 	if err != nil {
 		return nil, err
 	}

@@ -51,5 +51,18 @@ func init() {
 			haloPlans},
 		{"whatever lies elsewhere is read as the halo", "optimizer/physical/halo.go",
 			"	if p.Kind == Needed && len(v.in) == 0 {", "	if p.Kind == Needed {", "./optimizer/physical -run=TestSearchHalo"},
+		{"a bound of ranges belongs to the site below", "optimizer/physical/function.go", "		if least > x {\n",
+			"		if least >= x {\n", "./optimizer/physical -run=TestBalance"},
+		{"joined columns are spread by other ranges", "optimizer/physical/function.go",
+			"			out.join(q.L.ID, q.R.ID)\n", "			_ = q\n", "./optimizer/physical -run=TestClasses"},
+		{"rows of a graph are counted where they do not lie", "optimizer/physical/measured.go",
+			"		out.rows[s]++\n", "		out.rows[0*s]++\n", "./optimizer/physical -run=TestMeasured"},
+		{"a value is counted once for all sites", "optimizer/physical/measured.go",
+			"before(int(s), v.I64()[r])", "before(0*int(s), v.I64()[r])", "./optimizer/physical -run=TestMeasured"},
+		{"NULL has a range", "optimizer/physical/function.go", "			if !c.IsNull(r) {\n", "			if r >= 0 {\n",
+			"./optimizer/physical -run=TestBalance"},
+		{"a gradient does not lie by its parameter's ranges", "optimizer/physical/compile.go",
+			"			if p.Kind == By && on.Spread != nil && p.Fn.Kind == Hash {\n", "			if false {\n",
+			". -run=TestSitesRanges"},
 	}...)
 }

@@ -3,6 +3,7 @@ package physical
 import (
 	"slices"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
@@ -19,6 +20,11 @@ type Sites struct {
 	Result func(i int, of *ra.Node) (Placement, bool)
 	// Spread is that of Plan; nil: by hash.
 	Spread func(relation *ra.Node, by []ra.ColumnID) Function
+	// Read is a column of a table, nil: it cannot be read. With it Choose knows how tables are spread, and tries ranges,
+	// too.
+	Read func(t *ra.Table, col int) *column.Column
+	// Owned are pairs of columns that are to be spread alike: of a result, and of the table whose rows it belongs to.
+	Owned [][2]ra.ColumnID
 }
 
 // Compile makes the plan of TRA's Table 1 (TRA 2021, §5.1): before Σ rows are shuffled by the group, before ⋈ all
@@ -124,6 +130,9 @@ func keyless(p *ra.Plan) map[string]bool {
 func (on Sites) wanted(i int, of *ra.Node) Placement {
 	if on.Result != nil {
 		if p, ok := on.Result(i, of); ok {
+			if p.Kind == By && on.Spread != nil && p.Fn.Kind == Hash {
+				p.Fn = on.Spread(of, lists.Map(p.By, func(s Same) ra.ColumnID { return s[0] }))
+			}
 			return p
 		}
 	}

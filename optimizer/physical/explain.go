@@ -18,7 +18,8 @@ const MostSites = 1 << 10
 // mostCells are the cells of a search's tables.
 const mostCells = 1 << 14
 
-// Choose finds the cheapest plan of a query. Rows are estimated.
+// Choose finds the cheapest plan of a query. Rows are estimated. A graph that can be read is spread by hash or by
+// ranges, whichever costs less.
 func Choose(ctx context.Context, p *ra.Plan, on Sites, costs Costs) (*Choice, error) {
 	if on.N < 1 || on.N > MostSites {
 		return nil, sqlerr.New(sqlerr.InvalidParameter, "a query runs at 1 to %d sites, not at %d", MostSites, on.N)
@@ -26,7 +27,34 @@ func Choose(ctx context.Context, p *ra.Plan, on Sites, costs Costs) (*Choice, er
 	if costs.Cells == 0 {
 		costs.Cells = mostCells
 	}
-	return Search(ctx, p, on, costs.estimated(on.N), costs)
+	stats, byRanges := costs.stats(p, on)
+	best, err := Search(ctx, p, on, stats, costs)
+	if err != nil || byRanges == nil {
+		return best, err
+	}
+	on.Spread = byRanges
+	other, err := Search(ctx, p, on, stats, costs)
+	switch {
+	case err != nil && ctx.Err() == nil && sqlerr.Code(err) != sqlerr.Internal: // no such plan by ranges
+		return best, nil
+	case err == nil && (other.Cost < best.Cost || other.Fits && !best.Fits):
+		best = other
+	}
+	return best, err
+}
+
+// stats are estimates; where tables can be read and there is a graph among them, what is known of them, and the ranges
+// by which it may be spread.
+func (c Costs) stats(p *ra.Plan, on Sites) (Stats, func(of *ra.Node, by []ra.ColumnID) Function) {
+	if on.Read == nil || on.N == 1 || c.Cluster.Tables != nil { // they are larger elsewhere
+		return c.estimated(on.N), nil
+	}
+	byRanges := ranges(p, on.N, on.Owned, on.Read)
+	if byRanges == nil {
+		return c.estimated(on.N), nil
+	}
+	c.Cluster.Tables = sizes(p, on.Read)
+	return newMeasured(c.estimated(on.N), on.Read), byRanges
 }
 
 // estimated counts rows as the optimizer does.
@@ -49,7 +77,8 @@ func Explain(ctx context.Context, p *ra.Plan, on Sites, costs Costs) (string, er
 	if err != nil {
 		return "", err
 	}
-	r := &report{Choice: found, costs: costs, stats: costs.estimated(on.N), notes: map[*Node]string{},
+	stats, _ := costs.stats(p, on)
+	r := &report{Choice: found, costs: costs, stats: stats, notes: map[*Node]string{},
 		at: make([]float64, on.N)}
 	r.costs.flow = newFlow(found.Plan)
 	if err := r.read(); err != nil {

@@ -1,6 +1,7 @@
 package physical
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -40,11 +42,7 @@ func (f Function) Equal(o Function) bool {
 func (f Function) Site(values []kernels.Value, sites int) int {
 	switch f.Kind {
 	case Ranges:
-		at := slices.IndexFunc(f.From, func(least int64) bool { return least > whole(values[0]) })
-		if at < 0 {
-			return sites - 1
-		}
-		return at
+		return f.site(whole(values[0]))
 	case Grid:
 		number := int64(0)
 		for i, v := range values {
@@ -57,6 +55,17 @@ func (f Function) Site(values []kernels.Value, sites int) int {
 		at += part(number(v), i)
 	}
 	return share(at, sites)
+}
+
+// site is the site in whose range a value is.
+func (f Function) site(x int64) int {
+	at, _ := slices.BinarySearchFunc(f.From, x, func(least, x int64) int {
+		if least > x {
+			return 1
+		}
+		return -1
+	})
+	return at
 }
 
 // share is the site in whose part of all numbers of 64 bits a number is.
@@ -121,8 +130,12 @@ func (f Function) Sites(of []*column.Column, sites int) []int32 {
 	integers := !slices.ContainsFunc(of, func(c *column.Column) bool { return c.Kind() != column.I64 })
 	row := make([]kernels.Value, len(of))
 	for r := range out {
-		if f.Kind == Hash && integers {
+		switch {
+		case f.Kind == Hash && integers:
 			out[r] = int32(share(place(of, r), sites))
+			continue
+		case f.Kind == Ranges && integers && !of[0].IsNull(r):
+			out[r] = int32(f.site(of[0].I64()[r]))
 			continue
 		}
 		for i, c := range of {
@@ -186,4 +199,134 @@ func join[T any](list []T, between string) (out string) {
 		out += fmt.Sprint(x)
 	}
 	return out
+}
+
+// Ranges of sorted integers keep neighbours together: of a graph whose vertices are numbered so that neighbours are
+// near, few edges cross a bound. The bounds are chosen so that each site has equally many ends of edges. Columns that
+// some operator equates must be spread by one function.
+
+// classes are sets of columns that hold the same values where some operator joins them.
+type classes map[ra.ColumnID]ra.ColumnID
+
+// of is the representative of a column.
+func (c classes) of(id ra.ColumnID) ra.ColumnID {
+	for c[id] != 0 && c[id] != id {
+		id = c[id]
+	}
+	return id
+}
+
+func (c classes) join(a, b ra.ColumnID) {
+	if a, b = c.of(a), c.of(b); a != b {
+		c[max(a, b)] = min(a, b)
+	}
+}
+
+// classesOf puts together the columns of a plan that pass each other on, that conditions equate, and that are the same
+// column of a table.
+func classesOf(p *ra.Plan) classes {
+	out, tables := classes{}, map[string]map[int]ra.ColumnID{}
+	ra.Walk(func(n *ra.Node) {
+		for _, q := range n.Equi {
+			out.join(q.L.ID, q.R.ID)
+		}
+		for i, c := range n.Cols {
+			switch {
+			case n.Op == ra.Scan:
+				name := n.Table.Schema + "." + n.Table.Name
+				if tables[name] == nil {
+					tables[name] = map[int]ra.ColumnID{}
+				}
+				if before := tables[name][n.TableCols[i]]; before != 0 {
+					out.join(before, c.ID)
+				}
+				tables[name][n.TableCols[i]] = c.ID
+			case n.Out != nil && n.Out[i].IsCol:
+				out.join(n.Out[i].Col.ID, c.ID)
+			default:
+				for slot := range n.Inputs {
+					if down, ok := below(n, slot, []ra.ColumnID{c.ID}); ok {
+						out.join(down[0], c.ID)
+					}
+				}
+			}
+		}
+	}, p.Nodes()...)
+	return out
+}
+
+// balance are the ranges over sites in which as many of the values lie, as far as equal values allow it.
+func balance(values []*column.Column, sites int) Function {
+	var all []int64
+	for _, c := range values {
+		for r, x := range c.I64() {
+			if !c.IsNull(r) {
+				all = append(all, x)
+			}
+		}
+	}
+	slices.Sort(all)
+	out := Function{Kind: Ranges}
+	for s := 1; s < sites; s++ {
+		bound := int64(0)
+		if len(all) > 0 {
+			bound = all[s*len(all)/sites]
+		}
+		out.From = append(out.From, bound)
+	}
+	return out
+}
+
+// ranges are the functions by which single columns are spread in ranges that balance the largest table that has columns
+// of their class, if it has two: it is a graph. nil: there is none of integers that can be read. owned are pairs of
+// columns that lie together though no operator says so.
+func ranges(p *ra.Plan, sites int, owned [][2]ra.ColumnID, read func(*ra.Table, int) *column.Column,
+) func(of *ra.Node, by []ra.ColumnID) Function {
+	class := classesOf(p)
+	for _, pair := range owned {
+		class.join(pair[0], pair[1])
+	}
+	other, largest := map[ra.ColumnID]bool{}, map[ra.ColumnID]*ra.Table{}
+	cols := map[ra.ColumnID][]int{}
+	ra.Walk(func(n *ra.Node) {
+		for i, c := range n.Cols {
+			id := class.of(c.ID)
+			other[id] = other[id] || c.Dep || c.Type.Kind != kernels.Int || c.Type.Shape != nil
+			if n.Op != ra.Scan || n.PerStep || n.TableCols[i] < 0 {
+				continue
+			}
+			same := largest[id] != nil && largest[id].Schema == n.Table.Schema && largest[id].Name == n.Table.Name
+			if !same && (largest[id] == nil || largest[id].Rows < n.Table.Rows) {
+				largest[id], cols[id] = n.Table, nil
+			}
+			if same = largest[id] == n.Table || same; same && !slices.Contains(cols[id], n.TableCols[i]) {
+				cols[id] = append(cols[id], n.TableCols[i])
+			}
+		}
+	}, p.Nodes()...)
+	bounds := map[ra.ColumnID]Function{}
+	for id, t := range largest {
+		if other[id] || len(cols[id]) < 2 { // one column alone has no neighbours
+			continue
+		}
+		slices.SortFunc(cols[id], cmp.Compare[int])
+		var values []*column.Column
+		for _, c := range cols[id] {
+			if v := read(t, c); v != nil && v.Kind() == column.I64 {
+				values = append(values, v)
+			}
+		}
+		if len(values) == len(cols[id]) {
+			bounds[id] = balance(values, sites)
+		}
+	}
+	if len(bounds) == 0 {
+		return nil
+	}
+	return func(_ *ra.Node, by []ra.ColumnID) Function {
+		if len(by) == 1 {
+			return bounds[class.of(by[0])]
+		}
+		return Function{}
+	}
 }

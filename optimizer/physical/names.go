@@ -10,9 +10,9 @@ import (
 )
 
 // product is the name that a sum over a join has as a product of distributed matrices (TRA 2021, §5.2); "" for others.
-// BMM broadcasts one operand, CMM joins both where the columns lie that are summed over, RMM where columns lie that
-// stay, for which it copies rows before. Where both operands have a column that stays, such as the head of an
-// attention, rows that lie by it meet without a copy: such a product has no name.
+// BMM broadcasts one operand, or what is needed of it, CMM joins both where the columns lie that are summed over, RMM
+// where columns lie that stay, for which it copies rows before. Where both operands have a column that stays, such as
+// the head of an attention, rows that lie by it meet without a copy: such a product has no name.
 func product(n *Node) string {
 	if n.Op != Local || n.RA.Op != ra.Aggregate || n.Place.Partial || len(n.RA.Group) == 0 ||
 		!slices.ContainsFunc(n.RA.Aggs, func(a ra.Agg) bool { return a.Fn == ra.Sum || a.Fn == ra.GradSum }) {
@@ -30,9 +30,9 @@ func product(n *Node) string {
 	}
 	a, b := below.Inputs[0].Place.Kind, below.Inputs[1].Place.Kind
 	switch {
-	case a == Single || b == Single || a == Needed || b == Needed || a == Replicated && b == Replicated:
+	case a == Single || b == Single || a == Replicated && b == Replicated:
 		return ""
-	case a == Replicated || b == Replicated:
+	case a == Replicated || b == Replicated || a == Needed || b == Needed: // a halo is a part of a broadcast
 		return "BMM"
 	case slices.ContainsFunc(below.Place.By, func(s Same) bool {
 		return slices.ContainsFunc(s, func(id ra.ColumnID) bool { return slices.Contains(sum.RA.Group, id) })
