@@ -28,6 +28,7 @@ type SiteRun struct {
 	Holds     []int64   // bytes, of each site
 	Loss      []float64 // of each step, or the results of the query
 	Compared  int       // exchanges whose bytes were compared, over all steps
+	Predicted float64   // seconds of a step, by the limits for which plans of a process are made
 	Unequal   string    // the first exchange that has moved other bytes than predicted; "": none
 }
 
@@ -101,6 +102,9 @@ func AtSites(ctx context.Context, r *Runner, w *Workload, v Values, sites int, l
 			prepare(db)
 		}
 		db.OnCompiled = func(c relgrad.Compilation) {
+			if c.Placed != nil {
+				s.Predicted = float64(c.Placed.Cost) / 1e12
+			}
 			if s.program, s.last = c.Program, time.Now(); w.Query != "" {
 				s.query(inner)
 				over = true

@@ -11,9 +11,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/internal/lists"
+	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels/blas"
 	"github.com/relgrad/relgrad/kernels/cpu"
+	"github.com/relgrad/relgrad/optimizer/physical"
 )
 
 // AtCount is a workload at some sites beside one site, run alternately.
@@ -35,8 +38,17 @@ type SitesResult struct {
 	*Workload
 	Values
 	Counts []*AtCount
+	Named  []Named
 	Failed string
 }
+
+// Named is a plan that has a name, at namedSites.
+type Named struct {
+	Name string
+	Runs []*SiteRun // none: there is no such plan
+}
+
+const namedSites = 4
 
 // sitesFull are numbers that have their full value in measurements at sites: with those for comparing losses nothing
 // would be drawn, or little trained.
@@ -83,7 +95,58 @@ func MeasureSites(ctx context.Context, r *Runner, w *Workload, numbers func(Numb
 		}
 		out.Counts = append(out.Counts, at)
 	}
+	for _, name := range append([]string{""}, physical.Names...) {
+		out.Named = append(out.Named, Named{Name: name})
+	}
+	for range rounds { // plans alternate
+		for i := range out.Named {
+			x := &out.Named[i]
+			run, err := AtSites(ctx, r, w, out.Values, namedSites, limit, func(db *relgrad.DB) {
+				db.Cluster = &physical.Costs{Cluster: physical.InProcess, Only: x.Name}
+			})
+			switch {
+			case ctx.Err() != nil:
+				return nil, ctx.Err()
+			case err == nil:
+				x.Runs = append(x.Runs, run)
+			case sqlerr.Code(err) != sqlerr.FeatureNotSupported:
+				return nil, err
+			}
+		}
+	}
 	return out, nil
+}
+
+// named compares the plans that have names.
+func (s *SitesResult) named(t *Table) {
+	best := func(of func(Named) float64) (name string) {
+		least := math.Inf(1)
+		for _, x := range s.Named[1:] {
+			if x.Runs != nil && of(x) < least {
+				name, least = x.Name, of(x)
+			}
+		}
+		return name
+	}
+	predicted := func(x Named) float64 { return x.Runs[0].Predicted }
+	took := func(x Named) float64 {
+		return Median(lists.Map(x.Runs, func(r *SiteRun) float64 { return Median(r.Steps) }))
+	}
+	for _, x := range s.Named {
+		if x.Runs == nil {
+			continue
+		}
+		note, name := "", x.Name
+		if name == "" {
+			name = "any"
+		} else if name == best(predicted) {
+			note = "least predicted"
+		}
+		if x.Name != "" && x.Name == best(took) {
+			note = strings.TrimPrefix(note+", least measured", ", ")
+		}
+		t.Add(s.Name, name, Seconds(predicted(x)), Seconds(took(x)), note)
+	}
 }
 
 // Missed lists what is not as it should be.
@@ -139,6 +202,19 @@ compared for each exchange in each step.
 		}
 		if s.Failed != "" {
 			t.Add(s.Name, "", "", "", "", "", "", "", "", "not measured: "+strings.Split(s.Failed, "\n")[0])
+		}
+	}
+	b.WriteString(t.String() + fmt.Sprintf(`
+## Plans that have names
+
+Each of the plans of BMM, CMM, RMM, data parallel and model parallel that a workload has, and the cheapest of any, at %d
+sites: the time that is predicted for a step by the limits for which plans of a process are made, and the one measured.
+
+`, namedSites))
+	t = &Table{Head: []string{"workload", "plan", "predicted", "measured", ""}}
+	for _, s := range list {
+		if len(s.Named) > 0 {
+			s.named(t)
 		}
 	}
 	b.WriteString(t.String() + "\n" + papers)

@@ -50,7 +50,8 @@ func TestSitesReport(t *testing.T) {
 	}
 	text := SitesReport([]*SitesResult{res, {Workload: workload("cora"), Failed: "missing: real data"}})
 	for _, want := range []string{"| logreg | 2 |", "| logreg | 3 |", "### logreg\n\nn 1000, features 10\n",
-		"## The papers' tables", "| 2 | BCAST | ", "| 3 | all |  |  | ", "not measured: missing: real data"} {
+		"## The papers' tables", "| logreg | any | ",
+		"| logreg | data parallel | ", "| 2 | BCAST | ", "| 3 | all |  |  | ", "not measured: missing: real data"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}

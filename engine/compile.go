@@ -15,6 +15,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
+	"github.com/relgrad/relgrad/optimizer/physical"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/bind"
 )
@@ -44,6 +45,7 @@ type Compiled struct {
 	Cols   [][]int       // per parameter: the columns that are differentiated
 	Looks  []target      // of a training run: parameters that look like data
 	took   time.Duration // time of planning
+	placed *physical.Choice
 
 	Read      []*ra.Table                     // tables from which the plan was made
 	Defined   map[*ra.Table]*catalog.TableDef // their definitions
@@ -59,6 +61,7 @@ type Compilation struct {
 	Reading   time.Duration // reading tables from the database
 	Structure time.Duration // the structure phase without Reading
 	Program   *executor.Program
+	Placed    *physical.Choice // of several sites
 }
 
 // compiler makes plans and programs of losses.
@@ -249,7 +252,7 @@ func (db *compiler) Build(ctx context.Context, c *Compiled) (err error) {
 	if err == nil && db.OnCompiled != nil {
 		read := db.Catalogue.reading - reading
 		db.OnCompiled(Compilation{Loss: c.Loss, Params: c.Params, Planning: c.took, Reading: read,
-			Structure: time.Since(begin) - read, Program: c.Prog})
+			Structure: time.Since(begin) - read, Program: c.Prog, Placed: c.placed})
 	}
 	return About(err, "loss", 0)
 }

@@ -89,5 +89,6 @@ func (db *compiler) compiled(ctx context.Context, c *Compiled, o executor.Option
 	if err != nil {
 		return nil, err
 	}
+	c.placed = found
 	return executor.CompileSites(ctx, found.Plan, db.Catalogue, o)
 }
