@@ -43,17 +43,17 @@ func Choose(ctx context.Context, p *ra.Plan, on Sites, costs Costs) (*Choice, er
 	return best, err
 }
 
-// stats are estimates; where tables can be read and there is a graph among them, what is known of them, and the ranges
-// by which it may be spread.
+// stats are estimates, from the numbers of different values where tables can be read. Where there is a graph among them
+// it is known how they are spread, and the ranges by which it may be are returned.
 func (c Costs) stats(p *ra.Plan, on Sites) (Stats, func(of *ra.Node, by []ra.ColumnID) Function) {
 	if on.Read == nil || on.N == 1 || c.Cluster.Tables != nil { // they are larger elsewhere
 		return c.estimated(on.N), nil
 	}
 	byRanges := ranges(p, on.N, on.Owned, on.Read)
+	c.Cluster.Tables = sizes(p, on.Read)
 	if byRanges == nil {
 		return c.estimated(on.N), nil
 	}
-	c.Cluster.Tables = sizes(p, on.Read)
 	return newMeasured(c.estimated(on.N), on.Read), byRanges
 }
 
