@@ -66,13 +66,16 @@ func TestAnalyze(t *testing.T) {
 func TestExplainSites(t *testing.T) {
 	dir := t.TempDir()
 	store, limits, wrong := filepath.Join(dir, "s.db"), filepath.Join(dir, "cluster.json"), filepath.Join(dir, "no.json")
+	other, column := filepath.Join(dir, "other.json"), filepath.Join(dir, "column.json")
 	if out, errs, status := both(t, "run", "-q", "--store", store, "-c",
 		`CREATE TABLE x (i int PRIMARY KEY, v real[3], y real); INSERT INTO x VALUES (1, '{1, 2, 3}', 1);
 		CREATE TABLE w (k int PRIMARY KEY, v real[3]); INSERT INTO w VALUES (1, '{0.5, 1, 2}');
 		CREATE VIEW loss AS SELECT sum((y - dot(x.v, w.v)) ^ 2) FROM x, w`); status != 0 {
 		t.Fatal(out, errs)
 	}
-	for file, text := range map[string]string{limits: `{"latency": "1ms", "tables": {"x": {"rows": 1e12}}}`, wrong: "{"} {
+	for file, text := range map[string]string{limits: `{"latency": "1ms", "tables": {"x": {"rows": 1e12}}}`, wrong: "{",
+		other:  `{"tables": {"none": {"rows": 5}}}`,
+		column: `{"tables": {"x": {"rows": 5, "values": {"j": 2}}}}`} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -85,6 +88,10 @@ func TestExplainSites(t *testing.T) {
 		{[]string{"--stage", "sites", "--sites", "1000", "--network", "10Gbit", "--limits", limits, "--simulate"}, 0,
 			[]string{`^1000 sites; a step takes `, `(?m)^limits of a site: network 1.25 GB/s, .*, 1 ms for each exchange$`,
 				`(?m)^simulated: a step takes .*; reads of memory binds: `, `(?m)^w: data parallel$`}},
+		{[]string{"--stage", "sites", "--limits", other}, 0,
+			[]string{`(?m)^sizes are given of tables that the query does not read: none$`}},
+		{[]string{"--stage", "sites", "--limits", column}, 1,
+			[]string{`limits of a cluster: table x has no column j`}},
 		{[]string{"--stage", "sites:3", "--cost", "model"}, 0, []string{`^3 sites; [0-9]+ floats move, as TRA counts them`}},
 		{[]string{"--stage", "sites", "--cost", "exact"}, 0, []string{`^4 sites; [0-9]+ floats move; found by`}},
 		{[]string{"--stage", "sites", "--sites", "1"}, 0, []string{`^1 site; `}},

@@ -4,12 +4,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/optimizer/cost"
+	"github.com/relgrad/relgrad/ra"
 )
 
 // Cluster are the limits of the machines of sites, which are alike. A limit of 0 is none.
@@ -57,7 +61,7 @@ func ReadCluster(r io.Reader) (Cluster, error) {
 		return out, sqlerr.New(sqlerr.InvalidParameter, "limits of a cluster: %v", err).
 			WithHint("Fields are network, latency, operations, reads, memory, overlap and tables.")
 	}
-	if d.More() {
+	if _, err := d.Token(); err != io.EOF {
 		return out, sqlerr.New(sqlerr.InvalidParameter, "limits of a cluster: something follows the object")
 	}
 	memory := float64(out.Memory)
@@ -78,7 +82,7 @@ func ReadCluster(r io.Reader) (Cluster, error) {
 		}
 		*x.to = v
 	}
-	out.Memory = int64(math.Min(memory, 1<<62))
+	out.Memory = int64(math.Min(math.Ceil(memory), 1<<62))
 	for name, t := range f.Tables {
 		for _, of := range []map[string]float64{t.Values, t.Heaviest} {
 			if err := checkSize(name, t.Rows, of); err != nil {
@@ -91,6 +95,44 @@ func ReadCluster(r io.Reader) (Cluster, error) {
 		out.Tables[name] = cost.Size{Rows: t.Rows, Values: t.Values, Heaviest: t.Heaviest}
 	}
 	return out, nil
+}
+
+// unread lists the tables whose sizes are given and that a plan does not read. A column that a table has not is an
+// error.
+func (c Cluster) unread(p *ra.Plan) (out []string, err error) {
+	tables := map[string][]string{} // with their columns
+	ra.Walk(func(n *ra.Node) {
+		if n.Op == ra.Scan {
+			tables[n.Table.Name] = lists.Map(n.Table.Cols, func(c ra.TableColumn) string { return c.Name })
+		}
+	}, p.Nodes()...)
+	for _, name := range slices.Sorted(maps.Keys(c.Tables)) {
+		cols, ok := tables[name]
+		if !ok {
+			out = append(out, name)
+			continue
+		}
+		t := c.Tables[name]
+		for _, col := range slices.Sorted(maps.Keys(t.Values)) {
+			if !slices.Contains(cols, col) {
+				return nil, noColumn(name, col, cols)
+			}
+		}
+		for _, col := range slices.Sorted(maps.Keys(t.Heaviest)) {
+			if !slices.Contains(cols, col) {
+				return nil, noColumn(name, col, cols)
+			}
+		}
+	}
+	return out, nil
+}
+
+func noColumn(table, col string, cols []string) error {
+	err := sqlerr.New(sqlerr.InvalidParameter, "limits of a cluster: table %s has no column %s", table, col)
+	if n := sqlerr.Nearest(col, cols); n != "" {
+		return err.WithHint("Perhaps you meant \"%s\".", n)
+	}
+	return err
 }
 
 // mostRows are the rows that a table may be said to have.
@@ -136,7 +178,8 @@ func quantity(what, text string, units []unit) (float64, error) {
 	x, err := strconv.ParseFloat(number, 64)
 	for _, u := range units {
 		for _, p := range prefixes {
-			if rest == p.name+u.name && (p.is < 1) == (u.name == "s" && p.is != 1) && err == nil && x > 0 && x*p.is*u.is < 1e30 {
+			if rest == p.name+u.name && (p.is < 1) == (u.name == "s" && p.is != 1) && err == nil &&
+				x*p.is*u.is >= 1e-12 && x*p.is*u.is <= 1e24 {
 				return x * p.is * u.is, nil
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
+	"github.com/relgrad/relgrad/optimizer/cost"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -31,6 +32,8 @@ func TestReadCluster(t *testing.T) {
 		`{"memory": "infGB"}`:    "memory cannot be \"infGB\"",
 		`{"bandwidth": "1GB"}`:   "limits of a cluster: json: unknown field \"bandwidth\"",
 		`{"network": 1}`:         "limits of a cluster: json: cannot unmarshal number",
+		`{} }`:                   "something follows the object",
+		`{"reads": "1e-20B"}`:    "reads cannot be \"1e-20B\"",
 		`{} {}`:                  "something follows the object",
 		``:                       "limits of a cluster: EOF",
 		`{"tables": {"e": {}}}`:  "table e has 1 to 1e+15 rows, not 0",
@@ -108,5 +111,27 @@ func TestBusiest(t *testing.T) {
 	}, h.query("CMM", [3]int{2, 2, 2}, nil, nil).Nodes()...)
 	if tried == 0 {
 		t.Error("nothing is tried")
+	}
+}
+
+// TestUnitOfTime: a plan does not depend on how long a step takes: with all rates divided, and the fixed time
+// multiplied, by a million or a million of millions the same one is found.
+func TestUnitOfTime(t *testing.T) {
+	res, err := gradtest.Optimize(t.Context(), graph(), "SELECT sum(sqnorm(h)) FROM (SELECT e.dst, sum(e.weight * "+
+		"matmul(x.v, w.v)) AS h FROM edge e JOIN x ON x.node = e.src, w GROUP BY e.dst) q", []string{"w"},
+		optimizer.Options{})
+	must(t, err)
+	want := ""
+	for _, slower := range []float64{1, 1e6, 1e12} {
+		c := Cluster{Network: 1e9 / slower, Latency: 1e-6 * slower, Operations: 1e10 / slower, Reads: 1e10 / slower,
+			Tables: map[string]cost.Size{"x": {Rows: 1e8}, "edge": {Rows: 2e9, Values: map[string]float64{"src": 1e8,
+				"dst": 1e8}}}}
+		found, err := Choose(t.Context(), res.Plan, Sites{N: 8}, Costs{Cluster: c})
+		must(t, err)
+		if got := renumber(found.Plan.Format()); want == "" {
+			want = got
+		} else if got != want || found.By != ByElimination {
+			t.Errorf("%g times as slow, by %s:\n%s\nnot\n%s", slower, found.By, got, want)
+		}
 	}
 }

@@ -28,15 +28,46 @@ type Costs struct {
 	// Simulate has Explain replay the plan.
 	Simulate bool
 
-	perByte int64 // the price of a byte that the busiest site holds, where plans do not fit
+	unit    float64 // seconds; 0: a picosecond
+	perByte int64   // the price of a byte that the busiest site holds, where plans do not fit
 	flow    *flow
 }
 
 // once is the part of a step that something is worth that is done once in a run: a run is taken to have so many steps.
 const once = 100
 
-// time is seconds as a cost, in picoseconds.
-func time(seconds float64) int64 { return int64(math.Min(seconds*1e12, impossible)) }
+// time is seconds as a cost, in picoseconds, or in a larger unit where that is too much.
+func (c Costs) time(seconds float64) int64 { return int64(math.Min(seconds/c.tick(), impossible)) }
+
+// tick is the unit of time.
+func (c Costs) tick() float64 {
+	if c.unit == 0 {
+		return 1e-12
+	}
+	return c.unit
+}
+
+// fit takes a unit of time in which a plan costs little enough that sums of costs can be compared.
+func (c *Costs) fit(p *Plan, stats Stats) error {
+	whole := 0.0
+	moves, err := p.Moves(stats)
+	if err != nil {
+		return err
+	}
+	for _, m := range moves {
+		whole += c.seconds(m)
+	}
+	for _, n := range p.locals() {
+		whole += c.takes(work(n, stats))
+	}
+	for c.unit = 1e-12; whole/c.unit > mostTicks && whole < math.MaxFloat64; {
+		c.unit *= 1024
+	}
+	return nil
+}
+
+// mostTicks are the units of time that TRA's Table 1 takes at most.
+const mostTicks = 1 << 43
 
 // limited is the time of so much of something that a cluster does at a rate; no rate: none.
 func limited(amount, rate float64) float64 {
@@ -62,7 +93,7 @@ func (c Costs) moving(m Move) int64 {
 	case ExactFloats:
 		return min(m.Exact, impossible)
 	}
-	return min(time(c.seconds(m))+c.holding(m.Holds), impossible)
+	return min(c.time(c.seconds(m))+c.holding(m.Holds), impossible)
 }
 
 // seconds is how long an exchange takes: what tells its rows apart moves once in a run.
@@ -83,7 +114,7 @@ func (c Costs) working(w Work) int64 {
 	if c.Least != Seconds {
 		return 0
 	}
-	return min(time(c.takes(w))+c.holding(w.Holds), impossible)
+	return min(c.time(c.takes(w))+c.holding(w.Holds), impossible)
 }
 
 // takes is how long an operator runs at the site that takes longest.

@@ -37,7 +37,7 @@ func Choose(ctx context.Context, p *ra.Plan, on Sites, costs Costs) (*Choice, er
 	switch {
 	case err != nil && ctx.Err() == nil && sqlerr.Code(err) != sqlerr.Internal: // no such plan by ranges
 		return best, nil
-	case err == nil && (other.Cost < best.Cost || other.Fits && !best.Fits):
+	case err == nil && (float64(other.Cost)*other.unit < float64(best.Cost)*best.unit || other.Fits && !best.Fits):
 		best = other
 	}
 	return best, err
@@ -77,6 +77,10 @@ func Explain(ctx context.Context, p *ra.Plan, on Sites, costs Costs) (string, er
 	if err != nil {
 		return "", err
 	}
+	unread, err := costs.Cluster.unread(p)
+	if err != nil {
+		return "", err
+	}
 	stats, _ := costs.stats(p, on)
 	r := &report{Choice: found, costs: costs, stats: stats, notes: map[*Node]string{},
 		at: make([]float64, on.N)}
@@ -85,6 +89,9 @@ func Explain(ctx context.Context, p *ra.Plan, on Sites, costs Costs) (string, er
 		return "", err
 	}
 	r.head(on.N)
+	if len(unread) > 0 {
+		r.WriteString("sizes are given of tables that the query does not read: " + strings.Join(unread, ", ") + "\n")
+	}
 	if costs.Simulate {
 		s, err := Simulate(found.Plan, r.stats, costs)
 		if err != nil {

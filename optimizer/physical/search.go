@@ -16,6 +16,7 @@ type Choice struct {
 	Cost  int64   // in picoseconds or floats, as the search counts
 	Holds float64 // bytes that a site keeps of what is stored, received and summed, added up over the busiest sites
 	Fits  bool    // in the memory of a site
+	unit  float64 // of Cost, in seconds, where it is time
 	By    string
 	Why   string // why the plan is not proved cheapest; "" if it is
 }
@@ -40,7 +41,11 @@ func Search(ctx context.Context, p *ra.Plan, on Sites, stats Stats, costs Costs)
 		if err != nil {
 			return nil, err
 		}
-		costs.flow = newFlow(start)
+		if costs.flow = newFlow(start); costs.unit == 0 {
+			if err := costs.fit(start, stats); err != nil {
+				return nil, err
+			}
+		}
 		c, err := found(ctx, start, stats, costs)
 		if err != nil || c.Fits {
 			return c, err
@@ -49,6 +54,9 @@ func Search(ctx context.Context, p *ra.Plan, on Sites, stats Stats, costs Costs)
 			best = c
 		}
 		costs.perByte = max(2*costs.perByte, c.Cost/int64(1+c.Holds)/16, 1)
+		if float64(costs.perByte)*c.Holds > impossible/64 {
+			break
+		}
 	}
 	return best, nil
 }
@@ -66,7 +74,7 @@ func found(ctx context.Context, start *Plan, stats Stats, costs Costs) (*Choice,
 	if err != nil {
 		return nil, err
 	}
-	out := &Choice{By: ByElimination}
+	out := &Choice{By: ByElimination, unit: costs.tick()}
 	if fixed > 0 {
 		out.By, out.Why = ByFixing, fmt.Sprintf("%d choices of %d were fixed before, for tables of all would have more than "+
 			"%d cells", fixed, len(choice), costs.Cells)

@@ -161,7 +161,7 @@ func dropoutCall(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 	}
 	x := args[0]
 	if !p.IsConst() || p.Const.Null || p.Type.Kind == kernels.Text || p.Type.Shape != nil ||
-		p.Const.Float() < 0 || p.Const.Float() >= 1 {
+		!(p.Const.Float() >= 0 && p.Const.Float() < 1) {
 		return nil, s.f.fail(c.Args[1], sqlerr.InvalidParameter, "dropout's probability must be a constant in [0, 1)")
 	}
 	if !x.Type.IsFloat() {
