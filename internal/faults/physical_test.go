@@ -47,7 +47,7 @@ func init() {
 		{"the search has parts for nothing", "optimizer/physical/modes.go", "min(cost+s.moving(local, to)",
 			"min(cost", sites + "TestSearchLosses"},
 		{"the search reaches what no SHUF reaches", "optimizer/physical/search.go", "!reached.Equal(to)",
-			"!reached.Equal(reached)", sites + "TestSearchLosses"},
+			"!reached.Equal(reached)", sites + "TestSearchHalo|TestNamed"},
 		{"what fits is not looked for", "optimizer/physical/search.go", "err != nil || c.Fits", "err != nil || true",
 			sites + "TestMemory"},
 		{"bytes of tables have no price", "optimizer/physical/search.go", "min(held+moved[0]",
