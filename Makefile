@@ -23,7 +23,7 @@ demo: build ## train a graph network and a factorisation from their SQL scripts 
 	@scripts/demo
 
 # Of the planted faults every fourth; make faults plants all of them.
-test: export RELGRAD_FAULTS ?= 4
+test: export RELGRAD_FAULTS ?= 7
 # A garbage collector that waits longer halves the work of compiling and of many small queries.
 test: export GOGC = 300
 test: build pg-setup ## all tests that this machine can run, every fourth planted fault (under 30 minutes)
