@@ -73,11 +73,11 @@ func (c Costs) estimated(sites int) Even {
 // Explain shows how a query would run at several sites of a cluster: the cheapest plan, where each relation lies, what
 // each exchange moves and how long it and each operator take. Rows are estimated.
 func Explain(ctx context.Context, p *ra.Plan, on Sites, costs Costs) (string, error) {
-	found, err := Choose(ctx, p, on, costs)
+	unread, err := costs.Cluster.unread(p)
 	if err != nil {
 		return "", err
 	}
-	unread, err := costs.Cluster.unread(p)
+	found, err := Choose(ctx, p, on, costs)
 	if err != nil {
 		return "", err
 	}
@@ -189,7 +189,12 @@ func (r *report) head(sites int) {
 	if r.Why != "" {
 		fmt.Fprintf(r, "this is not proved to be the least: %s\n", r.Why)
 	}
-	r.WriteString("tables lie by the hash of their identity, rows are estimated")
+	ranged := func(n *Node) bool { return len(n.Inputs) == 0 && n.Place.Kind == By && n.Place.Fn.Kind == Ranges }
+	if slices.ContainsFunc(r.Plan.locals(), ranged) {
+		r.WriteString("tables of a graph lie by ranges, others by the hash of their identity; rows are estimated")
+	} else {
+		r.WriteString("tables lie by the hash of their identity, rows are estimated")
+	}
 	if r.costs.flow != nil {
 		fmt.Fprintf(r, "; what is done once counts as in a run of %d steps", once)
 	}

@@ -62,10 +62,8 @@ func (p *Plan) Moves(stats Stats) (out []Move, err error) {
 // Crossing is how many rows leave a site for another in an exchange. Of a replicated relation it reads one replica, and
 // sites need none of its rows.
 func Crossing(n *Node, stats Stats) int64 {
-	at, all := stats.Rows(n.Inputs[0]), int64(0)
-	for _, rows := range at {
-		all += rows
-	}
+	at := stats.Rows(n.Inputs[0])
+	all := total(at)
 	switch {
 	case n.Inputs[0].Place.Kind == Replicated:
 		return 0
@@ -82,10 +80,7 @@ func Crossing(n *Node, stats Stats) int64 {
 // predict tells what an exchange moves.
 func predict(n *Node, stats Stats) (Move, error) {
 	at := stats.Rows(n.Inputs[0])
-	all := int64(0)
-	for _, rows := range at {
-		all += rows
-	}
+	all := total(at)
 	if n.Inputs[0].Place.Kind == Replicated {
 		all = slices.Max(at)
 	}
