@@ -48,11 +48,11 @@ const mostVain = 3
 type elimination struct {
 	sizes  []int
 	most   int
-	often  []int            // how often each variable has been fixed
-	terms  []*table         // that are left
-	of     map[int][]*table // by variable: the tables that it is in
-	cells  []int            // by variable: of the table that its elimination would make, most + 1 where it is larger
+	often  []int      // how often each variable has been fixed
+	of     [][]*table // by variable: the tables that are left and that it is in
+	cells  []int      // by variable: of the table that its elimination would make, most + 1 where it is larger
 	choice []int
+	least  int64 // of tables that have no variables left
 }
 
 // removed is a variable that has been eliminated from tables.
@@ -64,8 +64,8 @@ type removed struct {
 // run eliminates all variables. What is fixed is fixed to a choice that is known; nil: to what seems best.
 func (e *elimination) run(ctx context.Context, terms []*table, known []int) (choice []int, least int64, fixed int,
 	err error) {
-	e.terms, e.of, e.cells = nil, map[int][]*table{}, make([]int, len(e.sizes))
-	e.choice = make([]int, len(e.sizes))
+	e.of, e.cells = make([][]*table, len(e.sizes)), make([]int, len(e.sizes))
+	e.choice, e.least = make([]int, len(e.sizes)), 0
 	for _, t := range terms {
 		e.add(t)
 	}
@@ -98,27 +98,23 @@ func (e *elimination) run(ctx context.Context, terms []*table, known []int) (cho
 		of := e.of[best]
 		left[best], steps = true, append(steps, removed{best, of})
 		out := eliminated(e.sizes, of, best)
-		if e.replace(of, nil); len(out.vars) > 0 {
-			e.add(out)
-			for _, v := range out.vars {
-				e.measure(v)
-			}
-		} else {
-			least = min(least+out.cost[0], impossible)
+		e.replace(of, nil)
+		e.add(out)
+		for _, v := range out.vars {
+			e.measure(v)
 		}
-	}
-	for _, t := range e.terms { // of fixed variables alone
-		least = min(least+t.cost[0], impossible)
 	}
 	for _, s := range slices.Backward(steps) {
 		e.choice[s.variable] = cheapest(e.sizes, s.tables, s.variable, e.choice)
 	}
-	return e.choice, least, fixed, nil
+	return e.choice, e.least, fixed, nil
 }
 
 // add notes a table.
 func (e *elimination) add(t *table) {
-	e.terms = append(e.terms, t)
+	if len(t.vars) == 0 {
+		e.least = min(e.least+t.cost[0], impossible)
+	}
 	for _, v := range t.vars {
 		e.of[v] = append(e.of[v], t)
 	}
@@ -136,7 +132,6 @@ func (e *elimination) replace(of []*table, by func(t *table) *table) {
 			touched[v] = true
 		}
 	}
-	e.terms = slices.DeleteFunc(e.terms, func(t *table) bool { return gone[t] })
 	for v := range touched {
 		e.of[v] = slices.DeleteFunc(slices.Clone(e.of[v]), func(t *table) bool { return gone[t] })
 	}
@@ -156,8 +151,7 @@ func (e *elimination) busiest(left []bool) (best int) {
 	for v, of := range e.of {
 		switch {
 		case left[v] || len(of) == 0:
-		case best < 0 || e.often[v] < e.often[best], e.often[v] == e.often[best] && len(of) > len(e.of[best]),
-			e.often[v] == e.often[best] && len(of) == len(e.of[best]) && v < best:
+		case best < 0 || e.often[v] < e.often[best], e.often[v] == e.often[best] && len(of) > len(e.of[best]):
 			best = v
 		}
 	}
@@ -166,28 +160,24 @@ func (e *elimination) busiest(left []bool) (best int) {
 
 // seeming is the choice of v for which the least costs of its tables, each for itself, have the least sum.
 func seeming(sizes []int, of []*table, v int) (best int) {
-	least := int64(math.MaxInt64)
-	for c := range sizes[v] {
-		sum := int64(0)
-		for _, t := range of {
-			sum = min(sum+slices.Min(t.with(sizes, v, c).cost), impossible)
+	sums := make([]int64, sizes[v])
+	for _, t := range of {
+		after, least := t.step(sizes, v), slices.Repeat([]int64{impossible}, sizes[v])
+		for i := 0; i < len(t.cost); i += after {
+			c := i / after % sizes[v]
+			least[c] = min(least[c], slices.Min(t.cost[i:i+after]))
 		}
-		if sum < least {
-			best, least = c, sum
-		}
+		plus(sums, sums, least)
 	}
-	return best
+	return slices.Index(sums, slices.Min(sums))
 }
 
 // with is the part of a table in which v is c.
 func (t *table) with(sizes []int, v, c int) *table {
-	at := slices.Index(t.vars, v)
-	after := spanned(sizes, t.vars[at+1:], math.MaxInt)
+	at, after := slices.Index(t.vars, v), t.step(sizes, v)
 	out := &table{vars: slices.Delete(slices.Clone(t.vars), at, at+1)}
-	for i, cost := range t.cost {
-		if i/after%sizes[v] == c {
-			out.cost = append(out.cost, cost)
-		}
+	for i := c * after; i < len(t.cost); i += sizes[v] * after {
+		out.cost = append(out.cost, t.cost[i:i+after]...)
 	}
 	return out
 }
@@ -207,48 +197,6 @@ func spanned(sizes, vars []int, most int) int {
 	for _, v := range vars {
 		if out *= sizes[v]; out > most {
 			return most + 1
-		}
-	}
-	return out
-}
-
-// eliminated is the table that is left of tables when the best choice of v is taken.
-func eliminated(sizes []int, of []*table, v int) *table {
-	out := &table{vars: without(of, v)}
-	at, each := make([]int, len(of)), make([]int, len(of)) // of each table: the cell, and the distance of v's choices
-	steps := make([][]int, len(out.vars))                  // and of those of the others
-	for k, u := range out.vars {
-		steps[k] = make([]int, len(of))
-		for i, t := range of {
-			steps[k][i] = t.step(sizes, u)
-		}
-	}
-	for i, t := range of {
-		each[i] = t.step(sizes, v)
-	}
-	choice := make([]int, len(out.vars))
-	for range spanned(sizes, out.vars, math.MaxInt) {
-		least := int64(math.MaxInt64)
-		for c := range sizes[v] {
-			sum := int64(0)
-			for i, t := range of {
-				sum = min(sum+t.cost[at[i]+c*each[i]], impossible)
-			}
-			least = min(least, sum)
-		}
-		out.cost = append(out.cost, least)
-		for k := len(choice) - 1; k >= 0; k-- { // the next choice
-			n := sizes[out.vars[k]]
-			if choice[k]++; choice[k] < n {
-				for i := range at {
-					at[i] += steps[k][i]
-				}
-				break
-			}
-			choice[k] = 0
-			for i := range at {
-				at[i] -= (n - 1) * steps[k][i]
-			}
 		}
 	}
 	return out
