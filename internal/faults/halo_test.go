@@ -32,7 +32,7 @@ func init() {
 		{"a halo is awaited where its partner is not", "executor/fragment.go", "		at = at.Need.At\n", "		_ = at.Need.At\n",
 			atSites},
 		{"the halo of another placement is read", "optimizer/physical/halo.go",
-			"by.Relation() == need.Of && by.Place.Equal(need.At) &&", "by.Relation() == need.Of &&", haloPlans},
+			"by.Relation() != need.Of || !by.Place.Equal(need.At) {", "by.Relation() != need.Of {", haloPlans},
 		{"a halo is read by columns that do not meet", "optimizer/physical/halo.go",
 			"	if !slices.Contains(same, kernels.Col{Input: e, ID: p.Partner}) {\n		return false\n", "	if len(same) < 1 {\n" +
 				"		return false\n", haloPlans},
@@ -50,7 +50,7 @@ func init() {
 			"			c.Place = NeededBy(copies[need.Of], need.At, need.Pairs)\n", "			_ = need\n",
 			haloPlans},
 		{"whatever lies elsewhere is read as the halo", "optimizer/physical/halo.go",
-			"	if p.Kind == Needed && len(v.in) == 0 {", "	if p.Kind == Needed {", "./optimizer/physical -run=TestSearchHalo"},
+			"v.at(p).Kind == Needed && len(v.in) == 0", "v.at(p).Kind == Needed", "./optimizer/physical -run=TestSearchHalo"},
 		{"a bound of ranges belongs to the site below", "optimizer/physical/function.go", "		if least > x {\n",
 			"		if least >= x {\n", "./optimizer/physical -run=TestBalance"},
 		{"joined columns are spread by other ranges", "optimizer/physical/function.go",

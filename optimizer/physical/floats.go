@@ -116,7 +116,7 @@ func crossings(n *Node, before, after []int64, all, crossing int64) (sent, recei
 	if crossing == 0 {
 		return sent, received
 	}
-	share := float64(crossing) / float64(all)
+	share, from := float64(crossing)/float64(all), float64(total(before))
 	for s := range before {
 		switch {
 		case n.Op == Bcast:
@@ -126,7 +126,7 @@ func crossings(n *Node, before, after []int64, all, crossing int64) (sent, recei
 		case n.Op == Gather:
 			sent[s] = float64(before[s])
 		case n.Op == Halo:
-			sent[s], received[s] = float64(before[s])/float64(total(before))*float64(crossing), float64(after[s])*share
+			sent[s], received[s] = float64(before[s])/from*float64(crossing), float64(after[s])*share
 		default:
 			sent[s], received[s] = float64(before[s])*share, float64(after[s])*share
 		}

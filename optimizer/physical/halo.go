@@ -77,8 +77,11 @@ func checkHalo(n *Node) error {
 // those that e needs there.
 func meetsAll(n *Node, e, x int) bool {
 	need, by := n.Inputs[x].Place.Need, n.Inputs[e]
-	return need != nil && by.Relation() == need.Of && by.Place.Equal(need.At) &&
-		!slices.ContainsFunc(need.Pairs, func(p Pair) bool { return !equates(n.RA, e, x, p) })
+	if need == nil || by.Relation() != need.Of || !by.Place.Equal(need.At) {
+		return false
+	}
+	links := n.linked()
+	return !slices.ContainsFunc(need.Pairs, func(p Pair) bool { return !equates(n.RA, links, e, x, p) })
 }
 
 // needed reports whether input x of a join holds what another input needs.
@@ -93,8 +96,8 @@ func needed(n *Node, x int) bool {
 
 // equates reports whether rows of inputs e and x of a join match only where a pair of their columns is equal and not
 // NULL.
-func equates(n *ra.Node, e, x int, p Pair) bool {
-	same := n.Equated(kernels.Col{Input: x, ID: p.Own})
+func equates(n *ra.Node, links *ra.Links, e, x int, p Pair) bool {
+	same := links.Equated(kernels.Col{Input: x, ID: p.Own})
 	if !slices.Contains(same, kernels.Col{Input: e, ID: p.Partner}) {
 		return false
 	}
@@ -106,13 +109,14 @@ func equates(n *ra.Node, e, x int, p Pair) bool {
 
 // pairsOf lists the pairs of columns by which rows of input x of a join can be found for those of input e.
 func pairsOf(n *ra.Node, e, x int) (out []Pair) {
+	links := n.Links()
 	for _, c := range n.Inputs[x].Cols {
 		if c.Dep {
 			continue
 		}
-		for _, o := range n.Equated(kernels.Col{Input: x, ID: c.ID}) {
+		for _, o := range links.Equated(kernels.Col{Input: x, ID: c.ID}) {
 			p := Pair{c.ID, o.ID}
-			if o.Input == e && !n.Inputs[e].Col(o.ID).Dep && equates(n, e, x, p) {
+			if o.Input == e && !n.Inputs[e].Col(o.ID).Dep && equates(n, links, e, x, p) {
 				out = append(out, p)
 				break
 			}
@@ -197,17 +201,17 @@ func total(at []int64) (all int64) {
 // sharedHalos lets a relation lie where a partner needs it, if several joins read it there: the halo is then sent once
 // for all of them.
 func (s *search) sharedHalos() {
-	readers := map[*vertex][]Placement{}
+	readers := map[*vertex][]int{}
 	for _, v := range s.order {
 		for slot, in := range v.in {
-			var own []Placement // of this reader
+			var own []int // of this reader
 			for _, m := range v.modes {
-				if p := m.in[slot]; p.Kind == Needed && !slices.ContainsFunc(own, p.Equal) {
+				if p := m.in[slot]; in.at(p).Kind == Needed && !slices.Contains(own, p) {
 					own = append(own, p)
 				}
 			}
 			for _, p := range own {
-				if slices.ContainsFunc(readers[in], p.Equal) && !slices.ContainsFunc(in.states, p.Equal) {
+				if slices.Contains(readers[in], p) && !slices.Contains(in.states, p) {
 					in.states = append(in.states, p)
 				}
 			}
@@ -218,18 +222,23 @@ func (s *search) sharedHalos() {
 
 // whole is where other readers find the rows of a relation of which a halo has been sent: a table lies where it is
 // stored, too.
-func (v *vertex) whole(p Placement) Placement {
-	if p.Kind == Needed && len(v.in) == 0 {
+func (v *vertex) whole(p int) int {
+	if v.at(p).Kind == Needed && len(v.in) == 0 {
 		return v.stored
 	}
 	return p
 }
 
 // fewer reports whether by a tenth fewer rows are needed than all sites, or the partner's one, would have otherwise.
-func (s *search) fewer(of *ra.Node, to Placement) bool {
-	all := s.stats.Rows(&Node{RA: of, Place: Everywhere()})
-	if at := to.Need.At; at.Kind == Single {
-		all = all[:1]
+func (s *search) fewer(of *vertex, needed int) bool {
+	out, known := of.few[needed]
+	if !known {
+		all, to := s.stats.Rows(of.places[everywhere]), of.places[needed]
+		if at := to.Place.Need.At; at.Kind == Single {
+			all = all[:1]
+		}
+		out = total(s.stats.Rows(to)) <= total(all)/10*9
+		of.few[needed] = out
 	}
-	return total(s.stats.Rows(&Node{RA: of, Place: to})) <= total(all)/10*9
+	return out
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// mode is a way to run an operator: where its inputs must lie, and where its rows lie then.
+// mode is a way to run an operator: where its inputs must lie, and where its rows lie then, by numbers of placements.
 type mode struct {
-	in    []Placement
-	parts bool      // Σ has parts at each site first
-	out   Placement // of parts: where they come together
-	cost  int64     // of its work, and of moving the parts
+	in    []int
+	parts bool  // Σ has parts at each site first
+	out   int   // of parts: where they come together
+	cost  int64 // of its work, and of moving the parts
 }
 
 // most are the placements by columns that are tried of one relation.
@@ -112,17 +112,17 @@ func joint(n *ra.Node) (out [][][]ra.ColumnID) {
 // modes lists the ways to run the operator of v.
 func (s *search) modes(v *vertex) (out []mode) {
 	n := v.relation
-	add := func(in []Placement) {
-		for _, in := range append([][]Placement{in}, s.halos(v, in)...) { // of equal costs the first is taken
-			same := func(m mode) bool { return slices.EqualFunc(m.in, in, Placement.Equal) }
+	add := func(in []int) {
+		for _, in := range append([][]int{in}, s.halos(v, in)...) { // of equal costs the first is taken
+			same := func(m mode) bool { return slices.Equal(m.in, in) }
 			if !slices.ContainsFunc(out, same) {
 				out = append(out, s.run(v, in)...)
 			}
 		}
 	}
-	every := func(p Placement) []Placement { return slices.Repeat([]Placement{p}, len(n.Inputs)) }
-	add(every(Everywhere()))
-	add(every(At(0)))
+	every := func(p int) []int { return slices.Repeat([]int{p}, len(n.Inputs)) }
+	add(every(everywhere))
+	add(every(atFirst))
 	switch n.Op {
 	case ra.Union, ra.Add:
 		for _, by := range s.wants[n] {
@@ -140,7 +140,7 @@ func (s *search) modes(v *vertex) (out []mode) {
 	}
 	for slot, in := range v.in {
 		for _, p := range in.states {
-			one := every(Everywhere())
+			one := every(everywhere)
 			one[slot] = p
 			add(one)
 		}
@@ -150,19 +150,22 @@ func (s *search) modes(v *vertex) (out []mode) {
 
 // halos lists the ways to read inputs of a join where only the rows that another input needs are sent that would be
 // replicated: all of them, and each. Where nearly all rows are needed there is none.
-func (s *search) halos(v *vertex, in []Placement) (out [][]Placement) {
+func (s *search) halos(v *vertex, in []int) (out [][]int) {
 	n, all, found := v.relation, slices.Clone(in), 0
 	for x, p := range in {
-		if n.Op != ra.Join && (n.Op != ra.SemiJoin && n.Op != ra.AntiJoin || x == 0) || p.Kind != Replicated {
+		if n.Op != ra.Join && (n.Op != ra.SemiJoin && n.Op != ra.AntiJoin || x == 0) || v.in[x].at(p).Kind != Replicated {
 			continue
 		}
-		for e, at := range in {
-			pairs := pairsOf(n, e, x)
-			if e == x || !at.once() || at.Partial || len(pairs) == 0 {
+		for e, p := range in {
+			at := v.in[e].at(p)
+			if e == x || !at.once() || at.Partial {
 				continue
 			}
-			need := NeededBy(v.in[e].relation, at, pairs)
-			if s.fewer(v.in[x].relation, need) {
+			pairs := pairsOf(n, e, x)
+			if len(pairs) == 0 {
+				continue
+			}
+			if need := s.place(v.in[x], NeededBy(v.in[e].relation, at, pairs)); s.fewer(v.in[x], need) {
 				one := slices.Clone(in)
 				all[x], one[x] = need, need
 				out, found = append(out, one), found+1
@@ -178,13 +181,13 @@ func (s *search) halos(v *vertex, in []Placement) (out [][]Placement) {
 
 // asTheyLie lists the placements of all inputs in which each row lies once, as a union may read them; of very many
 // inputs none.
-func (s *search) asTheyLie(v *vertex) (out [][]Placement) {
-	out = [][]Placement{nil}
+func (s *search) asTheyLie(v *vertex) (out [][]int) {
+	out = [][]int{nil}
 	for _, in := range v.in {
-		var next [][]Placement
+		var next [][]int
 		for _, before := range out {
 			for _, p := range in.states {
-				if p.once() && v.relation.Op == ra.Union {
+				if in.at(p).once() && v.relation.Op == ra.Union {
 					next = append(next, append(slices.Clone(before), p))
 				}
 			}
@@ -197,60 +200,62 @@ func (s *search) asTheyLie(v *vertex) (out [][]Placement) {
 }
 
 // spread places the inputs by columns, those without columns everywhere.
-func (s *search) spread(v *vertex, by func(slot int) []ra.ColumnID) (out []Placement) {
+func (s *search) spread(v *vertex, by func(slot int) []ra.ColumnID) (out []int) {
 	for i, in := range v.in {
 		if ids := by(i); ids != nil {
-			out = append(out, s.by(in.relation, ids))
+			out = append(out, s.by(in, ids))
 		} else {
-			out = append(out, Everywhere())
+			out = append(out, everywhere)
 		}
 	}
 	return out
-}
-
-// by is the placement of a relation after a SHUF.
-func (s *search) by(of *ra.Node, ids []ra.ColumnID) Placement {
-	n := &Node{Op: Shuf, By: ids, Fn: s.plan.Spread(of, ids), Inputs: []*Node{{RA: of}}}
-	if checkSpread(of, ids, n.Fn, s.plan.Sites) != nil {
-		return Everywhere()
-	}
-	p, _ := derive(n, s.plan.Sites)
-	return p
 }
 
 // run is what comes of placements of the inputs: nothing if the operator cannot run there, several modes where parts
 // can come together at several places.
-func (s *search) run(v *vertex, in []Placement) (out []mode) {
-	local := &Node{RA: v.relation}
+func (s *search) run(v *vertex, in []int) (out []mode) {
+	local := &Node{RA: v.relation, links: v.links}
 	for i, p := range in {
-		local.Inputs = append(local.Inputs, &Node{RA: v.in[i].relation, Place: p})
+		local.Inputs = append(local.Inputs, v.in[i].places[p])
 	}
 	place, err := derive(local, s.plan.Sites)
 	switch local.Place = place; {
-	case err != nil || place.Partial && v.relation.Op != ra.Aggregate || s.costs.Only != "" && !s.allows(v, in, place):
+	case err != nil || place.Partial && v.relation.Op != ra.Aggregate || s.costs.Only != "" && !s.allows(v, local):
 		return nil
 	case !place.Partial:
-		return []mode{{in: in, out: place, cost: s.costs.working(work(local, s.stats))}}
+		at := s.place(v, place)
+		s.stats.as(local, v.places[at], func() {
+			out = []mode{{in: in, out: at, cost: s.costs.working(work(local, s.stats))}}
+		})
+		return out
 	}
-	for _, to := range s.targets(v.relation) {
-		if !to.within(v.relation.Key) {
-			continue
+	s.stats.as(local, local, func() {
+		first := s.costs.working(work(local, s.stats))
+		for _, to := range s.targets(v) {
+			if v.at(to).within(v.relation.Key) {
+				cost := min(first+s.adding(local, v.places[to]), impossible)
+				cost = min(cost+s.moving(local, v.places[to]), impossible)
+				out = append(out, mode{in: in, parts: true, out: to, cost: cost})
+			}
 		}
-		parts := exchange(local, to)
-		parts.Place, _ = derive(parts, s.plan.Sites)
-		last := &Node{RA: v.relation, Inputs: []*Node{parts}, Place: to}
-		cost := s.costs.working(work(local, s.stats)) + s.costs.working(work(last, s.stats))
-		cost = min(cost+s.moving(local, to), impossible)
-		out = append(out, mode{in: in, parts: true, out: to, cost: cost})
-	}
+	})
 	return out
 }
 
+// adding is what it costs to add up parts where they come together.
+func (s *search) adding(local, to *Node) (cost int64) {
+	parts := exchange(local, to.Place)
+	parts.Place, _ = derive(parts, s.plan.Sites)
+	last := &Node{RA: to.RA, Inputs: []*Node{parts}, Place: to.Place}
+	s.stats.as(last, to, func() { cost = s.costs.working(work(last, s.stats)) })
+	return cost
+}
+
 // targets are where a relation may be brought.
-func (s *search) targets(of *ra.Node) (out []Placement) {
-	out = []Placement{At(0), Everywhere()}
-	for _, by := range s.wants[of] {
-		if p := s.by(of, by); p.Kind == By {
+func (s *search) targets(v *vertex) []int {
+	out := []int{atFirst, everywhere}
+	for _, by := range s.wants[v.relation] {
+		if p := s.by(v, by); v.at(p).Kind == By {
 			out = append(out, p)
 		}
 	}

@@ -77,9 +77,9 @@ func (s *search) multiplies(order []*ra.Node) {
 }
 
 // allows reports whether the plans that are looked for read the inputs of an operator so.
-func (s *search) allows(v *vertex, in []Placement, out Placement) bool {
-	for i, p := range in {
-		if !s.reads(v.in[i].relation, p) {
+func (s *search) allows(v *vertex, local *Node) bool {
+	for _, in := range local.Inputs {
+		if !s.reads(in.RA, in.Place) {
 			return false
 		}
 	}
@@ -88,14 +88,14 @@ func (s *search) allows(v *vertex, in []Placement, out Placement) bool {
 		return true
 	}
 	count := func(k Kind) (n int) {
-		for _, p := range in {
-			if p.Kind == k {
+		for _, in := range local.Inputs {
+			if in.Place.Kind == k {
 				n++
 			}
 		}
 		return n
 	}
-	stays := slices.ContainsFunc(out.By, func(s Same) bool {
+	stays := slices.ContainsFunc(local.Place.By, func(s Same) bool {
 		return slices.ContainsFunc(s, func(id ra.ColumnID) bool { return slices.Contains(group, id) })
 	})
 	switch apart := count(By)+count(Anywhere) == 2; s.costs.Only {

@@ -31,6 +31,16 @@ type Node struct {
 	Fn     Function      // Shuf: the site as a function of By
 	Site   int           // Gather: where to
 	Place  Placement     // where the rows lie: of a node without inputs it is given, of others it follows
+
+	links *ra.Links // of RA, where a search has made them; nil: not yet
+}
+
+// linked tells which columns of RA equal which.
+func (n *Node) linked() *ra.Links {
+	if n.links == nil {
+		return n.RA.Links()
+	}
+	return n.links
 }
 
 // Relation is the relation whose rows n holds. An exchange holds that of its input.

@@ -127,11 +127,11 @@ func (n *Node) exchanged(to Placement) Placement {
 
 // aliases gives the columns of n's relation that equal a column of it.
 func (n *Node) aliases() func(ra.ColumnID) []ra.ColumnID {
-	of := n.Relation()
-	if of.Out == nil {
+	of := n.bare()
+	if of.RA.Out == nil {
 		return func(id ra.ColumnID) []ra.ColumnID { return []ra.ColumnID{id} }
 	}
-	return of.Links().Aliases
+	return of.linked().Aliases
 }
 
 // local is the placement of what an operator of ra computes at each site. These are the rules by which rows may be read
@@ -177,7 +177,7 @@ func joined(n *Node) (Placement, error) {
 		return Everywhere(), nil
 	}
 	return n.Inputs[first].Place.mapped(func(id ra.ColumnID) (out []ra.ColumnID) {
-		same := n.RA.Equated(kernels.Col{Input: first, ID: id})
+		same := n.linked().Equated(kernels.Col{Input: first, ID: id})
 		for j, x := range n.RA.Out {
 			if x.IsCol && slices.Contains(same, x.Col) {
 				out = append(out, n.RA.Cols[j].ID)
@@ -206,7 +206,7 @@ func (n *Node) together(a, b int) bool {
 
 // meets reports whether the join equates a column of one input to one of several of another.
 func (n *Node) meets(a int, id ra.ColumnID, b int, others Same) bool {
-	same := n.RA.Equated(kernels.Col{Input: a, ID: id})
+	same := n.linked().Equated(kernels.Col{Input: a, ID: id})
 	return slices.ContainsFunc(others, func(o ra.ColumnID) bool {
 		return slices.Contains(same, kernels.Col{Input: b, ID: o})
 	})

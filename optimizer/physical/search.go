@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -66,7 +65,8 @@ const mostPrices = 20
 
 // found is the cheapest plan at a price of memory.
 func found(ctx context.Context, start *Plan, stats Stats, costs Costs) (*Choice, error) {
-	s := &search{plan: &Plan{Sites: start.Sites, Spread: start.Spread}, start: start, stats: stats, costs: costs}
+	s := &search{plan: &Plan{Sites: start.Sites, Spread: start.Spread}, start: start, costs: costs,
+		stats: &remembered{stats, map[*Node][]int64{}}}
 	if s.vertices(start); s.costs.Only != "" && slices.ContainsFunc(s.order, (*vertex).stuck) {
 		return nil, s.refused()
 	}
@@ -117,7 +117,7 @@ func (c *Choice) measure(stats Stats, costs Costs) error {
 type search struct {
 	plan  *Plan
 	start *Plan
-	stats Stats
+	stats *remembered
 	costs Costs
 	wants map[*ra.Node][][]ra.ColumnID
 	// products are joins whose rows are summed, with the columns by which they are
@@ -127,19 +127,129 @@ type search struct {
 	roots    []*vertex
 }
 
-// vertex is a relation that is to be placed.
+// vertex is a relation that is to be placed. The placements that are tried of it have numbers, so that what is known
+// of one is found without a look at its columns.
 type vertex struct {
 	number   int // of the variable that chooses a state; that of the mode is the next
 	relation *ra.Node
+	links    *ra.Links // of the relation
 	in       []*vertex
-	stored   Placement
-	modes    []mode      // without inputs: none
-	states   []Placement // where the relation may lie when it is read
+	stored   int
+	modes    []mode  // without inputs: none
+	states   []int   // where the relation may lie when it is read
+	places   []*Node // the relation by the number of a placement
+	moves    [][]int64
+	spreads  []spreading
+	few      map[int]bool // of placements where rows are needed: whether these are few
 	built    *Node
+}
+
+// everywhere and atFirst are the numbers of these placements for each vertex.
+const (
+	everywhere = iota
+	atFirst
+)
+
+// spreading is the number of the placement by columns.
+type spreading struct {
+	by    []ra.ColumnID
+	place int
+}
+
+// newVertex is the next vertex.
+func (s *search) newVertex(n *Node) *vertex {
+	v := &vertex{number: 2 * len(s.order), relation: n.RA, few: map[int]bool{}}
+	if n.RA.Out != nil || len(n.RA.Equi) > 0 {
+		v.links = n.RA.Links()
+	}
+	for _, in := range n.RA.Inputs {
+		v.in = append(v.in, s.of[in])
+	}
+	for _, p := range []Placement{Everywhere(), At(0)} {
+		s.place(v, p)
+	}
+	v.stored = s.place(v, n.Place)
+	return v
 }
 
 // stuck reports whether there is no way to run the operator.
 func (v *vertex) stuck() bool { return len(v.in) > 0 && len(v.modes) == 0 }
+
+// place is the number of a placement.
+func (s *search) place(v *vertex, p Placement) int {
+	for i, n := range v.places {
+		if n.Place.Equal(p) {
+			return i
+		}
+	}
+	n := &Node{RA: v.relation, Place: p, links: v.links}
+	s.stats.remember(n)
+	v.places, v.moves = append(v.places, n), append(v.moves, nil)
+	return len(v.places) - 1
+}
+
+// at is a placement by its number.
+func (v *vertex) at(place int) Placement { return v.places[place].Place }
+
+// by is the placement of a relation after a SHUF.
+func (s *search) by(v *vertex, ids []ra.ColumnID) int {
+	for _, known := range v.spreads {
+		if slices.Equal(known.by, ids) {
+			return known.place
+		}
+	}
+	n := &Node{Op: Shuf, By: ids, Fn: s.plan.Spread(v.relation, ids), Inputs: v.places[:1]}
+	out := everywhere
+	if checkSpread(v.relation, ids, n.Fn, s.plan.Sites) == nil {
+		p, _ := derive(n, s.plan.Sites)
+		out = s.place(v, p)
+	}
+	v.spreads = append(v.spreads, spreading{ids, out})
+	return out
+}
+
+// moved is what it costs to bring rows from one placement to another.
+func (s *search) moved(v *vertex, from, to int) int64 {
+	for len(v.moves[from]) <= to {
+		v.moves[from] = append(v.moves[from], unknown)
+	}
+	cost := &v.moves[from][to]
+	if *cost == unknown {
+		*cost = s.moving(v.places[from], v.places[to])
+	}
+	return *cost
+}
+
+// unknown stands for a cost.
+const unknown = -1
+
+// remembered are statistics that are asked for again and again.
+type remembered struct {
+	Stats
+	rows map[*Node][]int64 // nil: to be asked for
+}
+
+// remember has the rows of n counted once.
+func (r *remembered) remember(n *Node) { r.rows[n] = nil }
+
+// Rows implements Stats.
+func (r *remembered) Rows(n *Node) []int64 {
+	rows, ok := r.rows[n]
+	if rows == nil {
+		if rows = r.Stats.Rows(n); ok {
+			r.rows[n] = rows
+		}
+	}
+	return rows
+}
+
+// as has the rows of n counted as those of another node, which has the same relation at the same placement, while f
+// asks for them.
+func (r *remembered) as(n, other *Node, f func()) {
+	r.rows[n] = r.Rows(other)
+	f()
+	delete(r.rows, n)
+}
 
 // vertices lists the relations of a plan with where they may lie.
 func (s *search) vertices(start *Plan) {
@@ -151,19 +261,16 @@ func (s *search) vertices(start *Plan) {
 	s.wants = wanted(order, start.Roots)
 	s.multiplies(order)
 	for _, n := range start.locals() {
-		v := &vertex{number: 2 * len(s.order), relation: n.RA, stored: n.Place}
-		for _, in := range n.RA.Inputs {
-			v.in = append(v.in, s.of[in])
-		}
-		places := []Placement{v.stored}
+		v := s.newVertex(n)
+		places := []int{v.stored}
 		if len(v.in) > 0 {
 			v.modes, places = s.modes(v), nil
 		}
 		for _, m := range v.modes {
 			places = append(places, m.out)
 		}
-		for _, p := range append(places, s.targets(n.RA)...) {
-			if !slices.ContainsFunc(v.states, p.Equal) && (p.Equal(v.stored) || s.reads(n.RA, p)) {
+		for _, p := range append(places, s.targets(v)...) {
+			if !slices.Contains(v.states, p) && (p == v.stored || s.reads(n.RA, v.at(p))) {
 				v.states = append(v.states, p)
 			}
 		}
@@ -193,9 +300,9 @@ func exchange(n *Node, to Placement) *Node {
 	return out
 }
 
-// moving is what it costs to bring rows to a placement.
-func (s *search) moving(n *Node, to Placement) int64 {
-	x := exchange(n, to)
+// moving is what it costs to bring rows to where others of the relation lie.
+func (s *search) moving(n, to *Node) (cost int64) {
+	x := exchange(n, to.Place)
 	if x == n {
 		return 0
 	}
@@ -207,12 +314,23 @@ func (s *search) moving(n *Node, to Placement) int64 {
 		return impossible
 	}
 	x.Place = reached
-	reached.Partial, reached.Sums = to.Partial, to.Sums
-	m, err := predict(x, s.stats)
-	if err != nil || !reached.Equal(to) { // an operator may tell of fewer equal columns than a SHUF does
+	reached.Partial, reached.Sums = to.Place.Partial, to.Place.Sums
+	if !reached.Equal(to.Place) { // an operator may tell of fewer equal columns than a SHUF does
 		return impossible
 	}
-	return s.costs.moving(m)
+	predicted := func() {
+		if m, err := predict(x, s.stats); err != nil {
+			cost = impossible
+		} else {
+			cost = s.costs.moving(m)
+		}
+	}
+	if x.Place.Partial { // it has other rows
+		predicted()
+	} else {
+		s.stats.as(x, to, predicted)
+	}
+	return cost
 }
 
 // choose finds the state and the mode of each vertex.
@@ -227,11 +345,11 @@ func (s *search) choose(ctx context.Context) (choice []int, least int64, fixed i
 		}
 	}
 	for i, v := range s.roots {
-		t, to := &table{vars: []int{v.number}}, s.wanted(i)
+		t, to := &table{vars: []int{v.number}}, s.place(v, s.wanted(i))
 		for _, p := range v.states {
-			n, cost := &Node{RA: v.relation, Place: v.whole(p)}, int64(0)
-			if !(Root{Node: n, Place: to}).placed() {
-				cost = s.moving(n, to)
+			cost := int64(0)
+			if p = v.whole(p); !(Root{Node: v.places[p], Place: v.at(to)}).placed() {
+				cost = s.moved(v, p, to)
 			}
 			t.cost = append(t.cost, cost)
 		}
@@ -251,18 +369,13 @@ func (s *search) wanted(i int) Placement {
 // making is the cost of making a relation by a mode and bringing it to a state.
 func (s *search) making(v *vertex) *table {
 	t := &table{vars: []int{v.number, v.number + 1}}
-	from, at := distinct(v.modes, func(m mode) Placement { return m.out })
-	if len(v.in) == 0 {
-		from = []Placement{v.stored}
-	}
 	for _, to := range v.states {
-		moved := lists.Map(from, func(p Placement) int64 { return s.moving(&Node{RA: v.relation, Place: p}, to) })
 		if len(v.in) == 0 {
-			held := s.costs.working(work(&Node{RA: v.relation, Place: v.stored}, s.stats))
-			t.cost = append(t.cost, min(held+moved[0], impossible))
+			held := s.costs.working(work(v.places[v.stored], s.stats))
+			t.cost = append(t.cost, min(held+s.moved(v, v.stored, to), impossible))
 		}
-		for i, m := range v.modes {
-			t.cost = append(t.cost, min(m.cost+moved[at[i]], impossible))
+		for _, m := range v.modes {
+			t.cost = append(t.cost, min(m.cost+s.moved(v, m.out, to), impossible))
 		}
 	}
 	return t
@@ -271,32 +384,16 @@ func (s *search) making(v *vertex) *table {
 // reading is the cost of bringing an input from its state to where a mode reads it.
 func (s *search) reading(v *vertex, slot int, in *vertex) *table {
 	t := &table{vars: []int{in.number, v.number + 1}}
-	to, at := distinct(v.modes, func(m mode) Placement { return m.in[slot] })
 	for _, from := range in.states {
-		moved := lists.Map(to, func(p Placement) int64 {
-			if from.Equal(p) {
-				return 0
+		for _, m := range v.modes {
+			cost := int64(0)
+			if to := m.in[slot]; from != to {
+				cost = s.moved(in, in.whole(from), to)
 			}
-			return s.moving(&Node{RA: in.relation, Place: in.whole(from)}, p)
-		})
-		for i := range v.modes {
-			t.cost = append(t.cost, moved[at[i]])
+			t.cost = append(t.cost, cost)
 		}
 	}
 	return t
-}
-
-// distinct lists the placements of modes, each once, and which of them is that of each mode.
-func distinct(modes []mode, of func(m mode) Placement) (out []Placement, at []int) {
-	for _, m := range modes {
-		p := of(m)
-		i := slices.IndexFunc(out, p.Equal)
-		if i < 0 {
-			i, out = len(out), append(out, p)
-		}
-		at = append(at, i)
-	}
-	return out, at
 }
 
 // build makes the plan of a choice.
@@ -324,23 +421,24 @@ func (s *search) build(choice []int) (*Plan, error) {
 	}
 	b := ra.NewBuilder(start.Logical().Nodes()...)
 	for _, v := range s.order {
-		n := &Node{RA: v.relation, Place: v.stored}
+		n := &Node{RA: v.relation, Place: v.at(v.stored)}
 		if len(v.in) > 0 {
 			m := v.modes[choice[v.number+1]]
 			n.Inputs = make([]*Node, len(v.in))
 			for _, halos := range []bool{false, true} { // their partners first
 				for i, in := range v.in {
-					if halos == (m.in[i].Kind == Needed) {
-						n.Inputs[i] = bring(in.built, m.in[i], n.Inputs...)
+					if to := in.at(m.in[i]); halos == (to.Kind == Needed) {
+						n.Inputs[i] = bring(in.built, to, n.Inputs...)
 					}
 				}
 			}
 			if n.Place, _ = derive(n, out.Sites); m.parts {
-				n = inPhases(b, n, m.out, out.Sites)
+				n = inPhases(b, n, v.at(m.out), out.Sites)
 			}
 		}
-		if v.built = n; v.states[choice[v.number]].Kind != Needed { // who reads it brings that
-			v.built = bring(n, v.states[choice[v.number]])
+		v.built = n
+		if to := v.at(v.states[choice[v.number]]); to.Kind != Needed { // who reads it brings that
+			v.built = bring(n, to)
 		}
 	}
 	for i, r := range start.Roots {
