@@ -13,9 +13,26 @@ import (
 )
 
 // What an exchange brings is found while the structure is built, from the structure of the sites that send: which of
-// their rows come, and the columns by which they are told apart. Numbers come with each run, by an instruction.
+// their rows come, and the columns by which they are told apart. Numbers come with each run, by an instruction. All
+// sites build their structure at once. Each says in the order of the exchanges what leaves it, and waits for what
+// others say: an exchange depends on earlier ones only, so that no two sites wait for each other.
 
-// of is the stage that holds what belongs to an exchange: the run's, unless its rows change from step to step.
+// departure is what a site sends through an exchange. Other sites read it, its numbers apart, once it is said.
+type departure struct {
+	asked chan struct{}    // closed when needs are there
+	needs []*column.Column // of a HALO: the keys of the rows that the site's own rows need; nil: it has none
+	said  chan struct{}    // closed when the rest is there
+	n     int              // rows that leave
+	rows  [][]int32        // by the site to which they go; nil: all rows go to each
+	vals  []*values.Val    // by column: of numbers that come with each run
+	now   []*column.Column // by column: of what comes now
+}
+
+// belongs reports whether the stage holds what belongs to an exchange: the run's does, unless its rows change from step
+// to step.
+func (st *stage) belongs(l *link) bool { return l.perStep == (st.parent != nil) }
+
+// of is the stage that holds what belongs to an exchange.
 func (st *stage) of(l *link) *stage {
 	if st.parent != nil && !l.perStep {
 		return st.parent
@@ -23,8 +40,75 @@ func (st *stage) of(l *link) *stage {
 	return st
 }
 
-// at is the stage of another site that holds what belongs to an exchange.
-func (st *stage) at(site int, l *link) *stage { return st.p.peers[site].now().of(l) }
+// from is what another site sends, when it has said that.
+func (st *stage) from(site int, l *link) (*departure, error) {
+	d := st.p.peers[site].now().of(l).leaving[l]
+	return d, st.await(d.said)
+}
+
+// await waits for what another site says.
+func (st *stage) await(said chan struct{}) error {
+	select {
+	case <-said:
+		return nil
+	default:
+	}
+	select {
+	case <-said:
+		return nil
+	case <-st.Ctx.Done():
+		return st.Ctx.Err()
+	}
+}
+
+// depart says what leaves the site through the exchanges of the stage.
+func (st *stage) depart() error {
+	for _, l := range st.p.links {
+		if !st.belongs(l) {
+			continue
+		}
+		d := st.leaving[l]
+		if l.partner[st.p.number] != nil {
+			if err := st.needing(l, d); err != nil {
+				return err
+			}
+		}
+		close(d.asked)
+		if l.send[st.p.number] != nil {
+			if err := st.sends(l, d); err != nil {
+				return err
+			}
+		}
+		close(d.said)
+	}
+	return nil
+}
+
+// sends finds which rows leave the site, and their columns.
+func (st *stage) sends(l *link, d *departure) error {
+	n := l.send[st.p.number]
+	r, err := st.Relation(n)
+	if err != nil {
+		return err
+	}
+	d.n, d.vals, d.now = r.Space.N, make([]*values.Val, len(n.Cols)), make([]*column.Column, len(n.Cols))
+	switch l.node.Op {
+	case physical.Halo:
+		d.rows, err = st.needed(l)
+	case physical.Shuf:
+		d.rows, err = st.shuffled(l)
+	}
+	for i := range n.Cols {
+		moves := st.moves(l, i)
+		if err == nil && moves {
+			d.vals[i], err = st.leavingCol(l, i)
+		}
+		if err == nil && (l.read[i] || !moves && slices.Contains(l.wanted, i)) {
+			d.now[i], err = st.Vector(n, i)
+		}
+	}
+	return err
+}
 
 // received is the relation of the rows that an exchange brings; nil: of none.
 func (st *stage) received(l *link, n *ra.Node) (*structure.Relation, error) {
@@ -54,7 +138,7 @@ func (st *stage) parts(l *link) ([]values.Part, error) {
 	if parts, ok := st.arriving[l]; ok {
 		return parts, nil
 	}
-	if st.parent == nil && l.perStep {
+	if !st.belongs(l) {
 		return nil, internal("what exchange %d brings to a step is asked for before one", l.number)
 	}
 	var parts []values.Part
@@ -62,18 +146,13 @@ func (st *stage) parts(l *link) ([]values.Part, error) {
 		if l.send[s] == nil || l.receive[st.p.number] == nil {
 			continue
 		}
-		from := st.at(s, l)
-		r, err := from.Relation(l.send[s])
+		d, err := st.from(s, l)
 		if err != nil {
 			return nil, err
 		}
-		part := values.Part{Site: s, N: r.Space.N}
-		if l.node.Op == physical.Shuf || l.node.Op == physical.Halo {
-			rows, err := from.leaving(l)
-			if err != nil {
-				return nil, err
-			}
-			part.Rows, part.N = rows[st.p.number], len(rows[st.p.number])
+		part := values.Part{Site: s, N: d.n}
+		if d.rows != nil {
+			part.Rows, part.N = d.rows[st.p.number], len(d.rows[st.p.number])
 		}
 		parts = append(parts, part)
 	}
@@ -81,19 +160,8 @@ func (st *stage) parts(l *link) ([]values.Part, error) {
 	return parts, nil
 }
 
-// leaving lists the rows that a SHUF or a HALO takes from this site to each site.
-func (st *stage) leaving(l *link) ([][]int32, error) {
-	if s := st.of(l); s != st {
-		return s.leaving(l)
-	}
-	if rows, ok := st.sent[l]; ok {
-		return rows, nil
-	}
-	if l.node.Op == physical.Halo {
-		rows, err := st.needed(l)
-		st.sent[l] = rows
-		return rows, err
-	}
+// shuffled lists the rows that a SHUF takes from this site to each site.
+func (st *stage) shuffled(l *link) ([][]int32, error) {
 	keys, _, err := st.Vectors(l.send[st.p.number], l.node.By)
 	if err != nil {
 		return nil, err
@@ -110,7 +178,6 @@ func (st *stage) leaving(l *link) ([][]int32, error) {
 	for r, s := range to {
 		rows[s] = append(rows[s], int32(r))
 	}
-	st.sent[l] = rows
 	return rows, nil
 }
 
@@ -166,9 +233,13 @@ func (st *stage) arrived(l *link, t kernels.Type, i int) (*column.Column, error)
 	var cols []*column.Column
 	wide := false // a site has real as it is stored, or as it has computed it
 	for _, part := range parts {
-		v, err := st.at(part.Site, l).Vector(l.send[part.Site], i)
+		d, err := st.from(part.Site, l)
 		if err != nil {
 			return nil, err
+		}
+		v := d.now[i]
+		if v == nil {
+			return nil, internal("site %d has not said column %d of exchange %d", part.Site, i, l.number)
 		}
 		if part.Rows != nil {
 			v = column.Gather(v, part.Rows)
@@ -218,16 +289,14 @@ func (st *stage) moved(l *link, i int) (*values.Val, error) {
 	c.Type.Nullable = false
 	for _, part := range parts {
 		rows += part.N
-		v, err := st.at(part.Site, l).leavingCol(l, i)
+		d, err := st.from(part.Site, l)
 		if err != nil {
 			return nil, err
 		}
-		c.Type.Nullable = c.Type.Nullable || v.Type.Nullable
+		c.Type.Nullable = c.Type.Nullable || d.vals[i].Type.Nullable
 	}
 	if l.send[st.p.number] != nil {
-		if x.Sent, err = st.leavingCol(l, i); err != nil {
-			return nil, err
-		}
+		x.Sent = st.leaving[l].vals[i]
 	}
 	v := st.main.Exchange(x, c.Name, c.Type, st.Space(rows), l.varies[i] || l.perStep)
 	if x.Sent != nil && x.Sent.Vary && !v.Vary {
@@ -245,9 +314,6 @@ type columnOf struct {
 
 // leavingCol is a column of the rows that leave the site, in memory.
 func (st *stage) leavingCol(l *link, i int) (*values.Val, error) {
-	if s := st.of(l); s != st {
-		return s.leavingCol(l, i)
-	}
 	n := l.send[st.p.number]
 	if st.parent == nil && st.p.flow.Structure[n] {
 		return nil, internal("exchange %d takes rows of a step for those of a run", l.number)
@@ -274,7 +340,8 @@ func (st *stage) leavingCol(l *link, i int) (*values.Val, error) {
 	return st.main.Spread(v, r.Space), nil
 }
 
-// exchanges lists the vals of all columns that come with each run, in the order in which all sites run them.
+// exchanges lists the vals of all columns that come with each run, in the order in which all sites run them. Sites have
+// said what leaves them.
 func (st *stage) exchanges() (out []*values.Val, err error) {
 	for _, l := range st.p.links {
 		for i := range l.relation().Cols {

@@ -28,6 +28,7 @@ type link struct {
 	perStep bool       // what the structure reads of it may change from step to step
 	wanted  []int      // the columns that are read, or by which rows are told apart or spread
 	varies  []bool     // by column: its values come with each run, not with the structure
+	read    []bool     // by column: the structure reads it
 	send    []*ra.Node // by site: the relation whose rows leave it; nil: it has none
 	receive []*ra.Node // by site: the Scan of the rows that arrive; nil: none do
 	partner []*ra.Node // by site: of a halo, the relation that needs rows there; nil: it has none
@@ -59,7 +60,7 @@ func (l *link) sources(site int) (out []int) {
 // cut lists the exchanges of a plan.
 func cut(p *physical.Plan) *fragments {
 	f := &fragments{plan: p, flow: structure.Analyse(p.Logical()), of: map[*physical.Node]*link{}}
-	number, read := 0, structural(p)
+	number, read := 0, f.structural()
 	steps := map[*physical.Node]bool{} // whose rows, as sites have them, may change from step to step
 	p.Walk(func(n *physical.Node) {
 		of := n.Relation()
@@ -76,11 +77,12 @@ func cut(p *physical.Plan) *fragments {
 			of := n.Inputs[1].Relation()
 			l.perStep = l.perStep || f.flow.Column[structure.ColumnOf{Node: of, Col: of.Index(id)}]
 		}
-		for i, c := range of.Cols {
-			if f.flow.Need[of][i] || of.IsKey(c.ID) || slices.Contains(n.By, c.ID) {
+		for i := range of.Cols {
+			if f.wanted(n, i) {
 				l.wanted = append(l.wanted, i)
 			}
 			column := structure.ColumnOf{Node: of, Col: i}
+			l.read = append(l.read, read[column])
 			l.perStep = l.perStep || read[column] && f.flow.Column[column]
 		}
 		steps[n] = l.perStep // and so is what is made of it, at each site
@@ -93,11 +95,23 @@ func cut(p *physical.Plan) *fragments {
 	return f
 }
 
-// structural lists the columns that the structure of a plan reads, and all that they are computed from.
-func structural(p *physical.Plan) map[structure.ColumnOf]bool {
+// wanted reports whether a column of an exchange is read, or tells rows apart, or says where they go.
+func (f *fragments) wanted(n *physical.Node, i int) bool {
+	of := n.Relation()
+	return f.flow.Need[of][i] || of.IsKey(of.Cols[i].ID) || slices.Contains(n.By, of.Cols[i].ID)
+}
+
+// structural lists the columns that the structure of a plan reads, and all that they are computed from. Of what an
+// exchange moves it reads the keys, and all that is no float: that comes with the structure.
+func (f *fragments) structural() map[structure.ColumnOf]bool {
 	r := &reads{columns: map[structure.ColumnOf]bool{}, parts: map[*ra.Node]*kernels.Asker{}}
-	p.Walk(func(n *physical.Node) {
+	f.plan.Walk(func(n *physical.Node) {
 		of := n.Relation()
+		for i, c := range of.Cols {
+			if n.Op != physical.Local && f.wanted(n, i) && (of.IsKey(c.ID) || !c.Type.IsFloat() && !c.Dep) {
+				r.mark(of, i)
+			}
+		}
 		for _, id := range n.By {
 			r.mark(of, of.Index(id))
 		}

@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -20,11 +19,11 @@ func (st *stage) needed(l *link) ([][]int32, error) {
 		if l.partner[site] == nil {
 			continue
 		}
-		keys, err := st.at(site, l).needing(l)
-		if err != nil {
+		d := st.p.peers[site].now().leaving[l]
+		if err := st.await(d.asked); err != nil {
 			return nil, err
 		}
-		rows[site] = table.Having(keys, st.Arrays)
+		rows[site] = table.Having(d.needs, st.Arrays)
 	}
 	return rows, nil
 }
@@ -54,20 +53,13 @@ func (st *stage) keyed(l *link) (*structure.Lookup, error) {
 	return t, nil
 }
 
-// needing are the keys of the rows that a site's partners need.
-func (st *stage) needing(l *link) ([]*column.Column, error) {
-	if s := st.of(l); s != st {
-		return s.needing(l)
-	}
-	if keys := st.needs[l]; keys != nil {
-		return keys, nil
-	}
+// needing finds the keys of the rows that the site's rows of the partner need.
+func (st *stage) needing(l *link, d *departure) error {
 	keys, _, err := st.Vectors(l.partner[st.p.number], l.node.On)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		d.needs = structure.Distinct(keys, keys[0].Len(), l.asFloat())
 	}
-	st.needs[l] = structure.Distinct(keys, keys[0].Len(), l.asFloat())
-	return st.needs[l], nil
+	return err
 }
 
 // asFloat tells which keys of a HALO are floats. Of these a source may have integers.

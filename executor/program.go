@@ -101,6 +101,13 @@ func CompileSites(ctx context.Context, plan *physical.Plan, src ra.Source, opt O
 	if p.source, err = newSpread(src, plan); err != nil {
 		return nil, err
 	}
+	if asked, mu := opt.MaySpill, (sync.Mutex{}); asked != nil {
+		opt.MaySpill = func(bytes int64) error {
+			mu.Lock()
+			defer mu.Unlock()
+			return asked(bytes)
+		}
+	}
 	f := cut(plan)
 	opt.Memory, opt.Taken = opt.Memory/int64(plan.Sites), opt.Taken/int64(plan.Sites)
 	all := opt.Workers
@@ -177,21 +184,30 @@ func (p *Program) each(f func(s *site) error) error {
 	return nil
 }
 
-// structure builds the run's structure, and the schedules too where no structure changes between steps. While a site
-// builds its own it asks others for what exchanges bring.
+// structure builds the run's structure, and the schedules too where no structure changes between steps.
 func (p *Program) structure(ctx context.Context) error {
 	for _, s := range p.sites {
-		s.ctx, s.run = ctx, newStage(ctx, s, nil)
+		s.run = newStage(ctx, s, nil)
 	}
-	if err := p.each((*site).structure); err != nil {
-		return err
-	}
-	err := p.each(func(s *site) error {
-		if s.steps {
-			return nil
+	return p.build(ctx, func(s *site) error {
+		if err := s.structure(); err != nil || s.steps {
+			return err
 		}
 		return s.schedule(s.run)
 	})
+}
+
+// build has all sites build structure at once: while a site builds its own, it waits for what others say of theirs.
+func (p *Program) build(ctx context.Context, f func(s *site) error) error {
+	err := p.together(ctx, func(ctx context.Context, s *site) error {
+		s.within(ctx)
+		return f(s)
+	})
+	if err == nil {
+		for _, s := range p.sites {
+			s.within(ctx)
+		}
+	}
 	p.source.forget()
 	return err
 }
@@ -229,7 +245,7 @@ func (p *Program) enterStep(ctx context.Context, env kernels.Env) error {
 	again := env.Seed != p.env.Seed || p.broken
 	p.env = env
 	for _, s := range p.sites {
-		s.ctx, s.env = ctx, env
+		s.env = env
 		if again {
 			s.reset()
 		}
@@ -246,7 +262,7 @@ func (p *Program) enterStep(ctx context.Context, env kernels.Env) error {
 			s.enter(ctx)
 		}
 	}
-	err := p.each(func(s *site) error {
+	return p.build(ctx, func(s *site) error {
 		if !s.steps {
 			if s.sched == nil {
 				return internal("Run after a failed Compile or Run")
@@ -254,16 +270,12 @@ func (p *Program) enterStep(ctx context.Context, env kernels.Env) error {
 			return nil
 		}
 		begin := time.Now()
-		if err := s.schedule(s.step); err != nil {
-			return err
-		}
+		err := s.schedule(s.step)
 		if s.timed {
 			s.made = append(s.made, time.Since(begin))
 		}
-		return nil
+		return err
 	})
-	p.source.forget()
-	return err
 }
 
 // together runs f at all sites at once. Where it fails at one, it ends at all of them, with that site's error; of

@@ -75,7 +75,9 @@ func (p *site) releaseStructure() {
 		kept.Pruned = n.Op != ra.Scan || !p.trained(p.table(n.Table))
 		st.Rels[n] = kept
 	}
-	clear(st.needs)
+	for _, d := range st.leaving {
+		d.needs, d.now = nil, nil
+	}
 	st.cols, st.keys = map[colKey]*values.Val{}, map[string][]*values.Val{}
 	for _, g := range []*values.Graph{st.main, st.wide} {
 		g.Seen, g.Moved = map[string]*values.Val{}, map[*values.Val]*values.Val{}

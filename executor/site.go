@@ -129,6 +129,9 @@ func (p *site) makeParams() (err error) {
 
 // structure builds the run's stage.
 func (p *site) structure() (err error) {
+	if err := p.run.depart(); err != nil {
+		return err
+	}
 	b := p.builder()
 	ra.Walk(func(n *ra.Node) {
 		if err == nil && !p.flow.Structure[n] {
@@ -168,6 +171,11 @@ func (p *site) addTable(n *ra.Node) {
 func (p *site) schedule(st *stage) error {
 	p.dropSchedule()
 	var all []forms.Root
+	if st.parent != nil {
+		if err := st.depart(); err != nil {
+			return err
+		}
+	}
 	moved, err := st.exchanges()
 	if err != nil {
 		return err
@@ -216,6 +224,14 @@ func (p *site) enter(ctx context.Context) {
 	p.dropSchedule()
 	p.stages.Steps.Recycle()
 	p.step = newStage(ctx, p, p.run)
+}
+
+// within has what the site builds next end with a context.
+func (p *site) within(ctx context.Context) {
+	p.ctx = ctx
+	for st := p.now(); st != nil; st = st.parent {
+		st.Ctx = ctx
+	}
 }
 
 // now is the site's newest stage.

@@ -169,6 +169,12 @@ func (m *sitesOf4) close(t *testing.T, what string, goroutines int, buffers int6
 	for _, d := range m.devices {
 		d.Close()
 	}
+	leftBehind(t, what, goroutines, buffers)
+}
+
+// leftBehind tells what there is more of than before.
+func leftBehind(t *testing.T, what string, goroutines int, buffers int64) {
+	t.Helper()
 	for wait := time.Now(); runtime.NumGoroutine() > goroutines && time.Since(wait) < 5*time.Second; {
 		time.Sleep(time.Millisecond)
 	}

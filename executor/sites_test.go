@@ -38,11 +38,16 @@ func summed(t *testing.T, sites int) (*memory, *ra.Plan, *physical.Plan) {
 // likeOracle compares the first result with the oracle's.
 func likeOracle(t *testing.T, what string, p *Program, plan *ra.Plan, src *memory, tol float64) {
 	t.Helper()
+	likeOracleAt(t, what, p, plan, src, kernels.Env{}, tol)
+}
+
+func likeOracleAt(t *testing.T, what string, p *Program, plan *ra.Plan, src *memory, env kernels.Env, tol float64) {
+	t.Helper()
 	out, err := p.Result(0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := oracle(plan, src, kernels.Env{})
+	want, err := oracle(plan, src, env)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -15,6 +16,7 @@ import (
 type spreadSource struct {
 	ra.Source
 	sites  int
+	mu     sync.Mutex // sites read at once
 	tables map[string]*spreadTable
 }
 
@@ -123,6 +125,18 @@ func (s *spreadSource) at(ctx context.Context, t *spreadTable) ([][]int32, error
 	return rows, nil
 }
 
+// placed are columns of a whole table, and which of its rows lie at each site.
+func (s *spreadSource) placed(ctx context.Context, t *spreadTable, cols []int) ([]*column.Column, [][]int32, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out, err := s.columns(ctx, t, cols)
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err := s.at(ctx, t)
+	return out, rows, err
+}
+
 // siteSource is the source of one site.
 type siteSource struct {
 	*spreadSource
@@ -135,13 +149,9 @@ func (s *siteSource) Read(ctx context.Context, of *ra.Table, cols []int) ([]*col
 	if t == nil {
 		return nil, internal("no site holds rows of %s", of.Name)
 	}
-	out, err := s.columns(ctx, t, cols)
+	out, rows, err := s.placed(ctx, t, cols)
 	if err != nil || t.by == nil {
 		return out, err
-	}
-	rows, err := s.at(ctx, t)
-	if err != nil {
-		return nil, err
 	}
 	for i, c := range out {
 		out[i] = column.Gather(c, rows[s.site])
@@ -151,5 +161,7 @@ func (s *siteSource) Read(ctx context.Context, of *ra.Table, cols []int) ([]*col
 
 // Opaque implements ra.Source.
 func (s *siteSource) Opaque(ctx context.Context, n *ra.Node, env *kernels.Env) ([]*column.Column, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return s.Source.Opaque(ctx, n, env)
 }

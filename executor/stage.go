@@ -29,11 +29,10 @@ type stage struct {
 
 // movements is what a stage knows of the exchanges that belong to it.
 type movements struct {
+	leaving   map[*link]*departure // of all of them; sites write what is in it, never the map
 	arriving  map[*link][]values.Part
-	sent      map[*link][][]int32
 	exchanged map[columnOf]*values.Val
 	lookups   map[*link]*structure.Lookup // of the keys of what a HALO sends at each step
-	needs     map[*link][]*column.Column  // keys of the rows that a HALO is to bring
 }
 
 type colKey struct {
@@ -46,8 +45,13 @@ func newStage(ctx context.Context, p *site, parent *stage) *stage {
 	st := &stage{p: p, parent: parent, cols: map[colKey]*values.Val{}, tables: map[*tableData]*structure.Relation{},
 		leaves: map[scanKey]*values.Val{}, keys: map[string][]*values.Val{},
 		exprs: map[exprsOf]map[*kernels.Expr]*values.Val{},
-		movements: movements{map[*link][]values.Part{}, map[*link][][]int32{}, map[columnOf]*values.Val{},
-			map[*link]*structure.Lookup{}, map[*link][]*column.Column{}}}
+		movements: movements{map[*link]*departure{}, map[*link][]values.Part{}, map[columnOf]*values.Val{},
+			map[*link]*structure.Lookup{}}}
+	for _, l := range p.links {
+		if st.belongs(l) {
+			st.leaving[l] = &departure{asked: make(chan struct{}), said: make(chan struct{})}
+		}
+	}
 	if parent != nil {
 		st.Stage = parent.Step(ctx, st)
 		st.main, st.wide = parent.main.Child(st.Indexer), parent.wide.Child(st.Indexer)

@@ -28,6 +28,12 @@ func (st *Stage) groupCodes(keys []Probe, rows int) (raw []int32, span int, err 
 	if ok || err != nil {
 		return raw, span, err
 	}
+	if len(keys) > 1 { // often one key tells the others, as a row's identity tells what it refers to
+		raw, span, ok, err = st.rawCodes(keys[:1], rows)
+		if err != nil || ok && tells(raw, span, keys[1:]) {
+			return raw, span, err
+		}
+	}
 	cols, safe := make([]*column.Column, len(keys)), make([]bool, len(keys))
 	for i, k := range keys {
 		cols[i], safe[i] = k.vector(), true
@@ -35,6 +41,34 @@ func (st *Stage) groupCodes(keys []Probe, rows int) (raw []int32, span int, err 
 	raw, _, span = Encode(AllRows(cols, rows), keyCols{}, safe)
 	sortGroups(cols, raw, span)
 	return raw, span, nil
+}
+
+// tells reports whether rows of one code have the same integers.
+func tells(code []int32, span int, keys []Probe) bool {
+	first := make([]int32, span) // row + 1
+	for r, c := range code {
+		if first[c] == 0 {
+			first[c] = int32(r) + 1
+		}
+	}
+	for _, k := range keys {
+		if k.Vector.Kind() != column.I64 || k.Vector.Valid() != nil || k.Vector.Type().Shape != nil {
+			return false
+		}
+		x := k.Vector.I64()
+		at := func(r int) int64 {
+			if k.At != nil {
+				r = int(k.At[r])
+			}
+			return x[r]
+		}
+		for r, c := range code {
+			if at(r) != at(int(first[c])-1) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // ascends reports whether the first key ascends strictly: it then tells all rows apart, in their order.

@@ -55,8 +55,8 @@ func init() {
 			"		if false && from.IsNull(r) {", network},
 		{"NULLs come with the rows of other ones", "executor/device/exchange.go", "			r = int(rows[i])\n",
 			"			r = i + 0*int(rows[i])\n", network},
-		{"no site expects NULLs", "executor/exchange.go", "c.Type.Nullable = c.Type.Nullable || v",
-			"c.Type.Nullable = c.Type.Nullable && v", nullMoves},
+		{"no site expects NULLs", "executor/exchange.go", "c.Type.Nullable = c.Type.Nullable || d",
+			"c.Type.Nullable = c.Type.Nullable && d", nullMoves},
 		{"real is read as double precision", "executor/device/exchange.go", "from.Kind() != to.Kind() ||", "", network},
 		{"real moves as its source has it", "executor/exchange.go", "v.Data.Kind() != column.KindOf(v.Type):",
 			"v.Data.Kind() > column.Str:", nullMoves},
@@ -87,7 +87,16 @@ func init() {
 		{"bytes that stay at a site move", "executor/device/exchange.go", " part.Site != p.site {", " part.Site >= 0 {",
 			network},
 
+		{"sites do not wait for what others say", "executor/exchange.go", "	return d, st.await(d.said)\n", "	return d, nil\n",
+			atSites},
+		{"a site says what leaves it before it knows", "executor/exchange.go", "		close(d.asked)\n",
+			"		close(d.asked)\n		close(d.said)\n		d.said = make(chan struct{})\n", atSites},
+		{"the first key of a group is all of it", "executor/structure/group.go", "ok && tells(raw, span, keys[1:]) {", "ok {",
+			"./executor/structure -run=TestGroupCodes"},
+
 		// Errors.
+		{"a site waits for what one that has failed would say", "executor/exchange.go",
+			"	case <-st.Ctx.Done():\n		return st.Ctx.Err()\n", "", "./executor -run=TestSourceFails -timeout=20s"},
 		{"sites wait for one that has failed", "executor/program.go", "				if failed[i] != nil {\n					cancel()\n				}\n",
 			"				_ = cancel\n", ended},
 		{"a site that waits is not cancelled", "executor/device/exchange.go", "	case <-ctx.Done():\n		return ctx.Err()\n", "",

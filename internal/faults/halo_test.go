@@ -21,11 +21,8 @@ func init() {
 		{"a halo of one column stands for one of two", "executor/halo.go",
 			"	keys, _, err := st.Vectors(l.partner[st.p.number], l.node.On)\n",
 			"	keys, _, err := st.Vectors(l.partner[st.p.number], l.node.On)\n	keys = keys[:1]\n", haloRows},
-		{"a halo is that of the step before", "executor/stage.go",
-			"map[*link]*structure.Lookup{}, map[*link][]*column.Column{}}}\n",
-			"map[*link]*structure.Lookup{}, map[*link][]*column.Column{}}}\n	if parent != nil {\n" +
-				"		st.needs = parent.needs\n	}\n",
-			atSites},
+		{"halo keys of a step are looked up among those of the run", "executor/halo.go",
+			"	if stays && st.parent != nil {", "	if st.parent != nil {", atSites},
 		{"a halo does not follow the rows that a step draws", "executor/fragment.go",
 			"			l.perStep = l.perStep || f.flow.Column[structure.ColumnOf{Node: of, Col: of.Index(id)}]\n",
 			"			_, _ = of, id\n", atSites},

@@ -131,7 +131,7 @@ func (m *Model) estimate(n *ra.Node) float64 {
 		for _, g := range n.Group {
 			d *= m.distinctCol(n.Inputs[0], g)
 		}
-		return math.Min(d, m.Rows(n.Inputs[0]))
+		return math.Min(d, m.together(n.Inputs[0], n.Group))
 	case ra.SemiJoin:
 		return m.Rows(n.Inputs[0]) * math.Min(m.kept(n), m.Rows(n.Inputs[1]))
 	case ra.AntiJoin:
@@ -150,6 +150,49 @@ func (m *Model) estimate(n *ra.Node) float64 {
 		}
 	}
 	return 1000
+}
+
+// deepest is how far down a plan together looks.
+const deepest = 100
+
+// together bounds how many combinations of values some columns have: as many as there are rows, there and in each
+// relation below from which all of them come.
+func (m *Model) together(n *ra.Node, ids []ra.ColumnID) float64 {
+	rows := m.Rows(n)
+	for range deepest {
+		if n, ids = m.below(n, ids); n == nil {
+			break
+		}
+		rows = math.Min(rows, math.Max(1, m.Rows(n)))
+	}
+	return rows
+}
+
+// below is an input from which all of some columns come, and what they are there; nil: there is none.
+func (m *Model) below(n *ra.Node, ids []ra.ColumnID) (*ra.Node, []ra.ColumnID) {
+	for i, in := range n.Inputs {
+		out := make([]ra.ColumnID, 0, len(ids))
+		for _, id := range ids {
+			at := n.Index(id)
+			switch {
+			case n.Op == ra.Select || n.Op == ra.Join:
+				if x := n.Out[at]; x.IsCol {
+					equal := m.equated(n, x.Col)
+					if c := slices.IndexFunc(equal, func(c kernels.Col) bool { return c.Input == i }); c >= 0 {
+						out = append(out, equal[c].ID)
+					}
+				}
+			case n.Op == ra.Aggregate && at < len(n.Group):
+				out = append(out, n.Group[at])
+			case (n.Op == ra.SemiJoin || n.Op == ra.AntiJoin) && i == 0:
+				out = append(out, in.Cols[at].ID)
+			}
+		}
+		if len(out) == len(ids) && len(ids) > 0 {
+			return in, out
+		}
+	}
+	return nil, nil
 }
 
 // Heaviest estimates which part of the rows of n have the value of a column that most have; 0: each value is taken to

@@ -37,3 +37,41 @@ func TestShares(t *testing.T) {
 		}
 	}
 }
+
+// TestTogether: rows of a join have no more combinations of what comes from one of its inputs than that has rows.
+func TestTogether(t *testing.T) {
+	b := &ra.Builder{}
+	table := func(rows int64, cols int) *ra.Node {
+		tab := &ra.Table{Name: "t", Rows: rows, Declared: true, Key: []int{0}}
+		for range cols {
+			tab.Cols = append(tab.Cols, ra.TableColumn{Type: kernels.Type{Kind: kernels.Int}})
+		}
+		return b.Scan(tab, nil)
+	}
+	triples, entities, drawn := table(100, 3), table(5000, 1), table(1000, 2)
+	on := func(l *ra.Node, i int, r *ra.Node, j int) ra.Equi {
+		return ra.Equi{L: kernels.Col{ID: l.Cols[i].ID}, R: kernels.Col{Input: 1, ID: r.Cols[j].ID}}
+	}
+	facts := b.Join([]*ra.Node{triples, entities}, []ra.Equi{on(triples, 1, entities, 0)}, nil,
+		[]ra.OutCol{{X: triples.Var(0, triples.Cols[0].ID)}, {X: entities.Var(1, entities.Cols[0].ID)},
+			{X: triples.Var(0, triples.Cols[2].ID)}})
+	all := b.Join([]*ra.Node{drawn, facts}, []ra.Equi{on(drawn, 1, facts, 0)}, nil,
+		[]ra.OutCol{{X: drawn.Var(0, drawn.Cols[0].ID)}, {X: drawn.Var(0, drawn.Cols[1].ID)},
+			{X: facts.Var(1, facts.Cols[1].ID)}, {X: facts.Var(1, facts.Cols[2].ID)}})
+	for name, c := range map[string]struct {
+		by   []int
+		want float64
+	}{"of one input": {[]int{1, 2, 3}, 100}, "of both": {[]int{0, 1, 2, 3}, 1000}} {
+		var by []ra.ColumnID
+		for _, i := range c.by {
+			by = append(by, all.Cols[i].ID)
+		}
+		groups, err := b.Aggregate(all, by, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := New().Rows(groups); got != c.want {
+			t.Errorf("%s: %g groups, not %g", name, got, c.want)
+		}
+	}
+}
