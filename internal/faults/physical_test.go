@@ -67,6 +67,8 @@ func init() {
 			"max(st.in, t.begin)+waits", sites + "TestSimulate"},
 		{"the most frequent value is spread", "optimizer/physical/even.go", "heaviest > out[0]", "heaviest > all",
 			sites + "TestSkew"},
+		{"rows of a halo are shares of no rows", "optimizer/physical/floats.go", "math.Max(1, float64(total(before)))",
+			"math.Max(0, float64(total(before)))", sites + "TestNoRows"},
 		{"a site gathers what it sends", "optimizer/physical/floats.go", "n.Op == Gather && s == n.Site:",
 			"n.Op == Gather && s < 0:", sites + "TestBusiest"},
 	}...)

@@ -114,6 +114,18 @@ func TestBusiest(t *testing.T) {
 	}
 }
 
+// TestNoRows: where so few rows are estimated that no site has one, an exchange that is needed by one still has a cost.
+func TestNoRows(t *testing.T) {
+	for _, op := range []Op{Bcast, Shuf, Gather, Halo} {
+		sent, received := crossings(&Node{Op: op}, []int64{0, 0}, []int64{1, 0}, 1, 1)
+		for _, rows := range append(sent, received...) {
+			if !(rows >= 0) {
+				t.Errorf("a site of a %v sends or receives %g rows", op, rows)
+			}
+		}
+	}
+}
+
 // TestUnitOfTime: a plan does not depend on how long a step takes: with all rates divided, and the fixed time
 // multiplied, by a million or a million of millions the same one is found.
 func TestUnitOfTime(t *testing.T) {

@@ -1,6 +1,7 @@
 package physical
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 
@@ -116,7 +117,7 @@ func crossings(n *Node, before, after []int64, all, crossing int64) (sent, recei
 	if crossing == 0 {
 		return sent, received
 	}
-	share, from := float64(crossing)/float64(all), float64(total(before))
+	share, from := float64(crossing)/float64(all), math.Max(1, float64(total(before))) // estimates may know of no rows
 	for s := range before {
 		switch {
 		case n.Op == Bcast:
