@@ -5,6 +5,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/relgrad/relgrad/internal/lists"
 )
 
 // impossible is the cost of what cannot be. Sums of it stay below 2^63.
@@ -25,7 +27,13 @@ type table struct {
 // found each time.
 func minSum(ctx context.Context, sizes []int, terms []*table, most int) (choice []int, least int64, fixed int,
 	err error) {
-	e := &elimination{sizes: sizes, most: most, often: make([]int, len(sizes))}
+	fewer, terms, kept := reduced(sizes, terms)
+	e := &elimination{sizes: fewer, all: sizes, most: most, often: make([]int, len(sizes))}
+	defer func() {
+		for v := range choice {
+			choice[v] = kept[v][choice[v]]
+		}
+	}()
 	if choice, least, fixed, err = e.run(ctx, terms, nil); err != nil || fixed == 0 {
 		return choice, least, fixed, err
 	}
@@ -47,6 +55,7 @@ const mostVain = 3
 // elimination is a sum that is made least.
 type elimination struct {
 	sizes  []int
+	all    []int // sizes before some choices were left out, by which variables are ordered and fixed
 	most   int
 	often  []int      // how often each variable has been fixed
 	of     [][]*table // by variable: the tables that are left and that it is in
@@ -121,7 +130,7 @@ func (e *elimination) add(t *table) {
 }
 
 // measure counts the cells of the table that would be left without v.
-func (e *elimination) measure(v int) { e.cells[v] = spanned(e.sizes, without(e.of[v], v), e.most) }
+func (e *elimination) measure(v int) { e.cells[v] = spanned(e.all, without(e.of[v], v), e.most) }
 
 // replace takes tables away, or replaces them.
 func (e *elimination) replace(of []*table, by func(t *table) *table) {
@@ -272,16 +281,13 @@ type level struct {
 
 // turn puts the choices of v last, without those that need not be tried, and returns how many these are.
 func (f *fold) turn(sizes []int, of []*table, v int) int {
-	choices := make([][]int64, sizes[v])
-	for _, t := range of {
-		after := t.step(sizes, v)
-		for i := 0; i < len(t.cost); i += after {
-			c := i / after % len(choices)
-			choices[c] = append(choices[c], t.cost[i:i+after]...)
-		}
-	}
+	choices := byChoice(sizes, of, v)
 	if len(f.out.cost) > len(choices) {
-		choices = undominated(choices)
+		var some [][]int64
+		for _, c := range undominated(choices, nil) {
+			some = append(some, choices[c])
+		}
+		choices = some
 	}
 	begin, n := 0, len(choices)
 	for _, t := range of {
@@ -297,17 +303,44 @@ func (f *fold) turn(sizes []int, of []*table, v int) int {
 	return n
 }
 
-// undominated are the choices that are cheaper than each other one somewhere; of equal ones the first.
-func undominated(choices [][]int64) (out [][]int64) {
+// byChoice lists the costs of each choice of v, one table's after the other's.
+func byChoice(sizes []int, of []*table, v int) [][]int64 {
+	rows := 0
+	for _, t := range of {
+		rows += len(t.cost) / sizes[v]
+	}
+	out, all := make([][]int64, sizes[v]), make([]int64, rows*sizes[v])
+	for c := range out {
+		out[c] = all[c*rows : c*rows : (c+1)*rows]
+	}
+	for _, t := range of {
+		after, c := t.step(sizes, v), 0
+		for i := 0; i < len(t.cost); i += after {
+			out[c] = append(out[c], t.cost[i:i+after]...)
+			if c++; c == len(out) {
+				c = 0
+			}
+		}
+	}
+	return out
+}
+
+// undominated are the choices that are cheaper than each other one somewhere. Of equal ones the first is meant: with
+// the ends of tables among the costs, a choice is left out for the sake of a later one only if that is cheaper
+// whatever the others are, as it is where it costs less in all of a table.
+func undominated(choices [][]int64, ends []int) (out []int) {
 	gone := make([]bool, len(choices))
 	for c, cost := range choices {
 		for o, other := range choices {
-			if gone[c] = o != c && !gone[o] && nowhereCheaper(cost, other); gone[c] {
+			if o == c || gone[o] || !nowhereCheaper(cost, other) {
+				continue
+			}
+			if gone[c] = o < c || ends == nil || dearer(cost, other, ends); gone[c] {
 				break
 			}
 		}
 		if !gone[c] {
-			out = append(out, cost)
+			out = append(out, c)
 		}
 	}
 	return out
@@ -321,6 +354,72 @@ func nowhereCheaper(cost, other []int64) bool {
 		}
 	}
 	return true
+}
+
+// dearer reports whether costs are above others in all of some table.
+func dearer(cost, other []int64, ends []int) bool {
+	begin := 0
+	for _, end := range ends {
+		all := true
+		for i := begin; i < end && all; i++ {
+			all = cost[i] > other[i]
+		}
+		if all {
+			return true
+		}
+		begin = end
+	}
+	return false
+}
+
+// reduced leaves out choices that another one makes needless, whatever the choices of the other variables are. It
+// returns what is left: sizes, tables, and the choices that are kept.
+func reduced(sizes []int, terms []*table) (fewer []int, left []*table, kept [][]int) {
+	fewer, left, kept = slices.Clone(sizes), slices.Clone(terms), make([][]int, len(sizes))
+	in := make([][]int, len(sizes)) // by variable: the tables that it is in
+	for i, t := range terms {
+		for _, v := range t.vars {
+			in[v] = append(in[v], i)
+		}
+	}
+	for v, n := range sizes {
+		for c := range n {
+			kept[v] = append(kept[v], c)
+		}
+	}
+	for again := true; again; {
+		again = false
+		for v := range sizes {
+			of, ends, end := make([]*table, len(in[v])), make([]int, len(in[v])), 0
+			for k, i := range in[v] {
+				of[k] = left[i]
+				end += len(left[i].cost) / fewer[v]
+				ends[k] = end
+			}
+			keep := undominated(byChoice(fewer, of, v), ends)
+			if len(keep) == fewer[v] {
+				continue
+			}
+			again = true
+			for k, i := range in[v] {
+				left[i] = of[k].only(fewer, v, keep)
+			}
+			fewer[v] = len(keep)
+			kept[v] = lists.Map(keep, func(c int) int { return kept[v][c] })
+		}
+	}
+	return fewer, left, kept
+}
+
+// only is a table with some choices of v.
+func (t *table) only(sizes []int, v int, keep []int) *table {
+	out, after := &table{vars: t.vars}, t.step(sizes, v)
+	for i := 0; i < len(t.cost); i += sizes[v] * after {
+		for _, c := range keep {
+			out.cost = append(out.cost, t.cost[i+c*after:i+(c+1)*after]...)
+		}
+	}
+	return out
 }
 
 // order orders the other variables: those that are in few tables come last, so that little is added for each cell.
