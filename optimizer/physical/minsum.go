@@ -62,6 +62,7 @@ type elimination struct {
 	cells  []int      // by variable: of the table that its elimination would make, most + 1 where it is larger
 	choice []int
 	least  int64 // of tables that have no variables left
+	fold   fold
 }
 
 // removed is a variable that has been eliminated from tables.
@@ -106,7 +107,7 @@ func (e *elimination) run(ctx context.Context, terms []*table, known []int) (cho
 		}
 		of := e.of[best]
 		left[best], steps = true, append(steps, removed{best, of})
-		out := eliminated(e.sizes, of, best)
+		out := e.fold.eliminated(e.sizes, of, best)
 		e.replace(of, nil)
 		e.add(out)
 		for _, v := range out.vars {
@@ -240,14 +241,35 @@ func cheapest(sizes []int, of []*table, v int, choice []int) (best int) {
 	return best
 }
 
+// fold eliminates a variable. It keeps its memory for the next one.
+type fold struct {
+	out      *table
+	tables   [][]int64 // with the choices of the variable last
+	at       []int     // of each table: where those are that belong to what is chosen
+	levels   []level
+	choices  []int64
+	turned   []int64
+	sums     []int64
+	distance []int
+}
+
+// level is a variable that is chosen.
+type level struct {
+	size  int
+	steps []int // of each table: the distance of its choices
+	step  int   // in the table that is left
+	adds  []int // the tables that wait for it
+	sum   []int64
+}
+
 // eliminated is the table that is left of tables when the best choice of v is taken. Tables are added one variable
 // after the other: when all variables of a table but v are chosen, the costs of v's choices there are added to the sum,
 // once for all choices of the variables that come after. Choices of v that cost no less than another one everywhere
 // are left out.
-func eliminated(sizes []int, of []*table, v int) *table {
+func (f *fold) eliminated(sizes []int, of []*table, v int) *table {
 	out := &table{vars: without(of, v)}
 	out.cost = make([]int64, spanned(sizes, out.vars, math.MaxInt))
-	f := &fold{out: out, at: make([]int, len(of))}
+	f.out, f.at = out, append(f.at[:0], make([]int, len(of))...)
 	n := f.turn(sizes, of, v)
 	f.order(sizes, of, n)
 	sum := make([]int64, n)
@@ -262,56 +284,41 @@ func eliminated(sizes []int, of []*table, v int) *table {
 	return out
 }
 
-// fold is the elimination of a variable in progress.
-type fold struct {
-	out    *table
-	tables [][]int64 // with the choices of the variable last
-	at     []int     // of each table: where those are that belong to what is chosen
-	levels []level
-}
-
-// level is a variable that is chosen.
-type level struct {
-	size  int
-	steps []int // of each table: the distance of its choices
-	step  int   // in the table that is left
-	adds  []int // the tables that wait for it
-	sum   []int64
-}
-
 // turn puts the choices of v last, without those that need not be tried, and returns how many these are.
 func (f *fold) turn(sizes []int, of []*table, v int) int {
-	choices := byChoice(sizes, of, v)
-	if len(f.out.cost) > len(choices) {
-		var some [][]int64
+	choices := f.byChoice(sizes, of, v)
+	if len(f.out.cost) > 4*len(choices) {
+		some := choices[:0]
 		for _, c := range undominated(choices, nil) {
 			some = append(some, choices[c])
 		}
 		choices = some
 	}
-	begin, n := 0, len(choices)
+	begin, n, at := 0, len(choices), 0
+	f.tables, f.turned = f.tables[:0], slices.Grow(f.turned[:0], n*len(choices[0]))[:n*len(choices[0])]
 	for _, t := range of {
 		rows := len(t.cost) / sizes[v]
-		turned := make([]int64, rows*n)
+		turned := f.turned[at : at+rows*n]
 		for c, cost := range choices {
 			for r, x := range cost[begin : begin+rows] {
 				turned[r*n+c] = x
 			}
 		}
-		f.tables, begin = append(f.tables, turned), begin+rows
+		f.tables, begin, at = append(f.tables, turned), begin+rows, at+rows*n
 	}
 	return n
 }
 
 // byChoice lists the costs of each choice of v, one table's after the other's.
-func byChoice(sizes []int, of []*table, v int) [][]int64 {
+func (f *fold) byChoice(sizes []int, of []*table, v int) [][]int64 {
 	rows := 0
 	for _, t := range of {
 		rows += len(t.cost) / sizes[v]
 	}
-	out, all := make([][]int64, sizes[v]), make([]int64, rows*sizes[v])
+	f.choices = slices.Grow(f.choices[:0], rows*sizes[v])
+	out := make([][]int64, sizes[v])
 	for c := range out {
-		out[c] = all[c*rows : c*rows : (c+1)*rows]
+		out[c] = f.choices[c*rows : c*rows : (c+1)*rows]
 	}
 	for _, t := range of {
 		after, c := t.step(sizes, v), 0
@@ -387,22 +394,28 @@ func reduced(sizes []int, terms []*table) (fewer []int, left []*table, kept [][]
 			kept[v] = append(kept[v], c)
 		}
 	}
-	for again := true; again; {
-		again = false
+	due, f := slices.Repeat([]bool{true}, len(sizes)), &fold{}
+	for slices.Contains(due, true) {
 		for v := range sizes {
+			was := due[v]
+			if due[v] = false; !was || fewer[v] == 1 {
+				continue
+			}
 			of, ends, end := make([]*table, len(in[v])), make([]int, len(in[v])), 0
 			for k, i := range in[v] {
 				of[k] = left[i]
 				end += len(left[i].cost) / fewer[v]
 				ends[k] = end
 			}
-			keep := undominated(byChoice(fewer, of, v), ends)
+			keep := undominated(f.byChoice(fewer, of, v), ends)
 			if len(keep) == fewer[v] {
 				continue
 			}
-			again = true
 			for k, i := range in[v] {
 				left[i] = of[k].only(fewer, v, keep)
+				for _, u := range of[k].vars {
+					due[u] = u != v || due[u]
+				}
 			}
 			fewer[v] = len(keep)
 			kept[v] = lists.Map(keep, func(c int) int { return kept[v][c] })
@@ -424,19 +437,23 @@ func (t *table) only(sizes []int, v int, keep []int) *table {
 
 // order orders the other variables: those that are in few tables come last, so that little is added for each cell.
 func (f *fold) order(sizes []int, of []*table, n int) {
-	in := map[int]int{}
-	for _, t := range of {
-		for _, u := range t.vars {
-			in[u]++
+	in := func(u int) (many int) {
+		for _, t := range of {
+			if slices.Contains(t.vars, u) {
+				many++
+			}
 		}
+		return many
 	}
 	vars := slices.Clone(f.out.vars)
 	slices.SortStableFunc(vars, func(a, b int) int {
-		return cmp.Or(cmp.Compare(in[b], in[a]), cmp.Compare(sizes[a], sizes[b]))
+		return cmp.Or(cmp.Compare(in(b), in(a)), cmp.Compare(sizes[a], sizes[b]))
 	})
-	f.levels = make([]level, len(vars))
+	f.levels, f.sums = make([]level, len(vars)), slices.Grow(f.sums[:0], n*len(vars))
+	f.distance = append(f.distance[:0], make([]int, len(of)*len(vars))...)
 	for k, u := range vars {
-		f.levels[k] = level{size: sizes[u], step: f.out.step(sizes, u), steps: make([]int, len(of)), sum: make([]int64, n)}
+		f.levels[k] = level{size: sizes[u], step: f.out.step(sizes, u), sum: f.sums[n*k : n*(k+1)],
+			steps: f.distance[len(of)*k : len(of)*(k+1)]}
 	}
 	for i, t := range of {
 		last, step := -1, n

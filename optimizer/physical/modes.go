@@ -232,20 +232,22 @@ func (s *search) run(v *vertex, in []int) (out []mode) {
 	s.stats.as(local, local, func() {
 		first := s.costs.working(work(local, s.stats))
 		for _, to := range s.targets(v) {
-			if v.at(to).within(v.relation.Key) {
-				cost := min(first+s.adding(local, v.places[to]), impossible)
-				cost = min(cost+s.moving(local, v.places[to]), impossible)
-				out = append(out, mode{in: in, parts: true, out: to, cost: cost})
+			if !v.at(to).within(v.relation.Key) {
+				continue
 			}
+			cost := int64(impossible)
+			if parts := s.exchange(v, local, to); parts != nil {
+				cost = min(first+s.adding(parts, v.places[to]), impossible)
+				cost = min(cost+s.paid(parts), impossible)
+			}
+			out = append(out, mode{in: in, parts: true, out: to, cost: cost})
 		}
 	})
 	return out
 }
 
-// adding is what it costs to add up parts where they come together.
-func (s *search) adding(local, to *Node) (cost int64) {
-	parts := exchange(local, to.Place)
-	parts.Place, _ = derive(parts, s.plan.Sites)
+// adding is what it costs to add up parts where they have come together.
+func (s *search) adding(parts, to *Node) (cost int64) {
 	last := &Node{RA: to.RA, Inputs: []*Node{parts}, Place: to.Place}
 	s.stats.as(last, to, func() { cost = s.costs.working(work(last, s.stats)) })
 	return cost

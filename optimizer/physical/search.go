@@ -139,6 +139,7 @@ type vertex struct {
 	states   []int   // where the relation may lie when it is read
 	places   []*Node // the relation by the number of a placement
 	moves    [][]int64
+	routes   []*Node // the exchange that brings rows to a placement, wherever they lie; nil: not known yet
 	spreads  []spreading
 	few      map[int]bool // of placements where rows are needed: whether these are few
 	built    *Node
@@ -184,7 +185,7 @@ func (s *search) place(v *vertex, p Placement) int {
 	}
 	n := &Node{RA: v.relation, Place: p, links: v.links}
 	s.stats.remember(n)
-	v.places, v.moves = append(v.places, n), append(v.moves, nil)
+	v.places, v.moves, v.routes = append(v.places, n), append(v.moves, nil), append(v.routes, nil)
 	return len(v.places) - 1
 }
 
@@ -210,18 +211,74 @@ func (s *search) by(v *vertex, ids []ra.ColumnID) int {
 
 // moved is what it costs to bring rows from one placement to another.
 func (s *search) moved(v *vertex, from, to int) int64 {
+	if from == to {
+		return 0
+	}
 	for len(v.moves[from]) <= to {
 		v.moves[from] = append(v.moves[from], unknown)
 	}
 	cost := &v.moves[from][to]
 	if *cost == unknown {
-		*cost = s.moving(v.places[from], v.places[to])
+		*cost = impossible
+		if x := s.exchange(v, v.places[from], to); x != nil {
+			*cost = s.paid(x)
+		}
 	}
 	return *cost
 }
 
 // unknown stands for a cost.
 const unknown = -1
+
+// exchange brings rows to a placement; nil: none does. It holds until the next one.
+func (s *search) exchange(v *vertex, n *Node, to int) *Node {
+	halo := v.at(to).Kind == Needed
+	if n.Place.Kind == Needed || halo && (n.Place.Partial || !n.Place.once()) {
+		return nil
+	}
+	x := s.route(v, to)
+	if x == nil || !n.Place.Partial {
+		if x != nil {
+			x.Inputs[0] = n
+		}
+		return x
+	}
+	parts := *x
+	parts.Inputs = []*Node{n}
+	if parts.Place = parts.exchanged(x.Place); parts.unspreadable() != nil {
+		return nil
+	}
+	return &parts
+}
+
+// route is the exchange that brings rows to a placement, nil where there is none.
+func (s *search) route(v *vertex, to int) *Node {
+	if v.routes[to] == nil {
+		v.routes[to] = &Node{}
+		lie := &Node{RA: v.relation, links: v.links, Place: Placement{Kind: Anywhere}}
+		if x := exchange(lie, v.at(to)); x != nil && x != lie {
+			var err error
+			// an operator may tell of fewer equal columns than a SHUF does
+			if x.Place, err = derive(x, s.plan.Sites); err == nil && x.Place.Equal(v.at(to)) {
+				v.routes[to] = x
+				s.stats.rows[x] = s.stats.Rows(v.places[to])
+			}
+		}
+	}
+	if x := v.routes[to]; x.exchange() {
+		return x
+	}
+	return nil
+}
+
+// paid is the cost of an exchange.
+func (s *search) paid(x *Node) int64 {
+	m, err := predict(x, s.stats)
+	if err != nil {
+		return impossible
+	}
+	return s.costs.moving(m)
+}
 
 // remembered are statistics that are asked for again and again.
 type remembered struct {
@@ -298,39 +355,6 @@ func exchange(n *Node, to Placement) *Node {
 		out.By = append(out.By, same[0])
 	}
 	return out
-}
-
-// moving is what it costs to bring rows to where others of the relation lie.
-func (s *search) moving(n, to *Node) (cost int64) {
-	x := exchange(n, to.Place)
-	if x == n {
-		return 0
-	}
-	if x == nil {
-		return impossible
-	}
-	reached, err := derive(x, s.plan.Sites)
-	if err != nil {
-		return impossible
-	}
-	x.Place = reached
-	reached.Partial, reached.Sums = to.Place.Partial, to.Place.Sums
-	if !reached.Equal(to.Place) { // an operator may tell of fewer equal columns than a SHUF does
-		return impossible
-	}
-	predicted := func() {
-		if m, err := predict(x, s.stats); err != nil {
-			cost = impossible
-		} else {
-			cost = s.costs.moving(m)
-		}
-	}
-	if x.Place.Partial { // it has other rows
-		predicted()
-	} else {
-		s.stats.as(x, to, predicted)
-	}
-	return cost
 }
 
 // choose finds the state and the mode of each vertex.
