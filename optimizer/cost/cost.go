@@ -252,6 +252,9 @@ func (m *Model) distinct(n *ra.Node, c kernels.Col) float64 {
 	return m.distinctCol(n.Inputs[c.Input], c.ID)
 }
 
+// Values estimates how many distinct values a column of n has.
+func (m *Model) Values(n *ra.Node, id ra.ColumnID) float64 { return m.distinctCol(n, id) }
+
 // distinctCol estimates the number of distinct values of a column. A key of one column has as many as rows, a part of a
 // longer key a root of that. A column of an input has as many as there, one that is equated with a key as many as the
 // key.

@@ -61,7 +61,8 @@ func (c Costs) stats(p *ra.Plan, on Sites) (Stats, func(of *ra.Node, by []ra.Col
 func (c Costs) estimated(sites int) Even {
 	model := cost.New()
 	model.Tables = c.Cluster.Tables
-	out := Even{Sites: sites, Count: func(n *ra.Node) int64 { return int64(math.Round(min(model.Rows(n), 1<<50))) }}
+	out := Even{Sites: sites, Values: model.Values,
+		Count: func(n *ra.Node) int64 { return int64(math.Round(min(model.Rows(n), 1<<50))) }}
 	for _, t := range c.Cluster.Tables {
 		if t.Heaviest != nil {
 			out.Heaviest = model.Heaviest

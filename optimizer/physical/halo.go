@@ -143,32 +143,71 @@ func spare(n *Node) error {
 	return nil
 }
 
-// needed estimates how many rows each site needs: the different ones that as many draws find as the partner has rows
-// there. Where columns do not tell the rows apart, nothing is known.
+// needed estimates how many rows each site needs: those of the different keys that as many draws find as the partner
+// has rows there. Where the columns do not tell the rows apart, each key has as many.
 func (e Even) needed(n *Node) []int64 {
 	need, of := n.Place.Need, n.Relation()
-	all := e.Count(of)
+	all, keys := e.Count(of), e.keys(of, need)
+	least, most := e.bounds(need, keys)
 	out := e.Rows(&Node{RA: need.Of, Place: need.At})
-	own := !slices.ContainsFunc(of.Unique, func(id ra.ColumnID) bool {
-		return !slices.ContainsFunc(need.Pairs, func(p Pair) bool { return p.Own == id })
-	})
-	here := all // of these each row has its place at one site
-	on := lists.Map(need.Pairs, func(p Pair) ra.ColumnID { return p.Partner })
-	if need.At.Kind == By && need.At.within(on) {
-		here = (all + int64(e.Sites) - 1) / int64(e.Sites)
-	}
 	for s, draws := range out {
 		switch {
 		case draws == 0 || all == 0:
 			out[s] = 0
-		case !own:
+		case keys <= 1:
 			out[s] = all
 		default:
-			found := float64(all) * -math.Expm1(float64(draws)*math.Log1p(-1/float64(all)))
-			out[s] = min(int64(math.Ceil(found)), here, draws)
+			found := keys * -math.Expm1(float64(draws)*math.Log1p(-1/keys))
+			found = math.Min(math.Max(found, least), math.Min(float64(draws), most))
+			out[s] = int64(math.Ceil(found * (float64(all) / keys)))
 		}
 	}
 	return out
+}
+
+// keys is how many different keys the rows have by which a partner finds them: 1 where it is not known.
+func (e Even) keys(of *ra.Node, need *Need) float64 {
+	all := float64(e.Count(of))
+	if own := lists.Map(need.Pairs, func(p Pair) ra.ColumnID { return p.Own }); !slices.ContainsFunc(of.Unique,
+		func(id ra.ColumnID) bool { return !slices.Contains(own, id) }) {
+		return all
+	}
+	out := 1.0
+	for _, p := range need.Pairs {
+		if e.Values != nil {
+			out *= math.Max(1, e.Values(of, p.Own))
+		}
+	}
+	return math.Min(math.Round(out), all)
+}
+
+// bounds are how many of a partner's keys a site finds at least, if it has so many rows, and at most. Where the keys
+// are what the partner is spread by each has its place at one site. Rows that lie together, for they are equal in these
+// columns, have different keys if both tell the rows apart. Of all combinations of values the hash spreads neighbours,
+// so that rows at a site have different values of each column.
+func (e Even) bounds(need *Need, keys float64) (least, most float64) {
+	at, of := need.At, &Node{RA: need.Of, Place: need.At}
+	on := lists.Map(need.Pairs, func(p Pair) ra.ColumnID { return p.Partner })
+	spread := func(id ra.ColumnID) bool {
+		return slices.ContainsFunc(at.By, func(s Same) bool { return slices.Contains(s, id) })
+	}
+	without := func(ids []ra.ColumnID, has func(ra.ColumnID) bool) bool {
+		return slices.ContainsFunc(ids, func(id ra.ColumnID) bool { return !has(id) })
+	}
+	if most = keys; at.Kind == By && at.within(on) {
+		most = math.Ceil(keys / float64(e.Sites))
+	}
+	if e.Values == nil || at.Kind != By || len(need.Of.Unique) == 0 {
+		return 0, most
+	}
+	rows := e.Count(need.Of)
+	switch {
+	case !without(on, spread) && math.Round(e.cells(of)) <= float64(rows):
+		return most, most
+	case !without(need.Of.Unique, func(id ra.ColumnID) bool { return spread(id) || slices.Contains(on, id) }):
+		return math.Floor(float64(rows) / math.Max(1, float64(e.different(of, rows)))), most
+	}
+	return 0, most
 }
 
 // near estimates how many rows lie where they are needed.
