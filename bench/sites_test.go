@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"math"
+	"os"
 	"strings"
 	"testing"
 )
@@ -61,5 +62,16 @@ func TestSitesReport(t *testing.T) {
 	text = SitesReport([]*SitesResult{res})
 	if missed := res.Missed(); len(missed) != 2 || !strings.Contains(text, "**no**: BCAST moves too much") {
 		t.Errorf("%q\n%s", missed, text)
+	}
+}
+
+// TestSitesPage: the measured page has the comparisons with the papers as they are now.
+func TestSitesPage(t *testing.T) {
+	text, err := os.ReadFile("SITES.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), "\n"+papers) {
+		t.Error("SITES.md has other comparisons than papers.md")
 	}
 }

@@ -4,7 +4,7 @@
 //
 // Data and Surface say what a test needs beyond the repository. Where it is absent the test is skipped with
 // a line that starts with "needs data:" and the like, which the summary of make test collects. CSV reads a file of it,
-// Command builds relgrad.
+// Command builds relgrad. Row holds a page to what a test finds.
 //
 // # Invariants
 //
@@ -113,4 +113,17 @@ func Absent(t testing.TB, name, why string) {
 		t.Fatalf("needs %s: %s (RELGRAD_REQUIRE asks for it)", name, why)
 	}
 	t.Skipf("needs %s: %s", name, why)
+}
+
+// Row checks that a page, named from the repository's root, has a row of a table with these cells: what a test finds is
+// what the page says.
+func Row(t testing.TB, page string, cells ...string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(Root(), page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if row := "| " + strings.Join(cells, " | ") + " |"; !strings.Contains(string(text), "\n"+row+"\n") {
+		t.Errorf("%s has no row\n%s", page, row)
+	}
 }
