@@ -22,6 +22,19 @@ type Need struct {
 	Pairs []Pair
 }
 
+// columns are those of the relation that is sent, and of the partner.
+func (w *Need) columns() (own, partner []ra.ColumnID) {
+	for _, p := range w.Pairs {
+		own, partner = append(own, p.Own), append(partner, p.Partner)
+	}
+	return own, partner
+}
+
+// covers reports whether all columns of a key are among some.
+func covers(columns, key []ra.ColumnID) bool {
+	return !slices.ContainsFunc(key, func(id ra.ColumnID) bool { return !slices.Contains(columns, id) })
+}
+
 // Pair are columns that the join equates: one of the relation that is sent, one of the partner.
 type Pair struct{ Own, Partner ra.ColumnID }
 
@@ -168,8 +181,7 @@ func (e Even) needed(n *Node) []int64 {
 // keys is how many different keys the rows have by which a partner finds them: 1 where it is not known.
 func (e Even) keys(of *ra.Node, need *Need) float64 {
 	all := float64(e.Count(of))
-	if own := lists.Map(need.Pairs, func(p Pair) ra.ColumnID { return p.Own }); !slices.ContainsFunc(of.Unique,
-		func(id ra.ColumnID) bool { return !slices.Contains(own, id) }) {
+	if own, _ := need.columns(); covers(own, of.Unique) {
 		return all
 	}
 	out := 1.0
@@ -187,13 +199,8 @@ func (e Even) keys(of *ra.Node, need *Need) float64 {
 // so that rows at a site have different values of each column.
 func (e Even) bounds(need *Need, keys float64) (least, most float64) {
 	at, of := need.At, &Node{RA: need.Of, Place: need.At}
-	on := lists.Map(need.Pairs, func(p Pair) ra.ColumnID { return p.Partner })
-	spread := func(id ra.ColumnID) bool {
-		return slices.ContainsFunc(at.By, func(s Same) bool { return slices.Contains(s, id) })
-	}
-	without := func(ids []ra.ColumnID, has func(ra.ColumnID) bool) bool {
-		return slices.ContainsFunc(ids, func(id ra.ColumnID) bool { return !has(id) })
-	}
+	_, on := need.columns()
+	spread := slices.Concat(at.By...)
 	if most = keys; at.Kind == By && at.within(on) {
 		most = math.Ceil(keys / float64(e.Sites))
 	}
@@ -202,9 +209,9 @@ func (e Even) bounds(need *Need, keys float64) (least, most float64) {
 	}
 	rows := e.Count(need.Of)
 	switch {
-	case !without(on, spread) && math.Round(e.cells(of)) <= float64(rows):
+	case covers(spread, on) && math.Round(e.cells(of)) <= float64(rows):
 		return most, most
-	case !without(need.Of.Unique, func(id ra.ColumnID) bool { return spread(id) || slices.Contains(on, id) }):
+	case covers(slices.Concat(spread, on), need.Of.Unique):
 		return math.Floor(float64(rows) / math.Max(1, float64(e.different(of, rows)))), most
 	}
 	return 0, most
@@ -269,14 +276,18 @@ func (v *vertex) whole(p int) int {
 }
 
 // fewer reports whether by a tenth fewer rows are needed than all sites, or the partner's one, would have otherwise.
+// Where each key of several rows has its place at one site, a SHUF brings nearly the same.
 func (s *search) fewer(of *vertex, needed int) bool {
 	out, known := of.few[needed]
 	if !known {
 		all, to := s.stats.Rows(of.places[everywhere]), of.places[needed]
-		if at := to.Place.Need.At; at.Kind == Single {
+		at := to.Place.Need.At
+		if at.Kind == Single {
 			all = all[:1]
 		}
-		out = total(s.stats.Rows(to)) <= total(all)/10*9
+		own, on := to.Place.Need.columns()
+		shuffled := at.Kind == By && at.within(on) && !covers(own, of.relation.Unique)
+		out = !shuffled && total(s.stats.Rows(to)) <= total(all)/10*9
 		of.few[needed] = out
 	}
 	return out

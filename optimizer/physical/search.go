@@ -192,7 +192,8 @@ func (s *search) place(v *vertex, p Placement) int {
 // at is a placement by its number.
 func (v *vertex) at(place int) Placement { return v.places[place].Place }
 
-// by is the placement of a relation after a SHUF.
+// by is the placement of a relation after a SHUF; everywhere if none spreads the rows. By columns of one value all
+// would lie at one site, which is tried without a SHUF.
 func (s *search) by(v *vertex, ids []ra.ColumnID) int {
 	for _, known := range v.spreads {
 		if slices.Equal(known.by, ids) {
@@ -203,7 +204,10 @@ func (s *search) by(v *vertex, ids []ra.ColumnID) int {
 	out := everywhere
 	if checkSpread(v.relation, ids, n.Fn, s.plan.Sites) == nil {
 		p, _ := derive(n, s.plan.Sites)
-		out = s.place(v, p)
+		at := s.stats.Rows(&Node{RA: v.relation, Place: p, links: v.links})
+		if at[0] < 2 || at[0] < total(at) || s.plan.Sites == 1 {
+			out = s.place(v, p)
+		}
 	}
 	v.spreads = append(v.spreads, spreading{ids, out})
 	return out
