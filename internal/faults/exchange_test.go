@@ -5,7 +5,7 @@ const (
 	atSites    = "./internal/gradtest -run=TestSites -timeout=30s"
 	network    = "./executor/device -run=TestExchange -timeout=10s"
 	ended      = "./executor -run=TestOneSiteFails -timeout=60s"
-	bound      = "./kernels/cpu -run=TestBound|TestNodes|TestSplit -timeout=60s"
+	bound      = "./kernels/cpu -run=TestBound$|TestBoundRefused|TestNodes|TestSplit -timeout=60s"
 	boundSites = "./executor -run=TestBoundSites -timeout=60s"
 	received   = "./executor -run=TestPartsHaveTheirSite|TestReplicatedResult"
 	nullMoves  = "./executor -run=TestNullMoves"
