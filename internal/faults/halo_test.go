@@ -55,7 +55,7 @@ func init() {
 		{"rows of a graph are counted where they do not lie", "optimizer/physical/measured.go",
 			"		out.rows[s]++\n", "		out.rows[0*s]++\n", "./optimizer/physical -run=TestMeasured"},
 		{"a value is counted once for all sites", "optimizer/physical/measured.go",
-			"before(int(s), v.I64()[r])", "before(0*int(s), v.I64()[r])", "./optimizer/physical -run=TestMeasured"},
+			"int(x)*k.Sites + int(s)", "int(x)*k.Sites + 0*int(s)", "./optimizer/physical -run=TestMeasured"},
 		{"NULL has a range", "optimizer/physical/function.go", "			if !c.IsNull(r) {\n", "			if r >= 0 {\n",
 			"./optimizer/physical -run=TestBalance"},
 		{"a gradient does not lie by its parameter's ranges", "optimizer/physical/compile.go",

@@ -21,26 +21,32 @@ const mostCells = 1 << 14
 // Choose finds the cheapest plan of a query. Rows are estimated. A graph that can be read is spread by hash or by
 // ranges, whichever costs less.
 func Choose(ctx context.Context, p *ra.Plan, on Sites, costs Costs) (*Choice, error) {
+	out, _, err := choose(ctx, p, on, costs)
+	return out, err
+}
+
+// choose is Choose, which tells by what statistics it chooses.
+func choose(ctx context.Context, p *ra.Plan, on Sites, costs Costs) (best *Choice, stats Stats, err error) {
 	if on.N < 1 || on.N > MostSites {
-		return nil, sqlerr.New(sqlerr.InvalidParameter, "a query runs at 1 to %d sites, not at %d", MostSites, on.N)
+		return nil, nil, sqlerr.New(sqlerr.InvalidParameter, "a query runs at 1 to %d sites, not at %d", MostSites, on.N)
 	}
 	if costs.Cells == 0 {
 		costs.Cells = mostCells
 	}
 	stats, byRanges := costs.stats(p, on)
-	best, err := Search(ctx, p, on, stats, costs)
+	best, err = Search(ctx, p, on, stats, costs)
 	if err != nil || byRanges == nil {
-		return best, err
+		return best, stats, err
 	}
 	on.Spread = byRanges
 	other, err := Search(ctx, p, on, stats, costs)
 	switch {
 	case err != nil && ctx.Err() == nil && sqlerr.Code(err) != sqlerr.Internal: // no such plan by ranges
-		return best, nil
+		return best, stats, nil
 	case err == nil && (float64(other.Cost)*other.unit < float64(best.Cost)*best.unit || other.Fits && !best.Fits):
 		best = other
 	}
-	return best, err
+	return best, stats, err
 }
 
 // stats are estimates, from the numbers of different values where tables can be read. Where there is a graph among them
@@ -50,11 +56,12 @@ func (c Costs) stats(p *ra.Plan, on Sites) (Stats, func(of *ra.Node, by []ra.Col
 		return c.estimated(on.N), nil
 	}
 	byRanges := ranges(p, on.N, on.Owned, on.Read)
-	c.Cluster.Tables = sizes(p, on.Read)
-	if byRanges == nil {
-		return c.estimated(on.N), nil
+	out := newMeasured(Even{Sites: on.N}, on.Read)
+	c.Cluster.Tables = out.sizes(p)
+	if out.Even = c.estimated(on.N); byRanges == nil {
+		return out.Even, nil
 	}
-	return newMeasured(c.estimated(on.N), on.Read), byRanges
+	return out, byRanges
 }
 
 // estimated counts rows as the optimizer does.
@@ -78,11 +85,10 @@ func Explain(ctx context.Context, p *ra.Plan, on Sites, costs Costs) (string, er
 	if err != nil {
 		return "", err
 	}
-	found, err := Choose(ctx, p, on, costs)
+	found, stats, err := choose(ctx, p, on, costs)
 	if err != nil {
 		return "", err
 	}
-	stats, _ := costs.stats(p, on)
 	r := &report{Choice: found, costs: costs, stats: stats, notes: map[*Node]string{},
 		at: make([]float64, on.N)}
 	r.costs.flow = newFlow(found.Plan)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/relgrad/relgrad/column"
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer/cost"
 	"github.com/relgrad/relgrad/ra"
@@ -19,8 +20,34 @@ type Measured struct {
 	// Read is a column of a table; nil: it cannot be read. It is asked for a column each time.
 	Read func(t *ra.Table, col int) *column.Column
 
-	counts map[string]*counted
-	lying  map[string][]int32 // by table, columns and function: the sites of its rows
+	counts  map[counting]*counted
+	lying   map[counting][]int32 // the sites of a table's rows
+	values  map[counting]*distinct
+	origins map[*ra.Node][]origin
+	fns     []Function
+}
+
+// counting is what has been counted: rows of a table that lie at one site, or by a function of columns, the last of
+// which may be the one whose values are counted; own is the function of these. Functions have numbers.
+type counting struct {
+	schema, table, cols string
+	kind                Kind
+	site, fn, own       int
+	values              bool
+}
+
+// distinct are the different values of a column.
+type distinct struct {
+	of    []int32         // by row: the number of its value
+	all   *column.Column  // by number, NULL last
+	homes map[int][]int32 // by function: the site of each
+}
+
+// origin is the table of which rows are made, and its columns that some columns are.
+type origin struct {
+	ids  []ra.ColumnID
+	t    *ra.Table
+	cols []int
 }
 
 // counted are the rows of a table by where they lie, and the values of another of its columns.
@@ -34,7 +61,8 @@ type counted struct {
 
 // newMeasured has no counts yet.
 func newMeasured(e Even, read func(t *ra.Table, col int) *column.Column) *Measured {
-	return &Measured{Even: e, Read: read, counts: map[string]*counted{}, lying: map[string][]int32{}}
+	return &Measured{Even: e, Read: read, counts: map[counting]*counted{}, lying: map[counting][]int32{},
+		values: map[counting]*distinct{}, origins: map[*ra.Node][]origin{}}
 }
 
 // Rows implements Stats.
@@ -139,20 +167,30 @@ func (k *Measured) count(of *ra.Node, at Placement, value ra.ColumnID, own Funct
 	if value != 0 {
 		ids = append(ids, value)
 	}
-	t, cols := origin(of, ids)
+	t, cols := k.origin(of, ids)
 	if t == nil {
 		return nil
 	}
-	key := fmt.Sprint(t.Schema, ".", t.Name, cols, at, value != 0, own)
-	if c, ok := k.counts[key]; ok {
-		return c
+	key := counting{t.Schema, t.Name, fmt.Sprint(cols), at.Kind, at.Site, k.number(at.Fn), k.number(own), value != 0}
+	c, ok := k.counts[key]
+	if !ok {
+		c = k.tally(t, cols, at, value != 0, own)
+		k.counts[key] = c
 	}
-	k.counts[key] = k.counting(t, cols, at, value != 0, own)
-	return k.counts[key]
+	return c
 }
 
-// counting is count for columns of a table, the last of which has the values, if there are any.
-func (k *Measured) counting(t *ra.Table, cols []int, at Placement, values bool, own Function) *counted {
+// number is the number of a function.
+func (k *Measured) number(fn Function) int {
+	i := slices.IndexFunc(k.fns, fn.Equal)
+	if i < 0 {
+		i, k.fns = len(k.fns), append(k.fns, fn)
+	}
+	return i
+}
+
+// tally is count for columns of a table, the last of which has the values, if there are any.
+func (k *Measured) tally(t *ra.Table, cols []int, at Placement, values bool, own Function) *counted {
 	var read []*column.Column
 	for _, c := range cols {
 		v := k.Read(t, c)
@@ -164,8 +202,7 @@ func (k *Measured) counting(t *ra.Table, cols []int, at Placement, values bool, 
 	if len(read) == 0 {
 		return nil
 	}
-	rows := read[0].Len()
-	sites := slices.Repeat([]int32{int32(at.Site)}, rows)
+	sites := slices.Repeat([]int32{int32(at.Site)}, read[0].Len())
 	if at.Kind == By {
 		sites = k.sitesOf(t, cols[:len(at.By)], read, at.Fn)
 	}
@@ -176,21 +213,24 @@ func (k *Measured) counting(t *ra.Table, cols []int, at Placement, values bool, 
 	if !values {
 		return out
 	}
-	v := read[len(read)-1]
 	last := len(read) - 1
-	homes, before := k.sitesOf(t, cols[last:], read[last:], own), seenOf(v, k.Sites+1)
+	v := k.valuesOf(t, cols[last], read[last])
+	homes, null := k.homes(v, own), int32(v.all.Len()-1)
+	out.distinct = int64(null)
+	seen := make([]uint64, (v.all.Len()*k.Sites+63)/64) // a bit for each value and site
 	for r, s := range sites {
-		if homes[r] == s {
+		x := v.of[r]
+		here := homes[x] == s
+		if here {
 			out.stay++
 		}
-		if v.IsNull(r) || before(int(s), v.I64()[r]) {
+		bit := int(x)*k.Sites + int(s)
+		if x == null || seen[bit/64]>>(bit%64)&1 > 0 {
 			continue
 		}
-		if out.found[s]++; homes[r] == s {
+		seen[bit/64] |= 1 << (bit % 64)
+		if out.found[s]++; here {
 			out.near++
-		}
-		if !before(k.Sites, v.I64()[r]) {
-			out.distinct++
 		}
 	}
 	return out
@@ -198,40 +238,90 @@ func (k *Measured) counting(t *ra.Table, cols []int, at Placement, values bool, 
 
 // sitesOf are the sites of the rows of a table by a function of columns.
 func (k *Measured) sitesOf(t *ra.Table, cols []int, read []*column.Column, fn Function) []int32 {
-	key := fmt.Sprint(t.Schema, ".", t.Name, cols, fn)
-	if k.lying[key] == nil {
-		k.lying[key] = fn.Sites(read[:len(cols)], k.Sites)
+	key := counting{schema: t.Schema, table: t.Name, cols: fmt.Sprint(cols), fn: k.number(fn)}
+	out := k.lying[key]
+	switch {
+	case out != nil:
+	case len(cols) == 1:
+		v := k.valuesOf(t, cols[0], read[0])
+		homes := k.homes(v, fn)
+		out = lists.Map(v.of, func(x int32) int32 { return homes[x] })
+	default:
+		out = fn.Sites(read[:len(cols)], k.Sites)
 	}
-	return k.lying[key]
+	k.lying[key] = out
+	return out
 }
 
-// seenOf tells whether a site has been asked for a value of a column before: in a list of bits where the values lie
-// close enough together.
-func seenOf(v *column.Column, sites int) func(site int, x int64) bool {
-	if v.Len() > 0 {
-		least, most := slices.Min(v.I64()), slices.Max(v.I64())
-		if span := uint64(most-least) + 1; span > 0 && span <= uint64(64*v.Len()) {
-			bits := make([]uint64, (span*uint64(sites)+63)/64)
-			return func(site int, x int64) bool {
-				at := uint64(site)*span + uint64(x-least)
-				was := bits[at/64]>>(at%64)&1 > 0
-				bits[at/64] |= 1 << (at % 64)
-				return was
-			}
+// valuesOf finds the different values of a column.
+func (k *Measured) valuesOf(t *ra.Table, col int, read *column.Column) *distinct {
+	key := counting{schema: t.Schema, table: t.Name, cols: fmt.Sprint(col)}
+	out := k.values[key]
+	if out == nil {
+		out = different(read)
+		k.values[key] = out
+	}
+	return out
+}
+
+// homes are the sites of values by a function.
+func (k *Measured) homes(v *distinct, fn Function) []int32 {
+	n := k.number(fn)
+	if v.homes[n] == nil {
+		v.homes[n] = fn.Sites([]*column.Column{v.all}, k.Sites)
+	}
+	return v.homes[n]
+}
+
+// different numbers the values of a column of integers, by a list where they lie close enough together.
+func different(v *column.Column) *distinct {
+	out := &distinct{of: make([]int32, v.Len()), homes: map[int][]int32{}}
+	var all []int64
+	number := func(x int64, known *int32) {
+		if *known == 0 {
+			all = append(all, x)
+			*known = int32(len(all))
 		}
 	}
-	seen := map[[2]int64]bool{}
-	return func(site int, x int64) bool {
-		at := [2]int64{int64(site), x}
-		was := seen[at]
-		seen[at] = true
-		return was
+	least, known, many := near(v)
+	for r, x := range v.I64() {
+		switch {
+		case v.IsNull(r):
+			out.of[r] = -1
+		case known != nil:
+			number(x, &known[x-least])
+			out.of[r] = known[x-least] - 1
+		default:
+			n := many[x]
+			number(x, &n)
+			many[x], out.of[r] = n, n-1
+		}
 	}
+	out.all = column.New(kernels.Type{Kind: kernels.Int}, len(all)+1)
+	copy(out.all.I64(), all)
+	out.all.SetNull(len(all))
+	for r, x := range out.of {
+		if x < 0 {
+			out.of[r] = int32(len(all))
+		}
+	}
+	return out
+}
+
+// near is a list for the values of a column from the least on, or a map where that would be too long.
+func near(v *column.Column) (least int64, known []int32, many map[int64]int32) {
+	if v.Len() > 0 {
+		least = slices.Min(v.I64())
+		if span := uint64(slices.Max(v.I64())-least) + 1; span > 0 && span <= uint64(16*v.Len()) {
+			return least, make([]int32, span), nil
+		}
+	}
+	return 0, nil, map[int64]int32{}
 }
 
 // sizes are the rows of tables, and the different values of those columns of integers by which operators put rows
 // together.
-func sizes(p *ra.Plan, read func(*ra.Table, int) *column.Column) map[string]cost.Size {
+func (k *Measured) sizes(p *ra.Plan) map[string]cost.Size {
 	class, meets := classesOf(p), map[ra.ColumnID]bool{}
 	ra.Walk(func(n *ra.Node) {
 		for _, q := range n.Equi {
@@ -255,21 +345,15 @@ func sizes(p *ra.Plan, read func(*ra.Table, int) *column.Column) map[string]cost
 			if !meets[class.of(c.ID)] || c.Dep || c.Type.Kind != kernels.Int || n.TableCols[i] < 0 {
 				continue
 			}
-			v := read(n.Table, n.TableCols[i])
+			v := k.Read(n.Table, n.TableCols[i])
 			if v == nil || v.Kind() != column.I64 {
 				continue
 			}
-			size, before := out[n.Table.Name], seenOf(v, 1)
+			size := out[n.Table.Name]
 			if size.Values == nil {
 				size.Values = map[string]float64{}
 			}
-			different := 0
-			for r, x := range v.I64() {
-				if !v.IsNull(r) && !before(0, x) {
-					different++
-				}
-			}
-			size.Rows, size.Values[c.Name] = float64(v.Len()), float64(different)
+			size.Rows, size.Values[c.Name] = float64(v.Len()), float64(k.valuesOf(n.Table, n.TableCols[i], v).all.Len()-1)
 			out[n.Table.Name] = size
 		}
 	}, p.Nodes()...)
@@ -278,7 +362,19 @@ func sizes(p *ra.Plan, read func(*ra.Table, int) *column.Column) map[string]cost
 
 // origin finds the table of which a relation's rows are made, and its columns that columns of the relation are. Of the
 // inputs of a join it is that of which the table is largest.
-func origin(n *ra.Node, ids []ra.ColumnID) (t *ra.Table, cols []int) {
+func (k *Measured) origin(n *ra.Node, ids []ra.ColumnID) (t *ra.Table, cols []int) {
+	for _, o := range k.origins[n] {
+		if slices.Equal(o.ids, ids) {
+			return o.t, o.cols
+		}
+	}
+	t, cols = k.traced(n, ids)
+	k.origins[n] = append(k.origins[n], origin{ids, t, cols})
+	return t, cols
+}
+
+// traced is origin for columns of which nobody has asked before.
+func (k *Measured) traced(n *ra.Node, ids []ra.ColumnID) (t *ra.Table, cols []int) {
 	if n.Op == ra.Scan && n.PerStep {
 		return nil, nil
 	}
@@ -300,7 +396,7 @@ func origin(n *ra.Node, ids []ra.ColumnID) (t *ra.Table, cols []int) {
 		if !ok {
 			continue
 		}
-		if u, c := origin(in, down); u != nil && (t == nil || u.Rows > t.Rows) {
+		if u, c := k.origin(in, down); u != nil && (t == nil || u.Rows > t.Rows) {
 			t, cols = u, c
 		}
 	}
