@@ -243,24 +243,26 @@ func cheapest(sizes []int, of []*table, v int, choice []int) (best int) {
 
 // fold eliminates a variable. It keeps its memory for the next one.
 type fold struct {
-	out      *table
-	tables   [][]int64 // with the choices of the variable last
-	at       []int     // of each table: where those are that belong to what is chosen
-	levels   []level
-	choices  []int64
-	turned   []int64
-	sums     []int64
-	distance []int
+	out     *table
+	tables  [][]int64 // with the choices of the variable last
+	at      []int     // of each table: where those are that belong to what is chosen
+	levels  []level
+	choices []int64
+	turned  []int64
+	sums    []int64
 }
 
 // level is a variable that is chosen.
 type level struct {
 	size  int
-	steps []int // of each table: the distance of its choices
+	steps []stride
 	step  int   // in the table that is left
 	adds  []int // the tables that wait for it
 	sum   []int64
 }
+
+// stride is the distance of the choices of a variable in a table.
+type stride struct{ table, step int }
 
 // eliminated is the table that is left of tables when the best choice of v is taken. Tables are added one variable
 // after the other: when all variables of a table but v are chosen, the costs of v's choices there are added to the sum,
@@ -450,16 +452,14 @@ func (f *fold) order(sizes []int, of []*table, n int) {
 		return cmp.Or(cmp.Compare(in(b), in(a)), cmp.Compare(sizes[a], sizes[b]))
 	})
 	f.levels, f.sums = make([]level, len(vars)), slices.Grow(f.sums[:0], n*len(vars))
-	f.distance = append(f.distance[:0], make([]int, len(of)*len(vars))...)
 	for k, u := range vars {
-		f.levels[k] = level{size: sizes[u], step: f.out.step(sizes, u), sum: f.sums[n*k : n*(k+1)],
-			steps: f.distance[len(of)*k : len(of)*(k+1)]}
+		f.levels[k] = level{size: sizes[u], step: f.out.step(sizes, u), sum: f.sums[n*k : n*(k+1)]}
 	}
 	for i, t := range of {
 		last, step := -1, n
 		for k := len(t.vars) - 1; k >= 0; k-- {
 			if at := slices.Index(vars, t.vars[k]); at >= 0 { // it is another one than v
-				f.levels[at].steps[i], last = step, max(last, at)
+				f.levels[at].steps, last = append(f.levels[at].steps, stride{i, step}), max(last, at)
 				step *= sizes[t.vars[k]]
 			}
 		}
@@ -488,12 +488,12 @@ func (f *fold) choose(k, cell int, sum []int64) {
 		}
 		f.choose(k+1, cell, costs)
 		cell += l.step
-		for i, step := range l.steps {
-			f.at[i] += step
+		for _, x := range l.steps {
+			f.at[x.table] += x.step
 		}
 	}
-	for i, step := range l.steps {
-		f.at[i] -= l.size * step
+	for _, x := range l.steps {
+		f.at[x.table] -= l.size * x.step
 	}
 }
 
@@ -505,12 +505,16 @@ func plus(to, a, b []int64) {
 	}
 }
 
-// leastSum is the least of sums of costs.
+// leastSum is the least of sums of costs. Two at a time are looked at, as processors can.
 func leastSum(a, b []int64) int64 {
-	least := int64(impossible)
+	even, odd := int64(impossible), int64(impossible)
 	b = b[:len(a)]
-	for i, x := range a {
-		least = min(least, x+b[i])
+	i := 0
+	for ; i+1 < len(a); i += 2 {
+		even, odd = min(even, a[i]+b[i]), min(odd, a[i+1]+b[i+1])
 	}
-	return least
+	if i < len(a) {
+		even = min(even, a[i]+b[i])
+	}
+	return min(even, odd)
 }
