@@ -1,9 +1,12 @@
 package physical
 
 import (
+	"fmt"
+	"math"
 	"math/rand"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/kernels"
@@ -157,6 +160,47 @@ func TestSearchProducts(t *testing.T) {
 					found.Plan.Format())
 			}
 			t.Logf("%s %v: %d floats, by hand %d", plan, size, found.Cost, floats)
+		}
+	}
+}
+
+// TestPlannerTime: a network of 50 layers, each a table of weights, is planned in two seconds for 16 sites, and in ten
+// for 1,024.
+func TestPlannerTime(t *testing.T) {
+	const layers = 50
+	db := newPaper().db
+	table := func(name string, rows int64, shapes ...[]int) {
+		of := &ra.Table{Schema: "public", Name: name, Declared: true, Key: []int{0}, Rows: rows,
+			Cols: []ra.TableColumn{{Name: "id", PGType: "integer", Type: kernels.Type{Kind: kernels.Int}}}}
+		for i, shape := range shapes {
+			of.Cols = append(of.Cols, ra.TableColumn{Name: string("vy"[i]), PGType: "real[]",
+				Type: kernels.Type{Kind: kernels.Float32, Shape: shape}})
+		}
+		db.Tables[name] = of
+	}
+	table("x", 100, []int{16}, []int{16})
+	must(t, db.AddView("h0", "SELECT id, v AS h FROM x"))
+	var params []string
+	for l := range layers {
+		name := fmt.Sprint("w", l)
+		table(name, 1, []int{16, 16}, []int{16})
+		params = append(params, name)
+		must(t, db.AddView(fmt.Sprint("h", l+1), fmt.Sprintf("SELECT h.id, relu(matmul(h.h, w.v) + w.y) AS h "+
+			"FROM h%d h CROSS JOIN %s w", l, name)))
+	}
+	res, err := gradtest.Optimize(t.Context(), db, fmt.Sprintf("SELECT avg(mse(h.h, x.y)) FROM h%d h JOIN x USING (id)",
+		layers), params, optimizer.Options{})
+	must(t, err)
+	for sites, most := range map[int]time.Duration{16: 2 * time.Second, 1024: 10 * time.Second} {
+		took := time.Duration(math.MaxInt64)
+		for try := 0; try < 3 && took > most; try++ { // a busy moment of the machine does not matter
+			begin := time.Now()
+			_, err := Choose(t.Context(), res.Plan, Sites{N: sites}, Costs{Cluster: InProcess})
+			must(t, err)
+			took = min(took, time.Since(begin))
+		}
+		if t.Logf("%d sites: %v", sites, took); took > most {
+			t.Errorf("a plan for %d sites takes %v, more than %v", sites, took, most)
 		}
 	}
 }
