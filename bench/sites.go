@@ -35,6 +35,16 @@ type SiteRun struct {
 // Largest is the memory of the site that holds most, in bytes.
 func (s *SiteRun) Largest() int64 { return slices.Max(s.Holds) }
 
+// compare looks whether each exchange has moved in a step what was predicted for it.
+func (s *SiteRun) compare(step int) {
+	for _, x := range s.Exchanges {
+		if s.Compared++; x.Predicted != x.Moved && s.Unequal == "" {
+			s.Unequal = fmt.Sprintf("step %d: %v of %s moves %d bytes, not %d", step, x.Node,
+				strings.Join(x.Columns, ", "), x.Moved, x.Predicted)
+		}
+	}
+}
+
 // sited is the measurement of a run while it runs.
 type sited struct {
 	SiteRun
@@ -55,12 +65,7 @@ func (s *sited) ended(loss float64) bool {
 	if s.Exchanges, s.err = s.program.Exchanges(); s.err != nil {
 		return true
 	}
-	for _, x := range s.Exchanges {
-		if s.Compared++; x.Predicted != x.Moved && s.Unequal == "" {
-			s.Unequal = fmt.Sprintf("step %d: %v of %s moves %d bytes, not %d", s.count, x.Node,
-				strings.Join(x.Columns, ", "), x.Moved, x.Predicted)
-		}
-	}
+	s.compare(s.count)
 	s.Holds = s.program.HoldsAt()
 	s.last = time.Now()
 	return s.count > s.limit.Steps || len(s.Steps) > 1 && s.sum >= s.limit.Seconds

@@ -2,10 +2,15 @@ package bench
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/optimizer/physical"
 )
 
 // TestSites: in each step of each workload every exchange moves the bytes that were predicted for it, exactly, at any
@@ -62,6 +67,42 @@ func TestSitesReport(t *testing.T) {
 	text = SitesReport([]*SitesResult{res})
 	if missed := res.Missed(); len(missed) != 2 || !strings.Contains(text, "**no**: BCAST moves too much") {
 		t.Errorf("%q\n%s", missed, text)
+	}
+}
+
+// TestCompared: of exchanges that move other bytes than predicted, more or fewer, the first is told.
+func TestCompared(t *testing.T) {
+	for _, moved := range []int64{7, 9} {
+		x := executor.Exchanged{Node: &physical.Node{Op: physical.Bcast}, Columns: []string{"v"}, Predicted: 8, Moved: moved}
+		even := x
+		even.Moved = 8
+		run := &SiteRun{Exchanges: []executor.Exchanged{even, x, {Node: x.Node, Moved: 1}}}
+		run.compare(3)
+		if want := fmt.Sprintf("step 3: BCAST of v moves %d bytes, not 8", moved); run.Unequal != want || run.Compared != 3 {
+			t.Errorf("%d compared: %q, not %q", run.Compared, run.Unequal, want)
+		}
+	}
+}
+
+// TestSitesNumbers: ratios are over one site of the same round; of the plans that have names, and of these alone, it is
+// said which is predicted, and which is measured, to take least.
+func TestSitesNumbers(t *testing.T) {
+	run := func(predicted, step float64) *SiteRun {
+		return &SiteRun{Sites: 4, Predicted: predicted, Steps: []float64{step}, Holds: []int64{1}, Loss: []float64{1, 1}}
+	}
+	at := &AtCount{Sites: 4, One: []*SiteRun{run(0, 2), run(0, 4)}, All: []*SiteRun{run(0, 4), run(0, 16)}}
+	if got := at.ratios(); !slices.Equal(got, []float64{2, 4}) {
+		t.Errorf("ratios are %v", got)
+	}
+	s := &SitesResult{Workload: workload("logreg"), Named: []Named{{"", []*SiteRun{run(1, 1)}},
+		{"BMM", []*SiteRun{run(2, 9)}}, {"CMM", []*SiteRun{run(3, 5)}}, {"RMM", nil}}}
+	table := &Table{Head: []string{"workload", "plan", "predicted", "measured", ""}}
+	s.named(table)
+	for _, want := range []string{"| any | 1 s | 1 s |  |", "| BMM | 2 s | 9 s | least predicted |",
+		"| CMM | 3 s | 5 s | least measured |"} {
+		if !strings.Contains(table.String(), want) {
+			t.Errorf("%q is not in\n%s", want, table)
+		}
 	}
 }
 

@@ -40,14 +40,16 @@ func (p *site) release(ranOnce bool) {
 	}
 }
 
-// name computes the columns that name the rows of results, which the structure is needed for. Sites may ask each other.
+// name computes the columns that name the rows of results, which the structure is needed for. Columns that depend on
+// parameters name none: each run has its own.
 func (p *site) name() error {
 	if !p.releases() {
 		return nil
 	}
 	for _, r := range p.plan.Roots {
 		for _, id := range slices.Concat(r.Cols, r.Node.Key) {
-			if i := r.Node.Index(id); !r.Node.Cols[i].Type.IsFloat() || slices.Contains(r.Node.Key, id) {
+			c := r.Node.Col(id)
+			if i := r.Node.Index(id); !c.Type.IsFloat() && !c.Dep || slices.Contains(r.Node.Key, id) {
 				if _, err := p.run.Vector(r.Node, i); err != nil {
 					return err
 				}
