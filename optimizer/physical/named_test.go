@@ -83,8 +83,8 @@ func TestNamedExist(t *testing.T) {
 	c := newPaper()
 	c.matrix("a", "i", "j", 4000, 4000, 8, 8)
 	c.matrix("b", "j", "k", 4000, 4000, 8, 8)
-	res, err := gradtest.Optimize(t.Context(), c.db, "SELECT sum(sqnorm(v)) FROM (SELECT i, k, sum(matmul(a.v, b.v)) AS v "+
-		"FROM a JOIN b USING (j) GROUP BY i, k) c", nil, optimizer.Options{})
+	res, err := gradtest.Optimize(t.Context(), c.db, "SELECT sum(sqnorm(v)) FROM (SELECT i, k, sum(matmul(a.v, b.v)) "+
+		"AS v FROM a JOIN b USING (j) GROUP BY i, k) c", nil, optimizer.Options{})
 	must(t, err)
 	on := r5d
 	on.Tables = c.sizes
