@@ -433,6 +433,38 @@ func (e *Expr) Flops() float64 {
 	return total
 }
 
+// perNumber are the operations of a product in whose time a kernel that is none loads and stores a number.
+const perNumber = 8
+
+// Effort is the time of e's own call in operations of products of matrices, which run at the speed of the machine.
+// Other kernels do not. What only turns, negates or scales a product is part of it.
+func (e *Expr) Effort() float64 {
+	f := e.flops()
+	if f == 0 || e.IsProduct() {
+		return f
+	}
+	n, products := e.Type.Size(), 0
+	for _, a := range e.Args {
+		n = max(n, a.Type.Size())
+		if a.IsProduct() {
+			products++
+		}
+	}
+	if len(e.Def.Labels) > 0 && (len(e.Args) == 1 || products > 0) {
+		return 0
+	}
+	return f + perNumber*float64(n)
+}
+
+// IsProduct reports whether e is a call that multiplies by labels of its arguments, as products of matrices do.
+func (e *Expr) IsProduct() bool {
+	if e.Def == nil || len(e.Args) < 2 {
+		return false
+	}
+	return strings.Contains(e.Attr.Spec, "->") ||
+		slices.ContainsFunc(e.Def.Labels, func(l string) bool { return strings.ContainsAny(l, "ijk") })
+}
+
 // Takes reports whether Flops is at least n, without a look at all of a large expression.
 func (e *Expr) Takes(n float64) bool {
 	total := 0.0

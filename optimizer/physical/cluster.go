@@ -24,13 +24,15 @@ type Cluster struct {
 	Reads      float64 // bytes per second that a site reads from its memory, or writes
 	Memory     int64   // bytes of a site
 	Overlap    bool    // a site computes while exchanges run: in a simulation
+	Processors int     // that all sites share, in a simulation; 0: each has its own
 	// Tables are sizes of tables that are not as large here as they are there.
 	Tables map[string]cost.Size
 }
 
-// InProcess are the limits of sites of one process, for which plans are made that run here. They are no measurements:
-// the same query has the same plan on each machine.
-var InProcess = Cluster{Network: 8e9, Latency: 5e-6, Operations: 5e10, Reads: 1e10}
+// InProcess are the limits of sites of one process, for which plans are made that run here: somewhat less than each of
+// four sites has that share two processors and their memory. They are no measurements (executor.MeasureSites makes
+// some), so the same query has the same plan on each machine.
+var InProcess = Cluster{Network: 8e9, Latency: 5e-6, Operations: 2e10, Reads: 4e9}
 
 // clusterFile is a Cluster as a file describes it.
 type clusterFile struct {

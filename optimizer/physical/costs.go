@@ -1,6 +1,7 @@
 package physical
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -98,15 +99,36 @@ func (c Costs) moving(m Move) int64 {
 
 // seconds is how long an exchange takes: what tells its rows apart moves once in a run.
 func (c Costs) seconds(m Move) float64 {
+	before := c.preparing(m, slices.Max(m.Prepares))
+	if m.Rows == 0 {
+		return before
+	}
+	return before + (limited(m.Busiest, c.Cluster.Network)+c.Cluster.Latency)*c.moves(m) + c.keys(m, m.busiest())
+}
+
+// moves is the part of a step that the rows of an exchange are worth.
+func (c Costs) moves(m Move) float64 {
 	part := c.steps(m.Node.Relation())
 	if m.Node.Op == Halo { // of other rows if its partners change
 		part = math.Max(part, c.steps(m.Node.Inputs[1].Relation()))
 	}
-	looks := limited(m.Looks, c.Cluster.Reads) * part
-	if m.Rows == 0 {
-		return looks
+	return part
+}
+
+// preparing is how long a site touches so many bytes before it sends.
+func (c Costs) preparing(m Move, bytes float64) float64 {
+	return limited(bytes, c.Cluster.Reads) * c.moves(m)
+}
+
+// keys is how long it takes until what tells so many rows apart that an exchange moves is there: once in a run, unless
+// other rows come in each step.
+func (c Costs) keys(m Move, rows float64) float64 {
+	n := m.Node.Relation()
+	out := limited(rows*keyBytes(n), c.Cluster.Network)
+	if c.flow.moves(n) {
+		return out + limited(rows*lookup, c.Cluster.Reads)
 	}
-	return (limited(m.Busiest, c.Cluster.Network)+c.Cluster.Latency)*part + limited(m.Keys, c.Cluster.Network)/once + looks
+	return out / once
 }
 
 // working is the cost of an operator.
@@ -127,55 +149,25 @@ func (c Costs) takes(w Work) (out float64) {
 
 // at is how long an operator runs at a site: it computes while it reads.
 func (c Costs) at(w Work, site int) float64 {
-	return math.Max(limited(w.Operations[site], c.Cluster.Operations), limited(w.Bytes[site], c.Cluster.Reads)) *
-		c.steps(w.Node.RA)
+	computes, reads := c.parts(w, site)
+	return math.Max(computes, reads)
+}
+
+// parts is how long an operator computes at a site, and how long it reads and writes: of rows that a step has of its
+// own the places, too.
+func (c Costs) parts(w Work, site int) (computes, reads float64) {
+	n := w.Node.RA
+	share, bytes := c.steps(n), w.Bytes[site]
+	if c.flow.moves(n) && finds(n) {
+		bytes += lookup * w.Rows[site]
+	}
+	computes = limited(w.Operations[site]*c.flow.first(n), c.Cluster.Operations)
+	return computes * share, limited(bytes, c.Cluster.Reads) * share
 }
 
 // holding is the price of bytes.
 func (c Costs) holding(bytes float64) int64 {
 	return int64(math.Min(bytes*float64(c.perByte), impossible))
-}
-
-// Work is what an operator does, by site.
-type Work struct {
-	Node       *Node
-	Operations []float64
-	Bytes      []float64 // that it reads and writes
-	Holds      float64   // bytes that a site keeps of it: of what is stored, and of sums
-}
-
-// work is the work of an operator: it reads each number of its inputs, computes, and writes its rows. Rows of a join
-// are not written: what reads them computes them.
-func work(n *Node, stats Stats) Work {
-	at, row := stats.Rows(n), rowBytes(n.RA)
-	out := Work{Node: n}
-	sums := n.RA.Op == ra.Aggregate || n.RA.Op == ra.Add
-	if len(n.Inputs) == 0 || sums {
-		out.Holds = float64(slices.Max(at)) * row
-	}
-	if len(n.Inputs) == 0 {
-		return out
-	}
-	out.Operations, out.Bytes = make([]float64, len(at)), make([]float64, len(at))
-	operations := 0.0
-	for _, x := range n.RA.Out {
-		operations += float64(x.Flops())
-	}
-	for s, rows := range at {
-		if out.Operations[s] = operations * float64(rows); n.RA.Op != ra.Join && n.RA.Op != ra.Select {
-			out.Bytes[s] = row * float64(rows)
-		}
-	}
-	for _, in := range n.Inputs {
-		of := in.Relation()
-		each := rowBytes(of)
-		for s, rows := range stats.Rows(in) {
-			if out.Bytes[s] += each * float64(rows); sums {
-				out.Operations[s] += float64(Width(of)) * float64(rows)
-			}
-		}
-	}
-	return out
 }
 
 // rowBytes are the bytes of a row, its identity included.
@@ -202,24 +194,208 @@ func bytes(t kernels.Type) float64 {
 	return float64(t.Size()) * float64(column.KindOf(t).Bytes())
 }
 
-// flow knows which relations neither a parameter nor a step changes, unless that is so of all: then nothing has steps.
-type flow struct{ known map[*ra.Node]bool }
+// Work is what an operator does, by site.
+type Work struct {
+	Node       *Node
+	Operations []float64
+	Bytes      []float64 // that it reads and writes
+	Rows       []float64 // that it reads and makes
+	Holds      float64   // bytes that a site keeps of it: of what is stored, and of sums
+}
+
+// cached are the bytes that stay in a processor's caches while a relation is read again and again.
+const cached = 16 << 20
+
+// lookup are the bytes in whose time a row is found that a step has of its own: it is looked up among others.
+const lookup = 128
+
+// adding are the operations that adding a number to a sum takes which is no product.
+const adding = 8
+
+// work is the work of an operator. Tables, sums and what an exchange brings are in memory; what else is computed is
+// computed where it is read, and an operator that only renames columns does nothing.
+func work(n *Node, stats Stats) Work {
+	at := stats.Rows(n)
+	out := Work{Node: n}
+	sums := n.RA.Op == ra.Aggregate || n.RA.Op == ra.Add
+	if len(n.Inputs) == 0 || sums {
+		out.Holds = float64(slices.Max(at)) * rowBytes(n.RA)
+	}
+	if len(n.Inputs) == 0 {
+		return out
+	}
+	out.Operations, out.Bytes, out.Rows = make([]float64, len(at)), make([]float64, len(at)), make([]float64, len(at))
+	in := make([][]int64, len(n.Inputs))
+	for i, x := range n.Inputs {
+		in[i] = stats.Rows(x)
+	}
+	each := perRow(n.RA, addsParts(n))
+	for s, rows := range at {
+		out.Rows[s] = float64(rows)
+		for i := range in {
+			out.Rows[s] += float64(in[i][s])
+		}
+		of := float64(rows) // for which expressions are computed
+		if n.RA.Op == ra.Aggregate {
+			of = float64(in[0][s])
+		}
+		if n.RA.Op == ra.Add || n.RA.Op == ra.Union {
+			of = out.Rows[s] - float64(rows)
+		}
+		out.Operations[s] = each.operations * of
+		out.Bytes[s] = each.writes * float64(rows)
+		for _, r := range each.reads {
+			held := r.bytes * float64(in[r.slot][s])
+			if bytes := r.bytes * of; r.again || held <= cached {
+				out.Bytes[s] += min(bytes, held)
+			} else {
+				out.Bytes[s] += bytes
+			}
+		}
+	}
+	return out
+}
+
+// rowWork is the work for a row: of the result, or of the inputs of a sum or a union.
+type rowWork struct {
+	operations float64
+	reads      []columnRead
+	writes     float64 // bytes
+}
+
+// columnRead is a column of an input that is in memory.
+type columnRead struct {
+	slot  int
+	bytes float64
+	again bool // many rows are computed of it at once
+}
+
+// addsParts reports whether an operator adds parts that come from several sites.
+func addsParts(n *Node) bool {
+	return n.RA.Op == ra.Aggregate && n.Inputs[0].Op != Local && n.Inputs[0].Place.Partial
+}
+
+func perRow(n *ra.Node, parts bool) (out rowWork) {
+	switch n.Op {
+	case ra.Select, ra.Join:
+		out.expressions(n)
+	case ra.Aggregate:
+		for i, a := range n.Aggs {
+			out.sum(n, a, n.Cols[len(n.Group)+i].Type, parts)
+		}
+	case ra.Add, ra.Union:
+		out.together(n)
+	}
+	return out
+}
+
+// expressions are those that a selection or a join computes.
+func (w *rowWork) expressions(n *ra.Node) {
+	var seen []kernels.Col
+	for _, x := range n.Out {
+		if x.IsCol || x.IsConst() {
+			continue
+		}
+		x.Any(func(x *kernels.Expr) bool { w.operations += x.Effort(); return false })
+		x.Cols(func(c kernels.Col) {
+			if !slices.Contains(seen, c) {
+				seen = append(seen, c)
+				w.read(n, c)
+			}
+		})
+	}
+}
+
+// sum is an aggregate of rows, or of parts of it. A sum of products of matrices is a product of larger ones.
+func (w *rowWork) sum(n *ra.Node, a ra.Agg, t kernels.Type, parts bool) {
+	each := float64(adding)
+	if w.writes += bytes(t); parts {
+		w.reads = append(w.reads, columnRead{bytes: bytes(t)})
+	} else if n.Inputs[0].Col(a.Arg) != nil {
+		switch x := made(n.Inputs[0], a.Arg); {
+		case x == nil:
+			w.read(n, kernels.Col{ID: a.Arg})
+		case len(t.Shape) > 0 && x.IsProduct():
+			each = 1
+		case x.Def != nil && len(t.Shape) == 1 && len(n.Group) > 0 && !weighted(x): // in the order of the groups
+			w.reads = append(w.reads, columnRead{bytes: bytes(t)})
+		}
+	}
+	w.operations += each * float64(t.Size())
+}
+
+// together are the rows of several inputs, which are read and written, and perhaps added.
+func (w *rowWork) together(n *ra.Node) {
+	for i, c := range n.Cols {
+		if n.IsKey(c.ID) {
+			continue
+		}
+		if n.Op == ra.Add {
+			w.operations += adding * float64(c.Type.Size())
+		}
+		for slot, in := range n.Inputs {
+			if made(in, in.Cols[i].ID) == nil {
+				w.reads = append(w.reads, columnRead{slot, bytes(c.Type), true})
+			}
+		}
+		w.writes += bytes(c.Type)
+	}
+}
+
+// read notes that a column is read, if it is in memory. Of blocks that a join has met before nothing is read again.
+func (w *rowWork) read(n *ra.Node, c kernels.Col) {
+	in := n.Inputs[c.Input]
+	t := in.Col(c.ID).Type
+	again := len(t.Shape) > 1
+	if made(in, c.ID) == nil && !(again && (in.Op == ra.Select || in.Op == ra.Join)) {
+		w.reads = append(w.reads, columnRead{c.Input, bytes(t), again})
+	}
+}
+
+// made is the expression that computes a column; nil: it is in memory.
+func made(n *ra.Node, id ra.ColumnID) *kernels.Expr {
+	_, _, out := source(n, id)
+	return out
+}
+
+// weighted reports whether an expression is a column times numbers, which a sum by groups computes as it goes.
+func weighted(x *kernels.Expr) bool {
+	return len(x.Def.Labels) > 0 && !slices.ContainsFunc(x.Args, func(a *kernels.Expr) bool {
+		return !a.IsCol && a.Type.Size() > 1
+	})
+}
+
+// finds reports whether an operator finds rows by their columns.
+func finds(n *ra.Node) bool { return len(n.Equi) > 0 || len(n.Group) > 0 }
+
+// flow knows of the relations of a plan what steps change, and which of their expressions others compute, too.
+type flow struct {
+	known   map[*ra.Node]bool // whether a relation is the same at each step
+	rows    map[*ra.Node]bool // whether its rows are others at each step
+	all     bool              // there are no steps: nothing changes
+	shares  map[*ra.Node]float64
+	names   map[string]int // expressions, each a number
+	efforts float64        // of all of these
+}
 
 func newFlow(p *Plan) *flow {
-	f := &flow{map[*ra.Node]bool{}}
-	all := true
+	f := &flow{known: map[*ra.Node]bool{}, rows: map[*ra.Node]bool{}, shares: map[*ra.Node]float64{},
+		names: map[string]int{}}
+	all, numbers := true, map[*kernels.Expr]int{}
 	for _, n := range p.locals() {
 		all = f.steady(n.RA) && all
+		f.share(n.RA, numbers)
 	}
-	if all {
-		return nil
-	}
+	f.all = all
 	return f
 }
 
-// steady reports whether a relation is the same at each step.
+// steps reports whether there are steps: not all is the same at each.
+func (f *flow) steps() bool { return f != nil && !f.all }
+
+// steady reports whether a relation is the same at each step. Where all are, nothing has steps.
 func (f *flow) steady(n *ra.Node) bool {
-	if f == nil {
+	if f == nil || f.all {
 		return false
 	}
 	out, ok := f.known[n]
@@ -238,4 +414,103 @@ func (f *flow) steady(n *ra.Node) bool {
 	}
 	f.known[n] = out
 	return out
+}
+
+// moves reports whether a relation has other rows at each step.
+func (f *flow) moves(n *ra.Node) bool {
+	if f == nil || f.all {
+		return false
+	}
+	out, ok := f.rows[n]
+	if ok {
+		return out
+	}
+	out = n.PerStep
+	for _, e := range n.Pred {
+		out = out || e.PerStep()
+	}
+	for _, in := range n.Inputs {
+		out = f.moves(in) || out
+	}
+	f.rows[n] = out
+	return out
+}
+
+// first is the share of a relation's operations that no relation before it has done: what several compute of the same
+// columns is computed once.
+func (f *flow) first(n *ra.Node) float64 {
+	if f == nil {
+		return 1
+	}
+	if share, ok := f.shares[n]; ok {
+		return share
+	}
+	return 1
+}
+
+// share notes which operations of a relation are new.
+func (f *flow) share(n *ra.Node, numbers map[*kernels.Expr]int) {
+	if n.Op != ra.Select && n.Op != ra.Join {
+		return
+	}
+	before, all := f.efforts, 0.0
+	for _, x := range n.Out {
+		if !x.IsCol && !x.IsConst() {
+			x.Any(func(x *kernels.Expr) bool { all += x.Effort(); return false })
+			f.number(n, x, numbers)
+		}
+	}
+	if all > 0 {
+		f.shares[n] = (f.efforts - before) / all
+	}
+}
+
+// number is that of an expression over stored columns: of equal ones the same.
+func (f *flow) number(n *ra.Node, x *kernels.Expr, numbers map[*kernels.Expr]int) int {
+	if out, ok := numbers[x]; ok && !x.IsCol {
+		return out
+	}
+	var name string
+	switch {
+	case x.IsCol:
+		of, id, made := source(n.Inputs[x.Col.Input], x.Col.ID)
+		if made != nil {
+			return f.number(of, made, numbers)
+		}
+		name = fmt.Sprintf("%p.%d", of, id)
+	case x.Def == nil:
+		name = fmt.Sprint(x.Const)
+	default:
+		args := make([]int, len(x.Args))
+		for i, a := range x.Args {
+			args[i] = f.number(n, a, numbers)
+		}
+		name = fmt.Sprint(x.Def.Name, x.Attr, args)
+	}
+	out, ok := f.names[name]
+	if !ok {
+		out = len(f.names)
+		f.names[name], f.efforts = out, f.efforts+x.Effort()
+	}
+	numbers[x] = out
+	return out
+}
+
+// source is the relation that has a column of n in memory, and its name there; or the relation that computes it, and by
+// which expression.
+func source(n *ra.Node, id ra.ColumnID) (*ra.Node, ra.ColumnID, *kernels.Expr) {
+	for {
+		switch i := n.Index(id); n.Op {
+		case ra.Select, ra.Join:
+			x := n.Out[i]
+			if !x.IsCol {
+				return n, 0, x
+			}
+			n, id = n.Inputs[x.Col.Input], x.Col.ID
+		case ra.SemiJoin, ra.AntiJoin:
+			n, id = n.Inputs[0], n.Inputs[0].Cols[i].ID
+		default:
+			return n, id, nil
+		}
+	}
 }

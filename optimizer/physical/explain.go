@@ -175,7 +175,7 @@ func (r *report) head(sites int) {
 	switch r.costs.Least {
 	case Seconds:
 		what := "a step"
-		if r.costs.flow == nil {
+		if !r.costs.flow.steps() {
 			what = "it"
 		}
 		fmt.Fprintf(r, what+" takes %s, of which exchanges take %s and move %s; found by %s\n",
@@ -202,7 +202,7 @@ func (r *report) head(sites int) {
 	} else {
 		r.WriteString("tables lie by the hash of their identity, rows are estimated")
 	}
-	if r.costs.flow != nil {
+	if r.costs.flow.steps() {
 		fmt.Fprintf(r, "; what is done once counts as in a run of %d steps", once)
 	}
 	r.WriteString("\n")

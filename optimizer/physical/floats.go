@@ -26,14 +26,18 @@ type Move struct {
 	// Exact counts the floats that leave a site for another: a row that lies where it is wanted does not move.
 	Exact int64
 	// Rows are those that leave a site for another, Bytes what they take without what tells them apart.
-	Rows  int64
-	Bytes float64
-	// Busiest are the bytes that the site sends or receives that does most; Keys those of what tells the rows apart.
-	Busiest, Keys  float64
+	Rows           int64
+	Bytes          float64
+	Busiest        float64   // bytes that the site sends or receives that does most, without those
 	Sent, Received []float64 // rows, by site
 	Holds          float64   // bytes that the site keeps that has most rows then
-	Looks          float64   // bytes of the rows among which the site that has most finds those of a halo
+	// Prepares are the bytes that each site touches before it sends: those of the rows among which it finds those of a
+	// halo, and those that it writes, where numbers are computed to be sent.
+	Prepares []float64
 }
+
+// busiest are the rows that the site sends or receives that does most.
+func (m Move) busiest() float64 { return max(slices.Max(m.Sent), slices.Max(m.Received)) }
 
 // Width is the floats of a row: the numbers that are none of its identity.
 func Width(n *ra.Node) (out int64) {
@@ -101,13 +105,29 @@ func predict(n *Node, stats Stats) (Move, error) {
 	out.Exact = out.Rows * width
 	whole, keys := rowBytes(of), keyBytes(of)
 	out.Sent, out.Received = crossings(n, at, stats.Rows(n), all, out.Rows)
-	busiest := max(slices.Max(out.Sent), slices.Max(out.Received))
-	out.Bytes, out.Busiest, out.Keys = float64(out.Rows)*(whole-keys), busiest*(whole-keys), busiest*keys
+	out.Bytes, out.Busiest = float64(out.Rows)*(whole-keys), out.busiest()*(whole-keys)
 	out.Holds = float64(slices.Max(stats.Rows(n))) * whole
+	each := 0.0
+	if out.Rows > 0 {
+		each = computedBytes(of)
+	}
 	if n.Op == Halo {
-		out.Looks = float64(slices.Max(at)) * whole
+		each += whole
+	}
+	for _, rows := range at {
+		out.Prepares = append(out.Prepares, each*float64(rows))
 	}
 	return out, nil
+}
+
+// computedBytes are the bytes of a row that is in memory only where it is sent.
+func computedBytes(n *ra.Node) (out float64) {
+	for _, c := range n.Cols {
+		if c.Dep && made(n, c.ID) != nil {
+			out += bytes(c.Type)
+		}
+	}
+	return out
 }
 
 // crossings are the rows that each site sends and receives. Of a SHUF each site is taken to send, and to receive, the

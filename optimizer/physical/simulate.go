@@ -114,6 +114,7 @@ type simulator struct {
 	tasks []*task
 	state []siteState
 	queue events
+	crowd crowd
 	out   *Simulation
 }
 
@@ -156,10 +157,15 @@ func (s *simulator) run() {
 	for _, t := range s.tasks {
 		t.senders, t.begin = s.sites, math.Inf(1)
 	}
-	for s.queue.Len() > 0 {
-		e := heap.Pop(&s.queue).(event)
+	s.crowd.processors = s.costs.Cluster.Processors
+	for s.queue.Len()+s.crowd.Len() > 0 {
 		s.out.Events++
-		s.step(e.site, e.at)
+		if at := s.crowd.next(); s.queue.Len() == 0 || at <= s.queue[0].at {
+			s.computed(s.crowd.finish(at), at)
+		} else {
+			e := heap.Pop(&s.queue).(event)
+			s.step(e.site, e.at)
+		}
 	}
 	most := -1.0
 	for i, st := range s.state {
@@ -202,12 +208,17 @@ func (s *simulator) step(site int, now float64) {
 			begin = max(begin, ready)
 		}
 	}
-	st.next++
-	if t.node.Op == Local {
-		s.compute(st, t, site, begin)
-	} else {
+	switch {
+	case t.node.Op != Local:
 		s.send(st, t, site, begin)
+	case begin > now:
+		heap.Push(&s.queue, event{begin, site})
+		return
+	default:
+		s.compute(st, t, site, begin)
+		return
 	}
+	st.next++
 	if ready := st.done[t.number]; s.costs.Cluster.Overlap || ready == ready {
 		heap.Push(&s.queue, event{st.free, site})
 	} else {
@@ -219,22 +230,32 @@ func (s *simulator) step(site int, now float64) {
 func (s *simulator) compute(st *siteState, t *task, site int, begin float64) {
 	took := 0.0
 	if t.work.Operations != nil {
-		took = s.costs.at(t.work, site)
+		computes, reads := s.costs.parts(t.work, site)
 		of := Processor
-		if limited(t.work.Bytes[site], s.costs.Cluster.Reads) > limited(t.work.Operations[site], s.costs.Cluster.Operations) {
-			of = Memory
+		if took = computes; reads > computes {
+			took, of = reads, Memory
 		}
 		st.busy[of] += took
 	}
-	st.free = begin + took
-	st.done[t.number] = st.free
+	s.crowd.start(begin, event{took, site})
+}
+
+// computed is when a site has run its operator.
+func (s *simulator) computed(site int, now float64) {
+	st := &s.state[site]
+	st.done[st.next], st.free = now, now
+	st.next++
+	heap.Push(&s.queue, event{now, site})
 }
 
 // send gives the link what a site has for an exchange. When all sites have, the others receive.
 func (s *simulator) send(st *siteState, t *task, site int, begin float64) {
 	sent, waits := s.part(t, t.move.Sent[site])
+	prepares := s.costs.preparing(t.move, t.move.Prepares[site])
+	st.busy[Memory] += prepares
+	begin += prepares
 	start := max(begin, st.out)
-	if sent > 0 {
+	if t.move.Sent[site] > 0 {
 		st.busy[Latency] += waits
 		st.out = start + waits + sent
 		t.begin = min(t.begin, start)
@@ -260,7 +281,7 @@ func (s *simulator) send(st *siteState, t *task, site int, begin float64) {
 func (s *simulator) receive(st *siteState, t *task, site int) {
 	received, waits := s.part(t, t.move.Received[site])
 	sent, _ := s.part(t, t.move.Sent[site])
-	if st.busy[Network] += max(sent, received); received == 0 {
+	if st.busy[Network] += max(sent, received); t.move.Received[site] == 0 {
 		return
 	}
 	st.in = max(t.last, max(st.in, t.begin)+waits+received)
@@ -274,10 +295,51 @@ func (s *simulator) part(t *task, rows float64) (moves, waits float64) {
 	if rows == 0 {
 		return 0, 0
 	}
-	of := t.node.Relation()
-	all := rowBytes(of)
-	keys := keyBytes(of)
-	share := s.costs.steps(of)
-	return limited(rows*(all-keys), s.costs.Cluster.Network)*share + limited(rows*keys, s.costs.Cluster.Network)/once,
+	of, share := t.node.Relation(), s.costs.moves(t.move)
+	return limited(rows*(rowBytes(of)-keyBytes(of)), s.costs.Cluster.Network)*share + s.costs.keys(t.move, rows),
 		s.costs.Cluster.Latency * share
+}
+
+// crowd are the sites that compute. Where there are more of them than processors, all slow down alike.
+type crowd struct {
+	events             // what a site has to do, in seconds of a processor of its own, from the beginning on
+	processors int     // that all share; 0: each has its own
+	now, done  float64 // what each site has done that has computed from the beginning on
+}
+
+// rate is how fast a site computes, as a part of a processor.
+func (c *crowd) rate() float64 {
+	if c.processors == 0 || c.Len() <= c.processors {
+		return 1
+	}
+	return float64(c.processors) / float64(c.Len())
+}
+
+// until lets time pass.
+func (c *crowd) until(now float64) {
+	if c.Len() > 0 {
+		c.done += (now - c.now) * c.rate()
+	}
+	c.now = now
+}
+
+// start has a site compute for so many seconds of a processor.
+func (c *crowd) start(now float64, of event) {
+	c.until(now)
+	of.at += c.done
+	heap.Push(&c.events, of)
+}
+
+// next is when the first site will have finished.
+func (c *crowd) next() float64 {
+	if c.Len() == 0 {
+		return math.Inf(1)
+	}
+	return c.now + max(0, c.events[0].at-c.done)/c.rate()
+}
+
+// finish is the site that has finished.
+func (c *crowd) finish(now float64) int {
+	c.until(now)
+	return heap.Pop(&c.events).(event).site
 }

@@ -19,10 +19,10 @@ type rows map[*Node][]int64
 func (r rows) Rows(n *Node) []int64 { return r[n] }
 func (r rows) Stays(*Node) int64    { return 0 }
 
-// TestSimulateByHand: two sites read 100 and 300 rows of 16 bytes, at 800 bytes a second, and gather the sums of each
-// row at site 0, of which 8 bytes count, at 100 bytes a second and a second before: site 1 takes 300 · 32 / 800 = 12
-// seconds of reading and writing, then one and 300 · 8 / 100 = 24 for the network. Site 0 waits for it, unless it has
-// something else to do: 100 · 32 / 800 = 4 seconds for another sum of the same rows.
+// TestSimulateByHand: two sites read 100 and 300 rows of numbers, at 800 bytes a second, and gather the sums of each
+// row at site 0, at 100 bytes a second and a second before: site 1 takes the time of 300 rows that are read and
+// written, then a second and that of 300 rows in the network. Site 0 waits for it, unless it has something else to do:
+// another sum of the same rows.
 func TestSimulateByHand(t *testing.T) {
 	res, err := gradtest.Optimize(t.Context(), gradtest.Graph(), "SELECT sum(dot(v, v)) FROM w0", []string{"w0"},
 		optimizer.Options{})
@@ -37,6 +37,9 @@ func TestSimulateByHand(t *testing.T) {
 	leaf := &Node{RA: scan, Place: Placement{Kind: Anywhere}}
 	sum := func() *Node {
 		of := &ra.Node{Op: ra.Aggregate, Inputs: []*ra.Node{scan}, Cols: scan.Cols, Key: scan.Key, Group: scan.Key}
+		for _, c := range scan.Cols[len(scan.Key):] {
+			of.Aggs = append(of.Aggs, ra.Agg{Fn: ra.Sum, Arg: c.ID})
+		}
 		return &Node{RA: of, Inputs: []*Node{leaf}}
 	}
 	first, second := sum(), sum()
@@ -49,7 +52,7 @@ func TestSimulateByHand(t *testing.T) {
 		c := Cluster{Network: 100, Latency: 1, Reads: 800, Overlap: overlap}
 		got, err := Simulate(plan, at, Costs{Cluster: c})
 		must(t, err)
-		reads := func(rows, times float64) float64 { return rows * row * times / 800 }
+		reads := func(rows, times float64) float64 { return rows * (row - keys) * times / 800 }
 		ready := 2*reads(300, 1) + 1 + 300*(row-keys)/100 + 300*keys/100/once
 		other := reads(100, 2) // reads 100 rows and writes as many
 		end := ready
@@ -88,7 +91,10 @@ func TestSimulate(t *testing.T) {
 		stats := costs.estimated(on.N)
 		one, err := Simulate(p, stats, costs)
 		must(t, err)
-		costs.Cluster.Overlap = true
+		costs.Cluster.Processors = 1
+		crowded, err := Simulate(p, stats, costs)
+		must(t, err)
+		costs.Cluster.Processors, costs.Cluster.Overlap = 0, true
 		two, err := Simulate(p, stats, costs)
 		must(t, err)
 		costs.flow = newFlow(p)
@@ -98,6 +104,10 @@ func TestSimulate(t *testing.T) {
 		const eps = 1e-9
 		if most := float64(whole.Cost) / 1e12; one.Seconds > most+eps || one.Seconds < busy-eps || one.Seconds == 0 {
 			t.Errorf("%s: %g seconds simulated, between %g and %g", l.SQL, one.Seconds, busy, most)
+		}
+		if crowded.Seconds < one.Seconds-eps || crowded.Seconds > float64(on.N)*one.Seconds+eps {
+			t.Errorf("%s: %d sites on one processor take %g seconds, %g on processors of their own", l.SQL, on.N,
+				crowded.Seconds, one.Seconds)
 		}
 		if two.Seconds > one.Seconds+eps {
 			t.Errorf("%s: a site that overlaps takes %g seconds, one that does not %g", l.SQL, two.Seconds, one.Seconds)
