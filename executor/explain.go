@@ -11,6 +11,7 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/blas"
 	"github.com/relgrad/relgrad/kernels/cpu"
+	"github.com/relgrad/relgrad/optimizer/physical"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -221,9 +222,16 @@ func (p *Program) Analyze(ctx context.Context, env kernels.Env, steps int) error
 	}
 	for _, s := range p.sites {
 		var err error
-		if s.limit, err = measureLimits(ctx, s.opt.Workers); err != nil {
+		if s.limit, err = measureLimits(ctx, s.opt.Workers, 5, 0); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Simulate replays a step of the plan from which a program of several sites was made, at sites of such limits, with the
+// rows that each site has: those of the last step.
+func (p *Program) Simulate(plan *physical.Plan, on physical.Cluster) (_ *physical.Simulation, err error) {
+	defer guard(&err)
+	return physical.Simulate(plan, present{p}, physical.Costs{Cluster: on})
 }
