@@ -23,8 +23,10 @@
 //
 // `relgrad bench sites` (`make sites-bench`) runs the workloads at several sites of this process, alternately with one
 // site, and writes bench/SITES.md: for each exchange the bytes predicted and the bytes moved, the time of a step, and
-// the memory of the site that holds most. Workloads that do not train compute their query and two gradients. Numbers
-// are those for comparing losses, so that a run takes seconds.
+// the memory of the site that holds most. Before each run the limits of its sites are measured (executor.MeasureSites);
+// behind it a step is simulated with them and with the rows that the sites had, and compared with the steps measured.
+// Workloads that do not train compute their query and two gradients. Numbers are those for comparing losses, so that a
+// run takes seconds.
 //
 // `make pg-bench` starts a private PostgreSQL server (internal/pgcluster). It measures the extension, generated SQL,
 // the transfer of rows to the engine, cancelling, and training on Cora; it writes bench/POSTGRES.md and prints it. Each

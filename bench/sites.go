@@ -13,6 +13,7 @@ import (
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/optimizer/physical"
 	"github.com/relgrad/relgrad/script/psql"
 	"github.com/relgrad/relgrad/train"
 )
@@ -29,6 +30,7 @@ type SiteRun struct {
 	Loss      []float64 // of each step, or the results of the query
 	Compared  int       // exchanges whose bytes were compared, over all steps
 	Predicted float64   // seconds of a step, by the limits for which plans of a process are made
+	Simulated float64   // seconds of a step, by measured limits and the rows that there are; 0: nothing was simulated
 	Unequal   string    // the first exchange that has moved other bytes than predicted; "": none
 }
 
@@ -50,6 +52,8 @@ type sited struct {
 	SiteRun
 	limit   Limit
 	program *executor.Program
+	placed  *physical.Choice
+	limits  *physical.Cluster
 	last    time.Time
 	sum     float64
 	count   int
@@ -68,7 +72,20 @@ func (s *sited) ended(loss float64) bool {
 	s.compare(s.count)
 	s.Holds = s.program.HoldsAt()
 	s.last = time.Now()
-	return s.count > s.limit.Steps || len(s.Steps) > 1 && s.sum >= s.limit.Seconds
+	over := s.count > s.limit.Steps || len(s.Steps) > 1 && s.sum >= s.limit.Seconds
+	if over && s.placed != nil && s.limits != nil {
+		s.err = s.replay()
+	}
+	return over
+}
+
+// replay simulates a step by the limits of the sites and the rows that the last step had.
+func (s *sited) replay() error {
+	replayed, err := s.program.Simulate(s.placed.Plan, *s.limits)
+	if err == nil {
+		s.Simulated = replayed.Seconds
+	}
+	return err
 }
 
 // query runs the program of a query, which is taken as a loss, until there are enough runs.
@@ -84,8 +101,9 @@ func (s *sited) query(ctx context.Context) {
 
 // AtSites runs a workload at so many sites of this process, and compares in each step the bytes that every exchange
 // moves with those that are predicted for it. A workload that does not train computes its query and the gradients with
-// respect to the matrices a and b. prepare may change the session.
-func AtSites(ctx context.Context, r *Runner, w *Workload, v Values, sites int, limit Limit,
+// respect to the matrices a and b. If limits of the sites are given, a step is simulated. prepare may change the
+// session.
+func AtSites(ctx context.Context, r *Runner, w *Workload, v Values, sites int, limit Limit, limits *physical.Cluster,
 	prepare func(*relgrad.DB)) (*SiteRun, error) {
 	data, err := w.folder(r.Root, v)
 	if err != nil {
@@ -101,13 +119,13 @@ func AtSites(ctx context.Context, r *Runner, w *Workload, v Values, sites int, l
 	}
 	inner, stop := context.WithCancel(ctx)
 	defer stop()
-	s, over := &sited{limit: limit, SiteRun: SiteRun{Sites: sites}}, false
+	s, over := &sited{limit: limit, limits: limits, SiteRun: SiteRun{Sites: sites}}, false
 	err = runOn(inner, store, vars, func(db *relgrad.DB) {
 		if db.Engine.Sites = sites; prepare != nil {
 			prepare(db)
 		}
 		db.OnCompiled = func(c relgrad.Compilation) {
-			if c.Placed != nil {
+			if s.placed = c.Placed; s.placed != nil {
 				s.Predicted = float64(c.Placed.Cost) / 1e12
 			}
 			if s.program, s.last = c.Program, time.Now(); w.Query != "" {

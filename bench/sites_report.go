@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad"
+	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels/blas"
@@ -78,7 +79,7 @@ func MeasureSites(ctx context.Context, r *Runner, w *Workload, numbers func(Numb
 		fmt.Fprintf(r.Log, "%s at %d sites\n", w.Name, sites)
 		for range rounds {
 			for _, n := range []int{1, sites} {
-				run, err := AtSites(ctx, r, w, out.Values, n, limit, nil)
+				run, err := measuring(ctx, r, w, out.Values, n, limit, nil)
 				if err != nil && ctx.Err() == nil {
 					out.Failed = fmt.Sprintf("%d sites: %s", n, reason(err))
 					return out, nil
@@ -101,7 +102,7 @@ func MeasureSites(ctx context.Context, r *Runner, w *Workload, numbers func(Numb
 	for range rounds { // plans alternate
 		for i := range out.Named {
 			x := &out.Named[i]
-			run, err := AtSites(ctx, r, w, out.Values, namedSites, limit, func(db *relgrad.DB) {
+			run, err := measuring(ctx, r, w, out.Values, namedSites, limit, func(db *relgrad.DB) {
 				db.Cluster = &physical.Costs{Cluster: physical.InProcess, Only: x.Name}
 			})
 			switch {
@@ -117,21 +118,39 @@ func MeasureSites(ctx context.Context, r *Runner, w *Workload, numbers func(Numb
 	return out, nil
 }
 
+// measuring runs a workload at sites whose limits are measured just before: other programs may take their part of the
+// machine.
+func measuring(ctx context.Context, r *Runner, w *Workload, v Values, sites int, limit Limit,
+	prepare func(*relgrad.DB)) (*SiteRun, error) {
+	limits, err := executor.MeasureSites(ctx, sites, 0)
+	if err != nil {
+		return nil, err
+	}
+	return AtSites(ctx, r, w, v, sites, limit, &limits, prepare)
+}
+
+// of is the median of something of several runs.
+func of(runs []*SiteRun, what func(*SiteRun) float64) float64 { return Median(lists.Map(runs, what)) }
+
+func (s *SiteRun) step() float64      { return Median(s.Steps) }
+func (s *SiteRun) simulated() float64 { return s.Simulated }
+
+// off is how much longer the simulated step is than the one measured.
+func (s *SiteRun) off() float64 { return s.Simulated / s.step() }
+
 // named compares the plans that have names.
 func (s *SitesResult) named(t *Table) {
-	best := func(of func(Named) float64) (name string) {
+	best := func(what func(Named) float64) (name string) {
 		least := math.Inf(1)
 		for _, x := range s.Named[1:] {
-			if x.Runs != nil && of(x) < least {
-				name, least = x.Name, of(x)
+			if x.Runs != nil && what(x) < least {
+				name, least = x.Name, what(x)
 			}
 		}
 		return name
 	}
 	predicted := func(x Named) float64 { return x.Runs[0].Predicted }
-	took := func(x Named) float64 {
-		return Median(lists.Map(x.Runs, func(r *SiteRun) float64 { return Median(r.Steps) }))
-	}
+	took := func(x Named) float64 { return of(x.Runs, (*SiteRun).step) }
 	for _, x := range s.Named {
 		if x.Runs == nil {
 			continue
@@ -145,7 +164,7 @@ func (s *SitesResult) named(t *Table) {
 		if x.Name != "" && x.Name == best(took) {
 			note = strings.TrimPrefix(note+", least measured", ", ")
 		}
-		t.Add(s.Name, name, Seconds(predicted(x)), Seconds(took(x)), note)
+		t.Add(s.Name, name, Seconds(predicted(x)), Seconds(of(x.Runs, (*SiteRun).simulated)), Seconds(took(x)), note)
 	}
 }
 
@@ -204,14 +223,15 @@ compared for each exchange in each step.
 			t.Add(s.Name, "", "", "", "", "", "", "", "", "not measured: "+strings.Split(s.Failed, "\n")[0])
 		}
 	}
-	b.WriteString(t.String() + fmt.Sprintf(`
+	b.WriteString(t.String() + simulations(list) + fmt.Sprintf(`
 ## Plans that have names
 
 Each of the plans of BMM, CMM, RMM, data parallel and model parallel that a workload has, and the cheapest of any, at %d
-sites: the time that is predicted for a step by the limits for which plans of a process are made, and the one measured.
+sites: the time that is predicted for a step by the limits for which plans of a process are made, the one simulated
+by the limits measured, and the one measured.
 
 `, namedSites))
-	t = &Table{Head: []string{"workload", "plan", "predicted", "measured", ""}}
+	t = &Table{Head: []string{"workload", "plan", "predicted", "simulated", "measured", ""}}
 	for _, s := range list {
 		if len(s.Named) > 0 {
 			s.named(t)
@@ -232,6 +252,30 @@ each site has, and those that were counted while they moved. Where rows are draw
 	return b.String()
 }
 
+// simulations compares simulated steps with those measured.
+func simulations(list []*SitesResult) string {
+	t := &Table{Head: []string{"workload", "sites", "simulated", "measured", "ratio", "least … greatest"}}
+	near, all := 0, 0
+	for _, s := range list {
+		for _, a := range s.Counts {
+			ratios := lists.Map(a.All, (*SiteRun).off)
+			if all++; Median(ratios) >= 0.5 && Median(ratios) <= 2 {
+				near++
+			}
+			t.Add(s.Name, fmt.Sprint(a.Sites), Seconds(of(a.All, (*SiteRun).simulated)), Seconds(of(a.All, (*SiteRun).step)),
+				fmt.Sprintf("%.2f", Median(ratios)), fmt.Sprintf("%.2f … %.2f", slices.Min(ratios), slices.Max(ratios)))
+		}
+	}
+	return fmt.Sprintf(`
+## A simulated step
+
+What a step takes by the simulator, with the rows that each site has and with limits of the sites that are measured
+before each run, beside the median of the steps measured. Times and ratios are the medians of the rounds. %d of %d are
+within a factor of 2. SQL that runs in each step is not simulated.
+
+%s`, near, all, t)
+}
+
 // numbers are the sizes of a workload.
 func (s *SitesResult) numbers() string {
 	var all []string
@@ -244,8 +288,6 @@ func (s *SitesResult) numbers() string {
 // line is what a step takes at some sites.
 func (s *SitesResult) line(t *Table, a *AtCount) {
 	ratios := a.ratios()
-	median := func(runs []*SiteRun, of func(*SiteRun) float64) float64 { return Median(lists.Map(runs, of)) }
-	step := func(r *SiteRun) float64 { return Median(r.Steps) }
 	held := func(r *SiteRun) float64 { return float64(r.Largest()) }
 	compared, equal := 0, "yes"
 	for _, run := range a.All {
@@ -253,10 +295,10 @@ func (s *SitesResult) line(t *Table, a *AtCount) {
 			equal = "**no**: " + run.Unequal
 		}
 	}
-	most := median(a.All, held)
-	t.Add(s.Name, fmt.Sprint(a.Sites), Seconds(median(a.One, step)), Seconds(median(a.All, step)),
+	most := of(a.All, held)
+	t.Add(s.Name, fmt.Sprint(a.Sites), Seconds(of(a.One, (*SiteRun).step)), Seconds(of(a.All, (*SiteRun).step)),
 		fmt.Sprintf("%.2f", Median(ratios)), fmt.Sprintf("%.2f … %.2f", slices.Min(ratios), slices.Max(ratios)),
-		scaled(most, "B"), fmt.Sprintf("%.2f", most/median(a.One, held)), fmt.Sprint(compared), equal)
+		scaled(most, "B"), fmt.Sprintf("%.2f", most/of(a.One, held)), fmt.Sprint(compared), equal)
 }
 
 // exchanges lists the exchanges of a workload at each number of sites.

@@ -22,7 +22,7 @@ func TestSites(t *testing.T) {
 			realData(t, w)
 			r, loss := runner(t), []float64(nil)
 			for _, sites := range []int{1, 2, 3, 4, 7, 8, 16} {
-				run, err := AtSites(context.Background(), r, w, w.values(small), sites, Limit{Steps: 3, Seconds: 1e9}, nil)
+				run, err := AtSites(context.Background(), r, w, w.values(small), sites, Limit{Steps: 3, Seconds: 1e9}, nil, nil)
 				if err != nil {
 					t.Fatalf("%d sites: %v", sites, err)
 				}
@@ -56,13 +56,16 @@ func TestSitesReport(t *testing.T) {
 	}
 	text := SitesReport([]*SitesResult{res, {Workload: workload("cora"), Failed: "missing: real data"}})
 	for _, want := range []string{"| logreg | 2 |", "| logreg | 3 |", "### logreg\n\nn 1000, features 10\n",
-		"## The papers' tables", "| logreg | any | ",
+		"## A simulated step", "| logreg | 3 | ", "## The papers' tables", "| logreg | any | ",
 		"| logreg | data parallel | ", "| 2 | BCAST | ", "| 3 | all |  |  | ", "not measured: missing: real data"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
 	run := res.Counts[0].All[0]
+	if run.Simulated <= 0 || res.Named[0].Runs[0].Simulated <= 0 || run.off() != run.Simulated/Median(run.Steps) {
+		t.Errorf("%g seconds are simulated, %g for any plan", run.Simulated, res.Named[0].Runs[0].Simulated)
+	}
 	run.Unequal, run.Loss[1] = "BCAST moves too much", 2*run.Loss[1]
 	text = SitesReport([]*SitesResult{res})
 	if missed := res.Missed(); len(missed) != 2 || !strings.Contains(text, "**no**: BCAST moves too much") {
