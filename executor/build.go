@@ -72,7 +72,12 @@ func (st *stage) makeCol(g *values.Graph, n *ra.Node, r *structure.Relation, i i
 // changes. The wide graph has a leaf of its own, with a copy of the values.
 func (st *stage) scanCol(g *values.Graph, n *ra.Node, r *structure.Relation, i int) (*values.Val, error) {
 	t := st.p.table(n.Table)
-	v := r.Data[t.at[n.TableCols[i]]]
+	at, read := t.at[n.TableCols[i]]
+	if !read {
+		return nil, internal("column %s of %s is asked for, and is not among those that the plan reads", n.Cols[i].Name,
+			n.Table.Name)
+	}
+	v := r.Data[at]
 	if n.Cols[i].Dep && !g.Wide || n.Cols[i].Dep && st.p.opt.Force64 {
 		p, err := st.p.param(t, n.TableCols[i], v)
 		if err != nil {
@@ -93,7 +98,7 @@ func (st *stage) scanCol(g *values.Graph, n *ra.Node, r *structure.Relation, i i
 			return nil, err
 		}
 		v = v.Clone()
-		r.Data[t.at[n.TableCols[i]]] = v
+		r.Data[at] = v
 		if t.own[n.TableCols[i]] == nil { // else it was counted as it was read
 			st.p.ledger.columns += int64(len(v.Bytes()))
 		}

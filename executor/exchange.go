@@ -8,6 +8,7 @@ import (
 	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/optimizer/physical"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -19,9 +20,9 @@ import (
 
 // departure is what a site sends through an exchange. Other sites read it, its numbers apart, once it is said.
 type departure struct {
-	asked chan struct{}    // closed when needs are there
+	asked *cpu.Flag        // needs are there
 	needs []*column.Column // of a HALO: the keys of the rows that the site's own rows need; nil: it has none
-	said  chan struct{}    // closed when the rest is there
+	said  *cpu.Flag        // the rest is there
 	n     int              // rows that leave
 	rows  [][]int32        // by the site to which they go; nil: all rows go to each
 	vals  []*values.Val    // by column: of numbers that come with each run
@@ -47,18 +48,8 @@ func (st *stage) from(site int, l *link) (*departure, error) {
 }
 
 // await waits for what another site says.
-func (st *stage) await(said chan struct{}) error {
-	select {
-	case <-said:
-		return nil
-	default:
-	}
-	select {
-	case <-said:
-		return nil
-	case <-st.Ctx.Done():
-		return st.Ctx.Err()
-	}
+func (st *stage) await(said *cpu.Flag) error {
+	return said.Await(st.Ctx, len(st.p.peers) <= cpu.Processors())
 }
 
 // depart says what leaves the site through the exchanges of the stage.
@@ -73,13 +64,13 @@ func (st *stage) depart() error {
 				return err
 			}
 		}
-		close(d.asked)
+		d.asked.Raise()
 		if l.send[st.p.number] != nil {
 			if err := st.sends(l, d); err != nil {
 				return err
 			}
 		}
-		close(d.said)
+		d.said.Raise()
 	}
 	return nil
 }

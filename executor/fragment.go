@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/relgrad/relgrad/executor/structure"
-	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer/physical"
 	"github.com/relgrad/relgrad/ra"
@@ -36,8 +35,13 @@ type link struct {
 
 // root is what leaves a site, as a result of its plan.
 func (l *link) root(n *ra.Node) ra.Root {
-	return ra.Root{Name: fmt.Sprintf("exchange %d", l.number), Node: n,
-		Cols: lists.Map(l.wanted, func(i int) ra.ColumnID { return n.Cols[i].ID })}
+	r := ra.Root{Name: fmt.Sprintf("exchange %d", l.number), Node: n}
+	for i, c := range n.Cols {
+		if l.read[i] || slices.Contains(l.wanted, i) {
+			r.Cols = append(r.Cols, c.ID)
+		}
+	}
+	return r
 }
 
 // relation is what is moved.

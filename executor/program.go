@@ -125,7 +125,7 @@ func CompileSites(ctx context.Context, plan *physical.Plan, src ra.Source, opt O
 		}
 		s := newSite(own, &siteSource{p.source, n}, o, d)
 		if d == nil {
-			s.host.Apart(n, on[n])
+			s.host.Apart(n, on[n], p.network.Stay())
 		}
 		s.number, s.whole, s.links, s.received, s.nodes = n, whole, f.links, b.received, b.done
 		s.device.Join(p.network.Port(n))
@@ -257,18 +257,18 @@ func (p *Program) enterStep(ctx context.Context, env kernels.Env) error {
 		}
 		p.broken = false
 	}
-	for _, s := range p.sites {
-		if s.steps {
-			s.enter(ctx)
-		}
-	}
-	return p.build(ctx, func(s *site) error {
-		if !s.steps {
+	if !p.PerStep() {
+		return p.each(func(s *site) error {
 			if s.sched == nil {
 				return internal("Run after a failed Compile or Run")
 			}
 			return nil
-		}
+		})
+	}
+	for _, s := range p.sites {
+		s.enter(ctx)
+	}
+	return p.build(ctx, func(s *site) error {
 		begin := time.Now()
 		err := s.schedule(s.step)
 		if s.timed {
@@ -287,12 +287,15 @@ func (p *Program) together(ctx context.Context, f func(ctx context.Context, s *s
 	p.network.Reset()
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
-	failed := make([]error, len(p.sites))
-	var wait sync.WaitGroup
-	for i, s := range p.sites {
-		wait.Add(1)
-		s.host.Go(func() {
-			defer wait.Done()
+	failed, ended := make([]error, len(p.sites)), make([]*cpu.Flag, len(p.sites))
+	for i, s := range slices.Backward(p.sites) { // the first one begins last, here where it is not bound
+		ended[i] = cpu.NewFlag()
+		begin := s.host.Go
+		if i == 0 && !s.host.Bound() {
+			begin = func(run func()) { run() }
+		}
+		begin(func() {
+			defer ended[i].Raise()
 			defer func() {
 				if failed[i] != nil {
 					cancel()
@@ -302,7 +305,9 @@ func (p *Program) together(ctx context.Context, f func(ctx context.Context, s *s
 			failed[i] = f(inner, s)
 		})
 	}
-	wait.Wait()
+	for _, e := range ended {
+		e.Await(context.Background(), p.network.Stay())
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -49,7 +50,7 @@ func newStage(ctx context.Context, p *site, parent *stage) *stage {
 			map[*link]*structure.Lookup{}}}
 	for _, l := range p.links {
 		if st.belongs(l) {
-			st.leaving[l] = &departure{asked: make(chan struct{}), said: make(chan struct{})}
+			st.leaving[l] = &departure{asked: cpu.NewFlag(), said: cpu.NewFlag()}
 		}
 	}
 	if parent != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
 // Exchange makes a column of rows that lie at several sites. All sites run it together: none writes what it sends
@@ -17,6 +18,7 @@ type Exchange struct{ *values.Exchange }
 // Network joins the sites of a process.
 type Network struct {
 	ports []*Port
+	stay  bool // each site has a processor: who waits stays awake
 	mu    sync.Mutex
 	turns map[int]*turn
 }
@@ -37,18 +39,21 @@ type turn struct {
 	number     int
 	sent       []*column.Column
 	come, gone int
-	ready      chan struct{} // closed when all have come
-	over       chan struct{} // closed when all have gone
+	ready      *cpu.Flag // all have come
+	over       *cpu.Flag // all have gone
 }
 
 // NewNetwork joins so many sites.
 func NewNetwork(sites int) *Network {
-	n := &Network{turns: map[int]*turn{}}
+	n := &Network{turns: map[int]*turn{}, stay: sites <= cpu.Processors()}
 	for s := range sites {
 		n.ports = append(n.ports, &Port{net: n, site: s, moved: map[int]int64{}})
 	}
 	return n
 }
+
+// Stay reports whether each site has a processor, so that who waits for another may stay awake.
+func (n *Network) Stay() bool { return n.stay }
 
 // Port is the end of a site.
 func (n *Network) Port(site int) *Port { return n.ports[site] }
@@ -72,23 +77,14 @@ func (p *Port) Exchange(ctx context.Context, x *Exchange, to *column.Column) err
 	if err != nil {
 		return err
 	}
-	if err := wait(ctx, t.ready); err != nil {
+	if err := t.ready.Await(ctx, p.net.stay); err != nil {
 		return err
 	}
 	if err := p.arrive(x, t, to); err != nil {
 		return err
 	}
 	p.net.leave(t)
-	return wait(ctx, t.over)
-}
-
-func wait(ctx context.Context, c chan struct{}) error {
-	select {
-	case <-c:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return t.over.Await(ctx, p.net.stay)
 }
 
 // come takes part in the site's next turn.
@@ -98,8 +94,7 @@ func (p *Port) come(number int, sent *column.Column) (*turn, error) {
 	defer n.mu.Unlock()
 	t := n.turns[p.taken]
 	if t == nil {
-		t = &turn{number: number, sent: make([]*column.Column, len(n.ports)), ready: make(chan struct{}),
-			over: make(chan struct{})}
+		t = &turn{number: number, sent: make([]*column.Column, len(n.ports)), ready: cpu.NewFlag(), over: cpu.NewFlag()}
 		n.turns[p.taken] = t
 	}
 	if t.number != number {
@@ -109,7 +104,7 @@ func (p *Port) come(number int, sent *column.Column) (*turn, error) {
 	p.taken++
 	if t.come++; t.come == len(n.ports) {
 		delete(n.turns, p.taken-1)
-		close(t.ready)
+		t.ready.Raise()
 	}
 	return t, nil
 }
@@ -118,7 +113,7 @@ func (n *Network) leave(t *turn) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if t.gone++; t.gone == len(n.ports) {
-		close(t.over)
+		t.over.Raise()
 	}
 }
 

@@ -65,7 +65,7 @@ func TestBound(t *testing.T) {
 			if !native { // nobody waits awake, and none is bound
 				on = all
 			}
-			c := NewCrew(s, 3, on)
+			c := NewCrew(s, 3, on, false)
 			crews = append(crews, c)
 			ended.Add(1)
 			c.Lead(func() {
@@ -94,7 +94,7 @@ func TestBound(t *testing.T) {
 // TestBoundRefused: where the system does not bind a thread, the work is done.
 func TestBoundRefused(t *testing.T) {
 	for _, on := range []Set{{1023}, {5000}, {}} {
-		c, done, ended := NewCrew(0, 2, on), make([]int, 2), make(chan struct{})
+		c, done, ended := NewCrew(0, 2, on, false), make([]int, 2), make(chan struct{})
 		c.Lead(func() {
 			c.Together(2, func(w int) { done[w]++ })
 			close(ended)

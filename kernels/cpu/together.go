@@ -57,7 +57,8 @@ type Crew struct {
 	most    int     // helpers
 	first   int     // the number of its first worker, for Yield
 	on      Set     // the processors of its workers; nil: any
-	leader  *helper // who calls Together, where the workers are bound; nil: nobody has led yet
+	leads   bool    // a helper leads, not a goroutine that begins anew
+	leader  *helper // nil: nobody has led yet
 }
 
 // common is the crew of what knows no other one.
@@ -67,14 +68,19 @@ var common = &Crew{most: processors - 1}
 func Common() *Crew { return common }
 
 // NewCrew makes a crew of so many workers; number tells it from other crews that work at the same time. Where a set of
-// processors is given, its workers are bound to them: all helpers, and what Lead runs.
-func NewCrew(number, workers int, on Set) *Crew {
-	return &Crew{most: workers - 1, first: (1 + number) * processors, on: on}
+// processors is given, its workers are bound to them: all helpers, and what Lead runs. stay says that there is a
+// processor for each crew: then what leads stays awake for a while after its work.
+func NewCrew(number, workers int, on Set, stay bool) *Crew {
+	return &Crew{most: workers - 1, first: (1 + number) * processors, on: on, leads: native && (stay || on != nil)}
 }
 
-// Lead begins work in a goroutine, of a bound crew in its leader's. The next Lead waits until it has ended.
+// Bound reports whether the crew's workers are bound to processors.
+func (c *Crew) Bound() bool { return c.on != nil }
+
+// Lead begins work in a goroutine: the leader's, where it stays awake or is bound. The next Lead waits until it has
+// ended.
 func (c *Crew) Lead(work func()) {
-	if c.on == nil || !native {
+	if !c.leads {
 		go work()
 		return
 	}

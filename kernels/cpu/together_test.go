@@ -106,7 +106,7 @@ func TestTogetherWaits(t *testing.T) {
 // TestTogetherPanics: where work panics while the caller does a worker's, the others are waited for, and all work
 // again.
 func TestTogetherPanics(t *testing.T) {
-	four := NewCrew(0, 4, nil)
+	four := NewCrew(0, 4, nil, false)
 	defer four.Close()
 	for i := range 150 {
 		var at atomic.Int32

@@ -36,8 +36,13 @@ func NewMachine(workers int, t *tuning.Sizes) *Machine {
 func (m *Machine) Workers() int { return m.workers }
 
 // Apart has the machine's workers be a crew of their own, beside those of other sites; where a set of processors is
-// given, bound to them.
-func (m *Machine) Apart(site int, on cpu.Set) { m.crew = cpu.NewCrew(site, m.workers, on) }
+// given, bound to them. stay says that each site has a processor (cpu.NewCrew).
+func (m *Machine) Apart(site int, on cpu.Set, stay bool) {
+	m.crew = cpu.NewCrew(site, m.workers, on, stay)
+}
+
+// Bound reports whether the machine's workers are bound to processors.
+func (m *Machine) Bound() bool { return m.crew.Bound() }
 
 // Go begins what runs the machine's code: where its workers are bound, on a thread that is.
 func (m *Machine) Go(run func()) { m.crew.Lead(run) }
