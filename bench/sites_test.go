@@ -91,7 +91,8 @@ func TestCompared(t *testing.T) {
 // said which is predicted, and which is measured, to take least.
 func TestSitesNumbers(t *testing.T) {
 	run := func(predicted, step float64) *SiteRun {
-		return &SiteRun{Sites: 4, Predicted: predicted, Steps: []float64{step}, Holds: []int64{1}, Loss: []float64{1, 1}}
+		return &SiteRun{Sites: 4, Predicted: predicted, Simulated: 2 * predicted, Steps: []float64{step}, Holds: []int64{1},
+			Loss: []float64{1, 1}}
 	}
 	at := &AtCount{Sites: 4, One: []*SiteRun{run(0, 2), run(0, 4)}, All: []*SiteRun{run(0, 4), run(0, 16)}}
 	if got := at.ratios(); !slices.Equal(got, []float64{2, 4}) {
@@ -99,10 +100,10 @@ func TestSitesNumbers(t *testing.T) {
 	}
 	s := &SitesResult{Workload: workload("logreg"), Named: []Named{{"", []*SiteRun{run(1, 1)}},
 		{"BMM", []*SiteRun{run(2, 9)}}, {"CMM", []*SiteRun{run(3, 5)}}, {"RMM", nil}}}
-	table := &Table{Head: []string{"workload", "plan", "predicted", "measured", ""}}
+	table := &Table{Head: []string{"workload", "plan", "predicted", "simulated", "measured", ""}}
 	s.named(table)
-	for _, want := range []string{"| any | 1 s | 1 s |  |", "| BMM | 2 s | 9 s | least predicted |",
-		"| CMM | 3 s | 5 s | least measured |"} {
+	for _, want := range []string{"| any | 1 s | 2 s | 1 s |  |", "| BMM | 2 s | 4 s | 9 s | least predicted |",
+		"| CMM | 3 s | 6 s | 5 s | least measured |"} {
 		if !strings.Contains(table.String(), want) {
 			t.Errorf("%q is not in\n%s", want, table)
 		}
