@@ -296,7 +296,18 @@ func (m *Model) guess(n *ra.Node, id ra.ColumnID) float64 {
 			return math.Min(r, d)
 		}
 	case ra.SemiJoin, ra.AntiJoin:
-		return math.Min(r, m.distinctCol(n.Inputs[0], n.Inputs[0].Cols[n.Index(id)].ID))
+		own := n.Inputs[0].Cols[n.Index(id)].ID
+		d := math.Min(r, m.distinctCol(n.Inputs[0], own))
+		for _, q := range n.Equi { // of values that must be among those of the right side there are no more
+			l, other := q.L, q.R
+			if l.Input != 0 {
+				l, other = other, l
+			}
+			if n.Op == ra.SemiJoin && l.ID == own {
+				d = math.Min(d, m.distinct(n, other))
+			}
+		}
+		return d
 	case ra.Aggregate:
 		if i := n.Index(id); i < len(n.Group) {
 			return math.Min(r, m.distinctCol(n.Inputs[0], n.Group[i]))

@@ -7,8 +7,8 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// TestShares: a semi-join with what has all values keeps all rows, one with some of them their share; a predicate that
-// wants one value of a column keeps as many rows as a value has.
+// TestShares: a semi-join with what has all values keeps all rows, one with some of them their share, and no other
+// values; a predicate that wants one value of a column keeps as many rows as a value has.
 func TestShares(t *testing.T) {
 	b := &ra.Builder{}
 	table := func(name string, rows int64, keys int) *ra.Node {
@@ -25,12 +25,16 @@ func TestShares(t *testing.T) {
 		on := ra.Equi{L: kernels.Col{ID: layer}, R: kernels.Col{Input: 1, ID: r.Cols[0].ID}}
 		return b.Semi(ra.SemiJoin, weights, r, []ra.Equi{on}, nil)
 	}
+	rest := semi(some) // has two layers, as has what it is joined with
+	again := b.Join([]*ra.Node{rest, some}, []ra.Equi{{L: kernels.Col{ID: rest.Cols[0].ID},
+		R: kernels.Col{Input: 1, ID: some.Cols[0].ID}}}, nil, []ra.OutCol{{X: rest.Var(0, rest.Cols[0].ID)}})
 	eq := kernels.Build("eq", weights.Var(0, layer), kernels.Const(kernels.IntValue(1)))
 	out := []ra.OutCol{{X: weights.Var(0, weights.Cols[1].ID)}, {X: weights.Var(0, weights.Cols[2].ID)}}
 	for name, c := range map[string]struct {
 		node *ra.Node
 		want float64
 	}{"all values": {semi(all), 64}, "two of four": {semi(some), 32},
+		"two of two":        {again, 32},
 		"one layer of four": {b.Select(weights, []*kernels.Expr{eq}, out), 16}} {
 		if got := New().Rows(c.node); got < c.want*0.999 || got > c.want*1.001 {
 			t.Errorf("%s: %g rows, not %g", name, got, c.want)
