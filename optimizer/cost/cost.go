@@ -271,6 +271,22 @@ func (m *Model) distinctCol(n *ra.Node, id ra.ColumnID) float64 {
 	return d
 }
 
+// remaining estimates how many values of a column of its left side a semi-join or anti-join leaves. Of values that must
+// be among those of the right side there are no more.
+func (m *Model) remaining(n *ra.Node, id ra.ColumnID) float64 {
+	d := m.distinctCol(n.Inputs[0], id)
+	for _, q := range n.Equi {
+		l, r := q.L, q.R
+		if l.Input != 0 {
+			l, r = r, l
+		}
+		if n.Op == ra.SemiJoin && l.ID == id {
+			d = math.Min(d, m.distinct(n, r))
+		}
+	}
+	return d
+}
+
 func (m *Model) guess(n *ra.Node, id ra.ColumnID) float64 {
 	r := math.Max(1, m.Rows(n))
 	if n.Op == ra.Scan {
@@ -296,18 +312,7 @@ func (m *Model) guess(n *ra.Node, id ra.ColumnID) float64 {
 			return math.Min(r, d)
 		}
 	case ra.SemiJoin, ra.AntiJoin:
-		own := n.Inputs[0].Cols[n.Index(id)].ID
-		d := math.Min(r, m.distinctCol(n.Inputs[0], own))
-		for _, q := range n.Equi { // of values that must be among those of the right side there are no more
-			l, other := q.L, q.R
-			if l.Input != 0 {
-				l, other = other, l
-			}
-			if n.Op == ra.SemiJoin && l.ID == own {
-				d = math.Min(d, m.distinct(n, other))
-			}
-		}
-		return d
+		return math.Min(r, m.remaining(n, n.Inputs[0].Cols[n.Index(id)].ID))
 	case ra.Aggregate:
 		if i := n.Index(id); i < len(n.Group) {
 			return math.Min(r, m.distinctCol(n.Inputs[0], n.Group[i]))
