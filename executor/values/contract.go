@@ -69,10 +69,10 @@ func (c *Contraction) directions(v *Val, grp *structure.Groups, out *[]int) (dim
 	result *structure.Projection, err error) {
 	const most = 6 // dims
 	grid := c.Pairs.Dims
-	c.Lens = make([]int, max(len(grid), 2), most+8)
 	if len(grid) > most {
 		return nil, nil, nil
 	}
+	c.Lens = make([]int, max(len(grid), 2), most+8)
 	for i, n := range v.Type.Shape {
 		(*out)[i] = c.Label(n)
 	}
