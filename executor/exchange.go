@@ -48,9 +48,7 @@ func (st *stage) from(site int, l *link) (*departure, error) {
 }
 
 // await waits for what another site says.
-func (st *stage) await(said *cpu.Flag) error {
-	return said.Await(st.Ctx, len(st.p.peers) <= cpu.Processors())
-}
+func (st *stage) await(said *cpu.Flag) error { return said.Await(st.Ctx, st.p.stay) }
 
 // depart says what leaves the site through the exchanges of the stage.
 func (st *stage) depart() error {

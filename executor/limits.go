@@ -74,7 +74,7 @@ func measureLimits(ctx context.Context, workers, runs, counts int) (out limits, 
 // measurements the median counts, for other programs may run, too. It takes about half a second.
 //
 // An exchange is one of the network that sites have. Its fixed time is what it takes beyond the time for which a site
-// comes later than the others: these sleep meanwhile, as they do in a step.
+// comes later than the others: these wait meanwhile as they do in a step, awake where each has a processor.
 func MeasureSites(ctx context.Context, sites, workers int) (out physical.Cluster, err error) {
 	if workers <= 0 {
 		workers = cpu.Processors()

@@ -132,7 +132,7 @@ func CompileSites(ctx context.Context, plan *physical.Plan, src ra.Source, opt O
 		p.sites = append(p.sites, s)
 	}
 	for _, s := range p.sites {
-		s.peers = p.sites
+		s.peers, s.stay = p.sites, p.network.Stay()
 	}
 	return p.compiled(ctx, opt)
 }

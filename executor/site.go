@@ -73,6 +73,7 @@ type ends struct {
 	number   int     // of the site
 	whole    []int   // its results are the first roots of its plan: their positions among those of the whole plan
 	peers    []*site // all sites
+	stay     bool    // of the network: who waits stays awake
 	links    []*link // in the order in which all sites run them
 	received map[*ra.Node]*link
 	nodes    map[*physical.Node]*ra.Node // what of the whole plan it computes
