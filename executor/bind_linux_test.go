@@ -46,7 +46,7 @@ func TestBoundSites(t *testing.T) {
 		sites int
 		bound bool
 	}{{BindNever, 2, false}, {Bind, 2, true}, {BindNodes, 2, len(cpu.Nodes()) > 1}, {Bind, 1, false}, {Bind, 5, true}} {
-		src, plan, placed := summed(t, max(c.sites, 2))
+		src, plan, placed := summed(t, max(c.sites, 2), true)
 		var p *Program
 		var err error
 		if opt := (Options{Workers: 4, Bind: c.bind}); c.sites == 1 {

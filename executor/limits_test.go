@@ -29,7 +29,7 @@ func TestMeasureSites(t *testing.T) {
 // TestSimulateProgram: a step is replayed with the rows that the sites have. Where each exchange takes a second, and
 // nothing else takes time, it takes a second for each exchange that it waits for.
 func TestSimulateProgram(t *testing.T) {
-	src, plan, _ := summed(t, 3)
+	src, plan, _ := summed(t, 3, true)
 	apart := physical.Costs{Cluster: physical.Cluster{Network: 1e9, Operations: 8e9}}
 	found, err := physical.Choose(t.Context(), plan, physical.Sites{N: 3}, apart)
 	if err != nil {

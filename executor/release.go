@@ -27,17 +27,33 @@ func (p *site) release(ranOnce bool) {
 		p.releaseStructure()
 	}
 	p.released++
+	bytes := int64(0)
 	if ranOnce {
 		var b strings.Builder
 		p.explainOnce(&b)
 		p.once, p.onceText, p.released = nil, b.String(), 2
-		for _, v := range p.owned {
-			v.Args, v.Groups, v.Index = nil, nil, nil
-		}
+		bytes = p.freeUnread(p.reads())
 	}
-	if p.releaseColumns() >= releaseBytes {
+	if bytes+p.releaseColumns() >= releaseBytes {
 		debug.FreeOSMemory()
 	}
+}
+
+// freeUnread frees what no later instruction reads, such as rows that were exchanged to be added up once, and returns
+// its bytes in memory.
+func (m *holdings) freeUnread(used map[*values.Val]bool) (bytes int64) {
+	m.owned = slices.DeleteFunc(m.owned, func(v *values.Val) bool {
+		v.Args, v.Groups, v.Index = nil, nil, nil
+		over := !used[v]
+		if over {
+			if b := v.Data.Buffer(); !b.Spilled() {
+				bytes += int64(len(b.Bytes()))
+			}
+			v.Data.Free()
+		}
+		return over
+	})
+	return bytes
 }
 
 // name computes the columns that name the rows of results, which the structure is needed for. Columns that depend on

@@ -8,20 +8,21 @@ import (
 
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer/physical"
 	"github.com/relgrad/relgrad/ra"
 )
 
-// summed is the plan of sum(w.x) by group, at so many sites, with exchanges.
-func summed(t *testing.T, sites int) (*memory, *ra.Plan, *physical.Plan) {
+// summed is the plan of sum(w.x) by group, at so many sites, with exchanges. The numbers are parameters if trained.
+func summed(t *testing.T, sites int, trained bool) (*memory, *ra.Plan, *physical.Plan) {
 	t.Helper()
 	src, b := &memory{}, ra.NewBuilder()
 	keys, group, x := column.New(tInt, 60), column.New(tInt, 60), column.New(kernels.Type{Kind: kernels.Float64}, 60)
 	for i := range 60 {
 		keys.I64()[i], group.I64()[i], x.F64()[i] = int64(i), int64(i%7), float64(i)
 	}
-	s := b.Scan(src.add("w", 1, keys, group, x), func(col int) bool { return col == 2 })
+	s := b.Scan(src.add("w", 1, keys, group, x), func(col int) bool { return trained && col == 2 })
 	agg, err := b.Aggregate(s, []ra.ColumnID{s.Cols[1].ID},
 		[]ra.AggCol{{Name: "n", Agg: ra.Agg{Fn: ra.Sum, Arg: s.Cols[2].ID}}})
 	if err != nil {
@@ -58,7 +59,7 @@ func likeOracleAt(t *testing.T, what string, p *Program, plan *ra.Plan, src *mem
 
 // TestPartsHaveTheirSite: rows that arrive at a site have an identity, those of sums that are not added up yet, too.
 func TestPartsHaveTheirSite(t *testing.T) {
-	src, plan, _ := summed(t, 3)
+	src, plan, _ := summed(t, 3, true)
 	apart := physical.Costs{Cluster: physical.Cluster{Network: 1e9, Operations: 8e9}} // sums where the rows lie, first
 	found, err := physical.Choose(context.Background(), plan, physical.Sites{N: 3}, apart)
 	if err != nil {
@@ -102,7 +103,7 @@ func TestPartsHaveTheirSite(t *testing.T) {
 
 // TestReplicatedResult: a result that each site has is given once.
 func TestReplicatedResult(t *testing.T) {
-	src, plan, _ := summed(t, 1)
+	src, plan, _ := summed(t, 1, true)
 	placed, err := physical.Compile(plan, physical.Sites{N: 3, Result: func(int, *ra.Node) (physical.Placement, bool) {
 		return physical.Everywhere(), true
 	}})
@@ -262,5 +263,35 @@ func TestHeapOfSites(t *testing.T) {
 	}
 	if limits[0] != limits[1] {
 		t.Errorf("one site lets the heap have %d bytes, four let it have %d", limits[0], limits[1])
+	}
+}
+
+// TestOnceIsFreed: what is exchanged once, to be added up once, is freed behind that where the program runs many times.
+func TestOnceIsFreed(t *testing.T) {
+	for _, many := range []bool{false, true} {
+		src, plan, placed := summed(t, 4, false)
+		p, err := CompileSites(context.Background(), placed, src, Options{Many: many})
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := 0
+		for range 3 {
+			if err := p.Run(context.Background(), kernels.Env{}); err != nil {
+				t.Fatal(err)
+			}
+			likeOracle(t, "sums", p, plan, src, 1e-12)
+			kept = 0
+			for _, s := range p.sites {
+				for _, v := range s.owned {
+					if v.Op == values.OpExchange {
+						kept++
+					}
+				}
+			}
+		}
+		if many != (kept == 1) { // one is the result
+			t.Errorf("many runs %v: %d columns that were exchanged once are kept", many, kept)
+		}
+		p.Close()
 	}
 }

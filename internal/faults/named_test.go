@@ -42,5 +42,7 @@ func init() {
 			sited},
 		{"flags that depend on parameters name rows", "executor/release.go", "!c.Type.IsFloat() && !c.Dep ||",
 			"!c.Type.IsFloat() ||", queries},
+		{"what is read once only is kept", "executor/release.go", "over := !used[v]\n", "over := !used[v] && bytes < 0\n",
+			"./executor -run=TestOnceIsFreed"},
 	}...)
 }
