@@ -41,10 +41,22 @@ func (st *stage) of(l *link) *stage {
 	return st
 }
 
-// from is what another site sends, when it has said that.
+// from is what a site sends, when it has said that.
 func (st *stage) from(site int, l *link) (*departure, error) {
+	if st.p.turns != nil {
+		return st.of(l).heard[l][site], nil
+	}
 	d := st.p.peers[site].now().of(l).leaving[l]
 	return d, st.await(d.said)
+}
+
+// asks is what a site needs of a HALO, when it has said that.
+func (st *stage) asks(site int, l *link) (*departure, error) {
+	if st.p.turns != nil {
+		return st.heard[l][site], nil
+	}
+	d := st.p.peers[site].now().leaving[l]
+	return d, st.await(d.asked)
 }
 
 // await waits for what another site says.
@@ -62,13 +74,17 @@ func (st *stage) depart() error {
 				return err
 			}
 		}
-		d.asked.Raise()
+		if err := (talk{st, l, d}).ask(); err != nil {
+			return err
+		}
 		if l.send[st.p.number] != nil {
 			if err := st.sends(l, d); err != nil {
 				return err
 			}
 		}
-		d.said.Raise()
+		if err := (talk{st, l, d}).say(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -155,7 +171,7 @@ func (st *stage) shuffled(l *link) ([][]int32, error) {
 	if err != nil {
 		return nil, err
 	}
-	sites := len(st.p.peers)
+	sites := st.p.sites
 	to, count := l.node.Fn.Sites(keys, sites), make([]int, sites)
 	for _, s := range to {
 		count[s]++
@@ -287,6 +303,7 @@ func (st *stage) moved(l *link, i int) (*values.Val, error) {
 	if l.send[st.p.number] != nil {
 		x.Sent = st.leaving[l].vals[i]
 	}
+	x.Leaves = talk{st, l, st.leaving[l]}.leaves()
 	v := st.main.Exchange(x, c.Name, c.Type, st.Space(rows), l.varies[i] || l.perStep)
 	if x.Sent != nil && x.Sent.Vary && !v.Vary {
 		return nil, internal("exchange %d of column %s is run once, and its numbers change", l.number, c.Name)

@@ -14,13 +14,13 @@ func (st *stage) needed(l *link) ([][]int32, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := make([][]int32, len(st.p.peers))
+	rows := make([][]int32, st.p.sites)
 	for site := range rows {
 		if l.partner[site] == nil {
 			continue
 		}
-		d := st.p.peers[site].now().leaving[l]
-		if err := st.await(d.asked); err != nil {
+		d, err := st.asks(site, l)
+		if err != nil {
 			return nil, err
 		}
 		rows[site] = table.Having(d.needs, st.Arrays)

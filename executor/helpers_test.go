@@ -323,6 +323,15 @@ func agree(
 				return fmt.Errorf("%s, %d sites: %w", plan.Roots[i].Name, sites, err)
 			}
 		}
+		apart, err := runApart(t, plan, src, Options{Tuning: tune, Workers: 2}, env, sites)
+		if err != nil {
+			return fmt.Errorf("%d sites of other processes: %w", sites, err)
+		}
+		for i := range got {
+			if err := bitEqual(apart[i], got[i]); err != nil {
+				return fmt.Errorf("%s, %d sites of other processes: %w", plan.Roots[i].Name, sites, err)
+			}
+		}
 	}
 	for name, s := range map[string]*memory{"double": src, "double, shuffled": src.shuffled(rand.New(rand.NewSource(1)))} {
 		got, err := runPlan(t, plan, s, Options{Tuning: tune, Workers: 2, Force64: true, Many: true}, env)

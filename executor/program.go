@@ -12,6 +12,7 @@ import (
 	"github.com/relgrad/relgrad/executor/forms"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/tuning"
+	"github.com/relgrad/relgrad/internal/encoded"
 	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cpu"
@@ -71,6 +72,7 @@ type Program struct {
 	roots   []ra.Root
 	source  *spreadSource   // nil: there is one site
 	network *device.Network // nil: there is one site
+	leads   Conductor       // of sites of other processes; nil: this one leads none
 	env     kernels.Env
 	params  []*Param      // of several sites
 	spills  func(Spilled) // tells once that something lies in files; nil: nobody asks, or it has been told
@@ -132,7 +134,7 @@ func CompileSites(ctx context.Context, plan *physical.Plan, src ra.Source, opt O
 		p.sites = append(p.sites, s)
 	}
 	for _, s := range p.sites {
-		s.peers, s.stay = p.sites, p.network.Stay()
+		s.sites, s.peers, s.stay = plan.Sites, p.sites, p.network.Stay()
 	}
 	return p.compiled(ctx, opt)
 }
@@ -148,6 +150,7 @@ func (p *Program) compiled(ctx context.Context, opt Options) (_ *Program, err er
 	p.env = opt.Env
 	steps := false
 	for _, s := range p.sites {
+		steps = steps || s.steps
 		s.begin()
 		steps = steps || s.steps
 	}
@@ -219,8 +222,55 @@ func (p *Program) Run(ctx context.Context, env kernels.Env) (err error) {
 	if p.halfway != nil {
 		return p.halfway
 	}
+	if p.leads != nil {
+		return p.lead(ctx, env)
+	}
+	return p.run(ctx, env)
+}
+
+// Conductor has the sites of other processes do what a program does.
+type Conductor interface {
+	// Do has them do a command, while f does it here. The replies are by site, nil of this one.
+	Do(ctx context.Context, command []byte, f func(ctx context.Context) error) (replies [][]byte, err error)
+}
+
+// Lead has the programs of the other sites run when p does: what c brings them is for their Obey.
+func (p *Program) Lead(c Conductor) { p.leads = c }
+
+// order is what a program has those of other sites do.
+type order struct {
+	Env   kernels.Env
+	Again bool // the run before has failed
+}
+
+// lead is Run at all sites.
+func (p *Program) lead(ctx context.Context, env kernels.Env) error {
+	text, err := encoded.Append(nil, order{env, p.broken}, nil)
+	if err != nil {
+		return err
+	}
+	_, err = p.leads.Do(ctx, text, func(ctx context.Context) error { return p.run(ctx, env) })
+	p.broken = err != nil
+	return err
+}
+
+// Obey does what another site's program leads this one to.
+func (p *Program) Obey(ctx context.Context, command []byte) (reply []byte, err error) {
+	defer guard(&err)
+	var o order
+	if _, err := encoded.Read(command, &o, nil); err != nil {
+		return nil, err
+	}
+	p.broken = o.Again
+	return nil, p.run(ctx, o.Env)
+}
+
+// run is Run at the sites of this process.
+func (p *Program) run(ctx context.Context, env kernels.Env) (err error) {
+	defer guard(&err)
 	for _, s := range p.sites {
 		s.ran = false
+		s.within(ctx) // what the structure still computes ends with this run
 	}
 	if err := p.enterStep(ctx, env); err != nil {
 		return err
@@ -233,7 +283,7 @@ func (p *Program) Run(ctx context.Context, env kernels.Env) (err error) {
 		s.release(false)
 	}
 	err = p.together(ctx, func(ctx context.Context, s *site) error { return s.values(ctx) })
-	p.broken = err != nil && len(p.sites) > 1
+	p.broken = err != nil && (len(p.sites) > 1 || p.sites[0].turns != nil)
 	for _, s := range p.sites {
 		s.ran = err == nil // at some the run may have ended before it failed at another
 	}

@@ -70,11 +70,13 @@ type tableData struct {
 
 // ends are a site's ends of exchanges.
 type ends struct {
-	number   int     // of the site
-	whole    []int   // its results are the first roots of its plan: their positions among those of the whole plan
-	peers    []*site // all sites
-	stay     bool    // of the network: who waits stays awake
-	links    []*link // in the order in which all sites run them
+	number   int          // of the site
+	whole    []int        // its results are the first roots of its plan: their positions among those of the whole plan
+	sites    int          // all of them
+	peers    []*site      // all sites, of this process
+	turns    device.Turns // to sites of other processes; nil: all sites are of this one
+	stay     bool         // of the network: who waits stays awake
+	links    []*link      // in the order in which all sites run them
 	received map[*ra.Node]*link
 	nodes    map[*physical.Node]*ra.Node // what of the whole plan it computes
 }

@@ -34,6 +34,7 @@ type movements struct {
 	arriving  map[*link][]values.Part
 	exchanged map[columnOf]*values.Val
 	lookups   map[*link]*structure.Lookup // of the keys of what a HALO sends at each step
+	heard     map[*link][]*departure      // by site: what sites of other processes have said
 }
 
 type colKey struct {
@@ -47,7 +48,7 @@ func newStage(ctx context.Context, p *site, parent *stage) *stage {
 		leaves: map[scanKey]*values.Val{}, keys: map[string][]*values.Val{},
 		exprs: map[exprsOf]map[*kernels.Expr]*values.Val{},
 		movements: movements{map[*link]*departure{}, map[*link][]values.Part{}, map[columnOf]*values.Val{},
-			map[*link]*structure.Lookup{}}}
+			map[*link]*structure.Lookup{}, map[*link][]*departure{}}}
 	for _, l := range p.links {
 		if st.belongs(l) {
 			st.leaving[l] = &departure{asked: cpu.NewFlag(), said: cpu.NewFlag()}

@@ -148,6 +148,9 @@ func Lookup(name string) *Def {
 	panic("kernels: no kernel " + name)
 }
 
+// Known returns the kernel of that name, or nil.
+func Known(name string) *Def { return registry[name] }
+
 // Find returns the kernel that SQL may call by that name, or nil.
 func Find(name string) *Def {
 	if d := registry[name]; d != nil && !d.Internal {

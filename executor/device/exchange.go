@@ -23,9 +23,10 @@ type Network struct {
 	turns map[int]*turn
 }
 
-// Port is a site's end of a network. It is for one goroutine at a time.
+// Port is a site's end of a network, or of one to other processes. It is for one goroutine at a time.
 type Port struct {
 	net   *Network
+	turns Turns // nil: all sites are in this process
 	site  int
 	taken int           // how many turns it has taken
 	moved map[int]int64 // by exchange: bytes that its last turn has brought from other sites
@@ -73,6 +74,9 @@ func (p *Port) Exchange(ctx context.Context, x *Exchange, to *column.Column) err
 	if x.Sent != nil {
 		sent = x.Sent.Data
 	}
+	if p.turns != nil {
+		return p.call(ctx, x, sent, to)
+	}
 	t, err := p.come(x.Number, sent)
 	if err != nil {
 		return err
@@ -80,7 +84,7 @@ func (p *Port) Exchange(ctx context.Context, x *Exchange, to *column.Column) err
 	if err := t.ready.Await(ctx, p.net.stay); err != nil {
 		return err
 	}
-	if err := p.arrive(x, t, to); err != nil {
+	if err := p.arrive(x, t.sent, to); err != nil {
 		return err
 	}
 	p.net.leave(t)
@@ -118,13 +122,13 @@ func (n *Network) leave(t *turn) {
 }
 
 // arrive copies the rows that come to the site.
-func (p *Port) arrive(x *Exchange, t *turn, to *column.Column) error {
+func (p *Port) arrive(x *Exchange, sent []*column.Column, to *column.Column) error {
 	at, moved := 0, 0
 	for _, part := range x.Parts {
 		if part.N == 0 {
 			continue
 		}
-		from := t.sent[part.Site]
+		from := sent[part.Site]
 		if from == nil || from.Kind() != to.Kind() || from.Size() != to.Size() || at+part.N > to.Len() {
 			return sqlerr.Broken("executor", "exchange %d brings %s from site %d to rows %d to %d of %s at site %d", x.Number,
 				describe(from), part.Site, at, at+part.N, describe(to), p.site)

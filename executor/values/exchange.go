@@ -12,6 +12,15 @@ type Exchange struct {
 	Number int
 	Sent   *Val   // what this site holds of the column; nil: nothing
 	Parts  []Part // what arrives, in the order of the rows here
+	// Leaves says by site which rows of Sent leave for it; nil: none do. Only sites of other processes are sent rows:
+	// those of this one take them.
+	Leaves []*Leave
+}
+
+// Leave is some rows that leave for a site.
+type Leave struct {
+	All  bool
+	Rows []int32 // if not all do
 }
 
 // Part is some rows that arrive from a site.

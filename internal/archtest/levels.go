@@ -25,6 +25,7 @@ var levels = map[string]int{
 	"internal/sqlerr":  -1,
 	"tensor":           -1,
 	"migrations":       0,
+	"internal/encoded": 0,
 
 	"kernels": 0,
 	"column":  1,
@@ -70,6 +71,7 @@ var levels = map[string]int{
 	"executor/device/cpu":   6,
 	"executor/device/plain": 6,
 	"executor/forms":        6,
+	"executor/apart":        6,
 	"executor":              7,
 
 	"optimizer":          6,

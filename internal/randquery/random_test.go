@@ -66,7 +66,7 @@ func TestRandom(t *testing.T) {
 				}
 				c.Engines = []randquery.Engine{engines.Executor(), lite}
 				if seed%int64(*siteFlag) == 0 {
-					c.Engines = append(c.Engines, engines.Sites(&halos))
+					c.Engines = append(c.Engines, engines.Sites(&halos), engines.Apart())
 				}
 				start := time.Now()
 				err := guarded(c, seed)

@@ -18,6 +18,9 @@ type Sites struct {
 	// Result says where the rows of result i are to lie, by its columns; nil, or false: at site 0. The gradient of a
 	// parameter belongs where the parameter lies.
 	Result func(i int, of *ra.Node) (Placement, bool)
+	// First says that only site 0 can be read from: results that no other placement is asked for lie there. Else they
+	// lie at any one site.
+	First bool
 	// Spread is that of Plan; nil: by hash.
 	Spread func(relation *ra.Node, by []ra.ColumnID) Function
 	// Read is a column of a table, nil: it cannot be read. With it Choose knows how tables are spread, and tries ranges,
@@ -50,7 +53,7 @@ func Compile(p *ra.Plan, on Sites) (*Plan, error) {
 		return nil, err
 	}
 	for i, r := range logical.Roots {
-		root := Root{Name: r.Name, Node: c.done[r.Node], Cols: r.Cols, Place: c.wanted(i, r.Node)}
+		root := Root{Name: r.Name, Node: c.done[r.Node], Cols: r.Cols, Place: c.wanted(i, r.Node), There: c.First}
 		if !root.placed() {
 			root.Node = c.exchange(exchange(root.Node, root.Place))
 		}

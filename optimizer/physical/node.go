@@ -77,12 +77,13 @@ type Root struct {
 	Node  *Node
 	Cols  []ra.ColumnID // the columns wanted, in order
 	Place Placement     // where its reader wants its rows
+	There bool          // of rows at one site: at no other one than that of Place
 }
 
-// placed reports whether the rows lie where they are wanted. Where no site is named, any will do.
+// placed reports whether the rows lie where they are wanted.
 func (r Root) placed() bool {
 	p, want := r.Node.Place, r.Place
-	return !p.Partial && p.Kind == want.Kind && p.Fn.Equal(want.Fn) &&
+	return !p.Partial && p.Kind == want.Kind && p.Fn.Equal(want.Fn) && (!r.There || p.Site == want.Site) &&
 		slices.EqualFunc(p.By, want.By, func(s, w Same) bool { return slices.Contains(s, w[0]) })
 }
 
@@ -158,9 +159,20 @@ func (p *Plan) clone() (*Plan, map[*Node]*Node) {
 		done[n] = &c
 	})
 	for _, r := range p.Roots {
-		out.Roots = append(out.Roots, Root{r.Name, done[r.Node], slices.Clone(r.Cols), r.Place})
+		out.Roots = append(out.Roots, Root{r.Name, done[r.Node], slices.Clone(r.Cols), r.Place, r.There})
 	}
 	return out, done
+}
+
+// WithTables is a copy of the plan that reads other tables.
+func (p *Plan) WithTables(of func(t *ra.Table) *ra.Table) *Plan {
+	out, _ := p.clone()
+	for _, n := range out.locals() {
+		if n.RA.Op == ra.Scan {
+			n.RA.Table = of(n.RA.Table)
+		}
+	}
+	return out
 }
 
 // locals lists the nodes that hold an operator of ra.

@@ -376,7 +376,7 @@ func (s *search) choose(ctx context.Context) (choice []int, least int64, fixed i
 		t, to := &table{vars: []int{v.number}}, s.place(v, s.wanted(i))
 		for _, p := range v.states {
 			cost := int64(0)
-			if p = v.whole(p); !(Root{Node: v.places[p], Place: v.at(to)}).placed() {
+			if p = v.whole(p); !(Root{Node: v.places[p], Place: v.at(to), There: s.start.Roots[i].There}).placed() {
 				cost = s.moved(v, p, to)
 			}
 			t.cost = append(t.cost, cost)
@@ -470,7 +470,7 @@ func (s *search) build(choice []int) (*Plan, error) {
 		}
 	}
 	for i, r := range start.Roots {
-		root := Root{Name: r.Name, Node: s.roots[i].built, Cols: r.Cols, Place: r.Place}
+		root := Root{Name: r.Name, Node: s.roots[i].built, Cols: r.Cols, Place: r.Place, There: r.There}
 		if !root.placed() {
 			root.Node = bring(root.Node, s.wanted(i))
 		}

@@ -62,6 +62,7 @@ type draw struct {
 	sites   int
 	shared  map[string]map[int]bool // by table: the columns that all its Scans read
 	trained map[string]bool
+	apart   bool                                           // the sites are in different processes
 	places  map[string]func(n *ra.Node) physical.Placement // by table
 }
 
@@ -91,7 +92,7 @@ func newDraw(plan *ra.Plan) *draw {
 }
 
 func (d *draw) plan(ctx context.Context, plan *ra.Plan) (*physical.Plan, error) {
-	on := physical.Sites{N: d.sites, Stored: d.stored, Result: d.result}
+	on := physical.Sites{N: d.sites, Stored: d.stored, Result: d.result, First: d.apart}
 	nodes := 0
 	ra.Walk(func(*ra.Node) { nodes++ }, plan.Nodes()...)
 	if d.Intn(2) == 0 || nodes > mostSearched {
@@ -143,6 +144,8 @@ func (d *draw) stored(n *ra.Node) (physical.Placement, bool) {
 			switch {
 			case kind == 0:
 				return physical.At(site)
+			case kind == 4 && d.apart && site%2 == 0 && len(n.Key) > 0:
+				return physical.Placement{Kind: physical.Anywhere}
 			case kind == 1 && !d.trained[n.Table.Name]:
 				return physical.Everywhere()
 			case len(by) == 0:
@@ -157,7 +160,7 @@ func (d *draw) stored(n *ra.Node) (physical.Placement, bool) {
 
 // result leaves gradients where they are spread by their identity, or has them at one site.
 func (d *draw) result(i int, of *ra.Node) (physical.Placement, bool) {
-	if i == 0 || len(of.Key) == 0 || i%2 == 0 {
+	if i == 0 || len(of.Key) == 0 || i%2 == 0 || d.apart {
 		return physical.Placement{}, false
 	}
 	return physical.Spread(physical.Function{}, of.Key...), true
