@@ -117,7 +117,7 @@ func (s *Server) MarkInterrupted(ctx context.Context) (failed error) {
 func (s *Server) Close() (failed error) {
 	defer exported(&failed)
 	s.core.Close()
-	return s.remote.Close()
+	return errors.Join(s.session.HangUp(), s.remote.Close())
 }
 
 // ServeBackend is the engine beside a Postgres backend. It answers requests on line, with rows in memory that both
@@ -134,14 +134,17 @@ func ServeBackend(line *os.File, shared *os.File) error {
 type backend struct {
 	core    *engine.Engine
 	trainer *run.Trainer
+	members *engine.Members
 	session *session.Session
 	child   *conn.Child
 }
 
 // begin makes the engine of a session.
 func (b *backend) begin() {
+	b.members.Close()
 	b.core = engine.New(b.session, &engine.Settings{Notice: b.child.Notice})
 	b.trainer = run.New(b.core, &run.Events{})
+	b.members = engine.NewMembers(b.core)
 }
 
 // call runs one of the engine's functions.
@@ -159,6 +162,10 @@ func (b *backend) call(ctx context.Context, r *conn.Request) (a *conn.Answer, er
 	b.core.Mode, b.core.Sites = r.Settings["engine"], number32(r.Settings["sites"])
 	most, err := strconv.ParseInt(r.Settings["spill"], 10, 64)
 	b.core.BoundSpills(r.Settings["spill_dir"], err == nil && most >= 0, most)
+	if r.Function == "gen_member" {
+		reply, err := b.members.Call(ctx, []byte(r.Settings["message"]))
+		return &conn.Answer{Reply: reply}, err
+	}
 	v := engine.Values(r.Function, r.Args)
 	if err := v.Missing(); err != nil {
 		return nil, err

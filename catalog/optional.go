@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"time"
 
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/ra"
@@ -77,4 +78,23 @@ type Snapshotter interface{ InOne() bool }
 // Presenter converts a query's columns to the types of a table.
 type Presenter interface {
 	PresentQuery(query, table string) (string, error)
+}
+
+// Parted is a database in which rows of a table may lie at other servers.
+type Parted interface {
+	// Parts tells where the parts of a table lie; nil: all of it is here.
+	Parts(schema, name string) ([]Part, error)
+	// Connect begins a session at a server, unless there is one. It is kept.
+	Connect(ctx context.Context, server string) error
+	// Send sends a message to the engine beside that session, and returns its reply. Several servers may be sent to at
+	// once.
+	Send(ctx context.Context, server string, message []byte) (reply []byte, err error)
+	// Patience is how long a server may compute until it says that it still does.
+	Patience() time.Duration
+}
+
+// Part is a table that holds some rows of another one.
+type Part struct {
+	Server       string // "": this one
+	Schema, Name string
 }

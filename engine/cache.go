@@ -136,7 +136,7 @@ func (db *compiler) remember(e *cached) error {
 
 // fresh updates an entry. It returns false if the query must be compiled again.
 func (db *compiler) fresh(ctx context.Context, e *cached) bool {
-	if e.memory != db.memory() || db.Moved(e.names, e.settings) {
+	if e.memory != db.memory() || db.Moved(e.names, e.settings) || e.c.Prog.Ended() {
 		return false
 	}
 	for t, old := range e.versions {

@@ -39,6 +39,7 @@ type session struct {
 	spill     spillBounds
 	Catalogue *Catalogue
 	cache     *planCache
+	led       *uint64 // programs that lead others, so far
 }
 
 // Engine is the engine of one session, without training. It has layers; each knows only those below it:
@@ -52,7 +53,7 @@ type Engine struct{ pusher }
 
 // New makes the engine of a database.
 func New(d catalog.Database, s *Settings) *Engine {
-	base := session{Database: d, Settings: s, Catalogue: newCatalogue(d), cache: &planCache{}}
+	base := session{Database: d, Settings: s, Catalogue: newCatalogue(d), cache: &planCache{}, led: new(uint64)}
 	return &Engine{pusher{finder{compiler{base}}}}
 }
 

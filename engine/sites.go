@@ -79,8 +79,13 @@ func (db *session) reader(ctx context.Context) func(t *ra.Table, col int) *colum
 	}
 }
 
-// compiled builds the program of a plan, at several sites where the session has them.
+// compiled builds the program of a plan, at several sites where the session has them, or its tables are.
 func (db *compiler) compiled(ctx context.Context, c *Compiled, o executor.Options) (*executor.Program, error) {
+	if s, err := db.spreadOf(c); err != nil {
+		return nil, err
+	} else if s != nil {
+		return db.atServers(ctx, c, s, o)
+	}
 	n := db.sites()
 	if n == 1 {
 		return executor.Compile(ctx, c.Res.Plan, db.Catalogue, o)

@@ -232,10 +232,19 @@ func (p *Program) Run(ctx context.Context, env kernels.Env) (err error) {
 type Conductor interface {
 	// Do has them do a command, while f does it here. The replies are by site, nil of this one.
 	Do(ctx context.Context, command []byte, f func(ctx context.Context) error) (replies [][]byte, err error)
+	// Close ends what they have for the program.
+	Close()
 }
 
-// Lead has the programs of the other sites run when p does: what c brings them is for their Obey.
-func (p *Program) Lead(c Conductor) { p.leads = c }
+// Lead has the programs of the other sites run when p does: what c brings them is for their Obey. p has been compiled
+// while they were, in a context that has ended; it goes on in ctx.
+func (p *Program) Lead(ctx context.Context, c Conductor) {
+	p.leads = c
+	p.sites[0].within(ctx)
+}
+
+// Ended reports whether a run at sites of other processes has failed: they may be gone.
+func (p *Program) Ended() bool { return p != nil && p.leads != nil && p.broken }
 
 // order is what a program has those of other sites do.
 type order struct {
@@ -251,6 +260,7 @@ func (p *Program) lead(ctx context.Context, env kernels.Env) error {
 	}
 	_, err = p.leads.Do(ctx, text, func(ctx context.Context) error { return p.run(ctx, env) })
 	p.broken = err != nil
+	p.sites[0].within(ctx) // what is read of the run is found behind it
 	return err
 }
 
@@ -385,7 +395,10 @@ func (p *Program) Close() {
 	for _, s := range p.sites {
 		s.close()
 	}
-	p.params = nil
+	if p.leads != nil {
+		p.leads.Close()
+	}
+	p.params, p.leads = nil, nil
 }
 
 // Result copies the columns of root i. Under Force64 columns of real are returned in double precision.

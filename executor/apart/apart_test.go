@@ -59,7 +59,7 @@ func room(t *testing.T, sites, own int, do func(ctx context.Context, at device.T
 		m = apart.NewMember(sites, func(ctx context.Context, command []byte) ([]byte, error) {
 			return fmt.Appendf(nil, "site %d", s), do(ctx, m, s, string(command))
 		})
-		m.Patience = 20 * time.Millisecond
+		m.Wait(20 * time.Millisecond)
 		t.Cleanup(m.Close)
 		callers[s], members = m, append(members, m)
 	}
@@ -189,7 +189,7 @@ func TestWithin(t *testing.T) {
 	var asked, calls int
 	inside := false
 	m := apart.NewMember(2, nil)
-	m.Patience = time.Millisecond
+	m.Wait(time.Millisecond)
 	m.Obey = func(ctx context.Context, _ []byte) ([]byte, error) {
 		for range 20 {
 			if err := m.Within(func() error {
@@ -231,7 +231,7 @@ func TestBadMessages(t *testing.T) {
 		_, err := m.Turn(ctx, 1, [][]byte{[]byte("x"), nil})
 		return nil, err
 	}
-	m.Patience = time.Millisecond
+	m.Wait(time.Millisecond)
 	defer m.Close()
 	for range 3000 {
 		b := make([]byte, draw.Intn(8))

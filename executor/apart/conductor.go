@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -66,9 +67,17 @@ func (c *Conductor) Counted() Counted {
 	return c.sums
 }
 
-// Do has all members do a command, while f does it here; it returns their replies by site. Where it fails at one site,
-// it ends at all of them with that error, which is a *Failed if a member's.
+// Do is DoEach with one command for all members.
 func (c *Conductor) Do(ctx context.Context, text []byte, f func(ctx context.Context) error) ([][]byte, error) {
+	return c.DoEach(ctx, slices.Repeat([][]byte{text}, len(c.members)), f)
+}
+
+// Close does nothing: the members are their owners'.
+func (c *Conductor) Close() {}
+
+// DoEach has each member do a command, by site, while f does it here; it returns their replies by site. Where it fails
+// at one site, it ends at all of them with that error, which is a *Failed if a member's.
+func (c *Conductor) DoEach(ctx context.Context, texts [][]byte, f func(ctx context.Context) error) ([][]byte, error) {
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	c.ended, c.round = 0, nil
@@ -79,7 +88,7 @@ func (c *Conductor) Do(ctx context.Context, text []byte, f func(ctx context.Cont
 			continue
 		}
 		all.Go(func() {
-			reply, err := c.conduct(inner, site, m, append([]byte{command}, text...))
+			reply, err := c.conduct(inner, site, m, append([]byte{command}, texts[site]...))
 			if replies[site] = reply; err != nil {
 				fails[site] = &Failed{site, err}
 				cancel()

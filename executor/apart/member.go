@@ -3,6 +3,7 @@ package apart
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -12,9 +13,8 @@ import (
 // they run. It is for one caller at a time.
 type Member struct {
 	// Obey does a command.
-	Obey func(ctx context.Context, command []byte) (reply []byte, err error)
-	// Patience is how long a call waits for the site, before it answers that it still computes; 0: without end.
-	Patience time.Duration
+	Obey     func(ctx context.Context, command []byte) (reply []byte, err error)
+	patience atomic.Int64 // see Wait
 
 	sites   int
 	inside  sync.Mutex // held while no call is being answered, or the database is asked
@@ -29,6 +29,10 @@ func NewMember(sites int, obey func(ctx context.Context, command []byte) ([]byte
 	m.inside.Lock()
 	return m
 }
+
+// Wait sets how long a call waits for the site, before it answers that it still computes; 0: without end. It is so from
+// the next call on.
+func (m *Member) Wait(patience time.Duration) { m.patience.Store(int64(patience)) }
 
 // Within runs f while a call is being answered: then the database may be asked.
 func (m *Member) Within(f func() error) error {
@@ -71,8 +75,8 @@ func (m *Member) Call(ctx context.Context, message []byte) (reply []byte, err er
 // await waits for what the command that runs has to say.
 func (m *Member) await(ctx context.Context) ([]byte, error) {
 	var late <-chan time.Time
-	if m.Patience > 0 {
-		timer := time.NewTimer(m.Patience)
+	if patience := time.Duration(m.patience.Load()); patience > 0 {
+		timer := time.NewTimer(patience)
 		defer timer.Stop()
 		late = timer.C
 	}

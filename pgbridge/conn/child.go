@@ -24,10 +24,11 @@ type Request struct {
 // Atomic reports whether the call is inside a transaction that it cannot end.
 func (r *Request) Atomic() bool { return r.Settings["atomic"] != "f" }
 
-// Answer is the result of a call: rows, or a query that the backend runs to get them.
+// Answer is the result of a call: rows, a query that the backend runs to get them, or bytes.
 type Answer struct {
 	Rows  *wire.Block
 	Query string
+	Reply []byte
 }
 
 // Child is a Conn to the backend that has started this process. It is the engine's end of the line.
@@ -141,6 +142,8 @@ func (c *Child) answer(a *Answer, err error) error {
 		var e wire.Encoder
 		e.Str(a.Query)
 		return wire.WriteFrame(c.out, wire.KindDoneQuery, e.Bytes)
+	case a != nil && a.Reply != nil:
+		return wire.WriteFrame(c.out, wire.KindReply, a.Reply)
 	}
 	return wire.WriteFrame(c.out, wire.KindDone, nil)
 }

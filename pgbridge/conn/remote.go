@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/pgbridge/wire"
@@ -30,6 +31,11 @@ func Dial(ctx context.Context, dsn string, notice func(level, message string)) (
 			notice(n.Severity, n.Message)
 		}
 	}
+	return Open(ctx, config)
+}
+
+// Open is Dial for a config.
+func Open(ctx context.Context, config *pgconn.Config) (*Remote, error) {
 	// a cancelled statement ends, the connection stays
 	config.BuildContextWatcherHandler = func(pg *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: pg, DeadlineDelay: cancelTime}
@@ -46,6 +52,23 @@ func Attach(pg *pgconn.PgConn) *Remote { return &Remote{pg} }
 
 // cancelTime is how long a server may take to end a cancelled statement.
 const cancelTime = 5 * time.Second
+
+// Closed reports whether the connection is lost.
+func (r *Remote) Closed() bool { return r.pg.IsClosed() }
+
+// Call runs a statement with one argument of bytes and returns its only value, which is bytes.
+func (r *Remote) Call(ctx context.Context, sql string, argument []byte) ([]byte, error) {
+	const binary = 1
+	res := r.pg.ExecParams(ctx, sql, [][]byte{argument}, []uint32{pgtype.ByteaOID}, []int16{binary},
+		[]int16{binary}).Read()
+	if res.Err != nil {
+		return nil, serverError(res.Err, sql)
+	}
+	if len(res.Rows) != 1 || len(res.Rows[0]) != 1 {
+		return nil, sqlerr.Broken("pgbridge/conn", "%d rows answer a call", len(res.Rows))
+	}
+	return res.Rows[0][0], nil
+}
 
 // Close ends the connection.
 func (r *Remote) Close() error { return r.pg.Close(context.Background()) }

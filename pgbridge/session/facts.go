@@ -16,7 +16,8 @@ import (
 // facts are what is known about the contents of tables.
 type facts struct {
 	*server
-	tables map[string]*tableFacts // by schema and name, for the present state of the database
+	servers *servers
+	tables  map[string]*tableFacts // by schema and name, for the present state of the database
 }
 
 func (s *facts) drop() { s.tables = map[string]*tableFacts{} }
@@ -92,9 +93,28 @@ func (s *facts) granted(r *relation, f *tableFacts, err error) error {
 	return nil
 }
 
-// count finds the facts about the columns that may be read.
+// count finds the facts about the columns that may be read. Where parts of the table lie at other servers, these count
+// their rows.
 func (s *facts) count(r *relation, f *tableFacts) error {
-	items, from := []string{"pg_catalog.count(*)"}, sqltext.Name(r.table.Schema, r.table.Name)
+	parts, err := s.servers.of(r)
+	if err != nil {
+		return err
+	}
+	if parts == nil {
+		parts = []catalog.Part{{Schema: r.table.Schema, Name: r.table.Name}}
+	}
+	f.rows, f.valid, f.shape = 0, make([]int64, len(r.table.Cols)), make([]tensor.Shape, len(r.table.Cols))
+	for _, p := range parts {
+		if err := s.add(r, f, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add adds the facts about a part of a table.
+func (s *facts) add(r *relation, f *tableFacts, part catalog.Part) error {
+	items, from := []string{"pg_catalog.count(*)"}, sqltext.Name(part.Schema, part.Name)
 	for i, c := range r.table.Cols {
 		if f.denied[i] {
 			continue
@@ -106,22 +126,25 @@ func (s *facts) count(r *relation, f *tableFacts) error {
 				" IS NOT NULL LIMIT 1)")
 		}
 	}
-	rows, err := s.texts("SELECT " + strings.Join(items, ", ") + " FROM " + from)
+	rows, err := s.servers.ask(part.Server, "SELECT "+strings.Join(items, ", ")+" FROM "+from)
 	if err != nil {
 		return err
 	}
-	f.rows, _ = strconv.ParseInt(rows[0][0], 10, 64)
+	all, _ := strconv.ParseInt(rows[0][0], 10, 64)
+	f.rows += all
 	at := 1
 	next := func() string { at++; return rows[0][at-1] }
 	for i, c := range r.table.Cols {
-		n, shape := f.rows, tensor.Shape(nil)
+		n, shape := all, tensor.Shape(nil)
 		if !f.denied[i] {
 			n, _ = strconv.ParseInt(next(), 10, 64)
 			if c.Type.Array {
 				shape = readDims(next())
 			}
 		}
-		f.valid, f.shape = append(f.valid, n), append(f.shape, shape)
+		if f.valid[i] += n; f.shape[i] == nil {
+			f.shape[i] = shape
+		}
 	}
 	return nil
 }

@@ -24,6 +24,7 @@ type Session struct {
 	*transactions
 	*runs
 	*rights
+	*servers
 	planned
 }
 
@@ -34,15 +35,17 @@ func New(c conn.Conn) *Session {
 	path := &searchPath{server: on, settings: set}
 	typed := &types{server: on, settings: set}
 	seen := &watch{}
-	named := &names{server: on, path: path, types: typed, settings: set, facts: &facts{server: on}, watch: seen,
-		byOID: map[int64]*relation{}, byCode: map[string]*ast.CreateFunction{}}
+	far := &servers{server: on, lines: map[string]*line{}}
+	named := &names{server: on, path: path, types: typed, settings: set, facts: &facts{server: on, servers: far},
+		watch: seen, byOID: map[int64]*relation{}, byCode: map[string]*ast.CreateFunction{}}
+	far.names = named
 	reached := &reach{server: on, path: path}
 	s := &Session{server: on, settings: set, searchPath: path, types: typed, names: named, watch: seen, reach: reached,
 		statements:   &statements{server: on, settings: set, types: typed, names: named, reach: reached, watch: seen},
 		rows:         &rows{server: on, settings: set, names: named, watch: seen, keys: map[string]keyPrint{}},
 		transactions: &transactions{server: on, settings: set},
-		runs:         &runs{server: on, names: named}, rights: &rights{server: on}}
-	on.known = []interface{ drop() }{set, path, typed, named, named.facts, reached, s.statements}
+		runs:         &runs{server: on, names: named}, rights: &rights{server: on}, servers: far}
+	on.known = []interface{ drop() }{set, path, typed, named, named.facts, reached, s.statements, far}
 	s.forget()
 	return s
 }

@@ -21,12 +21,14 @@ import (
 //	                                                I  the run that is trained, the step of its last commit,
 //	                                                   its steps; not answered
 //	                                                O  block of result rows: answered by K
-//	                                                D  done; J  done, the result is that of this query
+//	                                                D  done; J  done, the result is that of this query; M  done,
+//	                                                the result is these bytes
 //	                                                X  the request has failed
 const (
 	KindRequest, KindBlock, KindComplete, KindError, KindContinue                  = 'R', 'B', 'C', 'E', 'K'
 	KindQuery, KindPrepare, KindRows, KindTransaction, KindUnlock, KindNotice      = 'Q', 'P', 'W', 'T', 'U', 'N'
 	KindOutput, KindDone, KindDoneQuery, KindFailed                           byte = 'O', 'D', 'J', 'X'
+	KindReply                                                                 byte = 'M'
 	KindTraining                                                              byte = 'I'
 )
 

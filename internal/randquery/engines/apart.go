@@ -74,7 +74,7 @@ func placedApart(ctx context.Context, db *memdb.DB, plan *physical.Plan, o execu
 		p.Close()
 		return err
 	}
-	p.Lead(c)
+	p.Lead(ctx, c)
 	return f(p)
 }
 

@@ -1,5 +1,5 @@
-// The SQL functions that the engine answers: gradient, backward, check_gradient, explain_gradient, train; and
-// relgrad.gen_rows(), through which its rows enter statements.
+// The SQL functions that the engine answers: gradient, backward, check_gradient, explain_gradient, train; gen_member,
+// by which another server's session leads it; and gen_rows, through which its rows enter statements.
 #include "chunk.h"
 #include "engine.h"
 
@@ -254,6 +254,18 @@ RG_FUNCTION(train)
 
 	rg_request(&q);
 	PG_RETURN_VOID();
+}
+
+// gen_member brings the engine a message of the session that leads it, and returns its reply (executor/apart).
+RG_FUNCTION(gen_member)
+{
+	RgRequest q = {.function = "gen_member", .atomic = true, .args = "{}", .message = PG_GETARG_BYTEA_PP(0),
+				   .reply_in = CurrentMemoryContext};
+
+	rg_request(&q);
+	if (q.reply == NULL)
+		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("the engine gave no reply to a message")));
+	PG_RETURN_BYTEA_P(q.reply);
 }
 
 RG_FUNCTION(gen_rows)

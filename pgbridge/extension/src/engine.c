@@ -361,12 +361,16 @@ rg_put_u64(RgEngine *e, uint64 x)
 }
 
 void
+rg_put_bytes(RgEngine *e, const char *at, uint32 n)
+{
+	rg_put_u32(e, n);
+	appendBinaryStringInfo(&e->out, at, n);
+}
+
+void
 rg_put_string(RgEngine *e, const char *s)
 {
-	uint32 n = strlen(s);
-
-	rg_put_u32(e, n);
-	appendBinaryStringInfo(&e->out, s, n);
+	rg_put_bytes(e, s, strlen(s));
 }
 
 void
@@ -481,6 +485,21 @@ rg_get_string(RgReader *r)
 	if (memchr(s, 0, n) != NULL || !pg_verify_mbstr(PG_UTF8, s, n, true))
 		rg_fault(r->engine, "a frame %c with a text that is not UTF-8", r->kind);
 	return pnstrdup(s, n);
+}
+
+// rg_get_rest returns a copy of what is left.
+bytea *
+rg_get_rest(RgReader *r, MemoryContext in)
+{
+	size_t n = r->end - r->at;
+	bytea *b;
+
+	if (n > MaxAllocSize - VARHDRSZ)
+		rg_fault(r->engine, "a frame %c that is too long", r->kind);
+	b = MemoryContextAlloc(in, n + VARHDRSZ);
+	SET_VARSIZE(b, n + VARHDRSZ);
+	memcpy(VARDATA(b), take(r, n), n);
+	return b;
 }
 
 void

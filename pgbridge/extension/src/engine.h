@@ -67,12 +67,14 @@ void rg_put_u8(RgEngine *e, uint8 x);
 void rg_put_u32(RgEngine *e, uint32 x);
 void rg_put_u64(RgEngine *e, uint64 x);
 void rg_put_string(RgEngine *e, const char *s);
+void rg_put_bytes(RgEngine *e, const char *at, uint32 n);
 void rg_send_frame(RgEngine *e);
 RgReader rg_receive_frame(RgEngine *e);
 uint8 rg_get_u8(RgReader *r);
 uint32 rg_get_u32(RgReader *r);
 uint64 rg_get_u64(RgReader *r);
 char *rg_get_string(RgReader *r);
+bytea *rg_get_rest(RgReader *r, MemoryContext in);
 void rg_get_end(RgReader *r);
 
 void rg_fault(RgEngine *e, const char *format, ...) pg_attribute_printf(2, 3) RG_NORETURN_ATTR;
@@ -94,6 +96,9 @@ typedef struct RgRequest {
 	bool fresh;	   // reads see what the request itself has changed and, after a commit, what others have
 	char *param_table; // of gradient, else NULL
 	char *args;		   // a JSON object
+	bytea *message;	   // of gen_member, else NULL
+	bytea *reply;	   // to it, in the context reply_in
+	MemoryContext reply_in;
 	TupleDesc desc;	   // of the result's rows; NULL: it has none
 	Tuplestorestate *store;
 } RgRequest;

@@ -25,7 +25,7 @@
 
 // The state of a request.
 typedef struct Service {
-	const RgRequest *q;
+	RgRequest *q;
 	RgEngine *e;
 	MemoryContext whole, each, rows; // live as long as the request, a frame, the rows of relgrad.gen_rows()
 	List *locks; // session-level advisory locks that must not outlive the request, each a LOCKTAG
@@ -56,7 +56,11 @@ send_request(Service *s)
 	int n = lengthof(values) - (s->q->param_table == NULL);
 
 	rg_begin_frame(s->e, 'R');
-	rg_put_u32(s->e, n);
+	rg_put_u32(s->e, n + (s->q->message != NULL));
+	if (s->q->message != NULL) {
+		rg_put_string(s->e, "message");
+		rg_put_bytes(s->e, VARDATA_ANY(s->q->message), VARSIZE_ANY_EXHDR(s->q->message));
+	}
 	for (int i = 0; i < n; i++) {
 		if (GetDatabaseEncoding() != PG_UTF8)
 			pg_verify_mbstr(PG_UTF8, values[i][1], strlen(values[i][1]), false);
@@ -438,6 +442,12 @@ serve_frame(Service *s)
 		break;
 	case 'D':
 		rg_get_end(&r);
+		s->done = true;
+		break;
+	case 'M':
+		if (s->q->message == NULL)
+			rg_fault(s->e, "a reply to no message");
+		s->q->reply = rg_get_rest(&r, s->q->reply_in);
 		s->done = true;
 		break;
 	case 'J':

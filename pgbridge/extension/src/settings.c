@@ -18,6 +18,7 @@
 static int rg_threads = 0;
 static int rg_memory = 0;
 static int rg_sites = 1;
+static int rg_server_timeout = 60000;
 static int rg_max_threads = 0;
 static int rg_max_memory = 0;
 static int rg_max_spill = -1;
@@ -68,6 +69,9 @@ rg_define_settings(void)
 							0, MAX_KILOBYTES, PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomIntVariable("relgrad.sites", "Sites of the engine at which a loss runs.",
 							"1: at one, which holds all.", &rg_sites, 1, 1, 64, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("relgrad.server_timeout", "How long another server may take to answer.",
+							"0: without end. One that still computes answers that it does.", &rg_server_timeout, 60000,
+							0, INT_MAX, PGC_USERSET, GUC_UNIT_MS, NULL, NULL, NULL);
 	DefineCustomIntVariable("relgrad.max_threads", "Threads of the engine that a session may take.",
 							"0: no limit. Superusers set it.", &rg_max_threads, 0, 0, 1024, PGC_SUSET, 0, NULL,
 							NULL, NULL);

@@ -1,0 +1,212 @@
+package engine
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/executor/apart"
+	"github.com/relgrad/relgrad/internal/encoded"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/optimizer/physical"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// maxServers is at how many other servers the tables of a loss may lie.
+const maxServers = 63
+
+// spread are the tables of a plan of which parts lie at other servers.
+type spread struct {
+	parts   map[string][]catalog.Part // by table
+	servers []string                  // by site, behind the first, which is this session's
+}
+
+// spreadOf finds them; nil: there are none.
+func (db *compiler) spreadOf(c *Compiled) (*spread, error) {
+	from, ok := db.Database.(catalog.Parted)
+	if !ok {
+		return nil, nil
+	}
+	out, known := &spread{parts: map[string][]catalog.Part{}}, map[string]bool{}
+	var failed error
+	ra.Walk(func(n *ra.Node) {
+		// rows of parameters are in this session's memory, wherever they are stored
+		if n.Op != ra.Scan || failed != nil || slices.ContainsFunc(c.Tables, func(t *ra.Table) bool {
+			return same(t, n.Table)
+		}) {
+			return
+		}
+		parts, err := from.Parts(n.Table.Schema, n.Table.Name)
+		if failed = err; len(parts) == 0 {
+			return
+		}
+		for _, p := range parts {
+			if p.Server != "" {
+				known[p.Server] = true
+			}
+		}
+		out.parts[tableKey(n.Table)] = parts
+	}, c.Res.Plan.Nodes()...)
+	if failed != nil || len(known) == 0 {
+		return nil, failed
+	}
+	if len(known) > maxServers {
+		return nil, sqlerr.New(sqlerr.ProgramLimit, "the tables of the loss lie at %d servers, more than %d", len(known),
+			maxServers)
+	}
+	out.servers = slices.Sorted(maps.Keys(known))
+	return out, nil
+}
+
+// same reports whether two descriptions are of one table.
+func same(a, b *ra.Table) bool { return a.Schema == b.Schema && a.Name == b.Name }
+
+// at are the parts of the tables at a site.
+func (s *spread) at(site int) map[string][]catalog.Part {
+	out, name := map[string][]catalog.Part{}, ""
+	if site > 0 {
+		name = s.servers[site-1]
+	}
+	for t, parts := range s.parts {
+		out[t] = slices.DeleteFunc(slices.Clone(parts), func(p catalog.Part) bool { return p.Server != name })
+	}
+	return out
+}
+
+// sites says where rows lie: parameters, tables that are only here, and results lie at this session's site.
+func (s *spread) sites() physical.Sites {
+	return physical.Sites{N: 1 + len(s.servers), First: true, Stored: func(n *ra.Node) (physical.Placement, bool) {
+		if n.Op == ra.Scan && s.parts[tableKey(n.Table)] != nil {
+			return physical.Placement{Kind: physical.Anywhere}, true
+		}
+		return physical.At(0), true
+	}}
+}
+
+// Servers are the limits for which plans of several servers are made: a network of 10 Gbit/s, and a statement for each
+// exchange.
+var Servers = physical.Cluster{Network: 1.25e9, Latency: 1e-3, Operations: 5e10, Reads: 8e9}
+
+// atServers builds the program of a plan of which tables lie at other servers, at all of them.
+func (db *compiler) atServers(ctx context.Context, c *Compiled, s *spread,
+	o executor.Options) (*executor.Program, error) {
+	costs := physical.Costs{Cluster: Servers}
+	if db.Cluster != nil {
+		costs = *db.Cluster
+	}
+	found, err := physical.Choose(ctx, c.Res.Plan, s.sites(), costs)
+	if err != nil {
+		return nil, err
+	}
+	c.placed = found
+	for _, server := range s.servers { // before several are sent to at once
+		if err := db.Database.(catalog.Parted).Connect(ctx, server); err != nil {
+			return nil, err
+		}
+	}
+	*db.led++
+	l := &leading{to: db.Database.(catalog.Parted), number: *db.led, servers: s.servers}
+	callers := make([]apart.Caller, len(s.servers)+1)
+	for i := range s.servers {
+		callers[i+1] = &caller{l, i}
+	}
+	l.conductor = apart.NewConductor(callers)
+	return l.open(ctx, found.Plan, s, &partSource{db: db.Catalogue, parts: s.at(0)}, o)
+}
+
+// leading is a program whose other sites are at servers.
+type leading struct {
+	to        catalog.Parted
+	number    uint64
+	servers   []string
+	conductor *apart.Conductor
+}
+
+// open has all sites compile the plan.
+func (l *leading) open(ctx context.Context, plan *physical.Plan, s *spread, src ra.Source,
+	o executor.Options) (p *executor.Program, err error) {
+	texts := make([][]byte, len(l.servers)+1)
+	for i := range l.servers {
+		own := opening{Version: build, Site: i + 1, Force64: o.Force64, Many: o.Many, Env: o.Env, Parts: s.at(i + 1),
+			Waits: l.to.Patience()}
+		if texts[i+1], err = encoded.Append(nil, own, nil); err == nil {
+			texts[i+1], err = apart.AppendPlan(texts[i+1], plan, func(t *ra.Table) *ra.Table { return t })
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	_, err = l.do(ctx, texts, func(ctx context.Context) (err error) {
+		p, err = executor.CompileApart(ctx, plan, 0, src, l.conductor, o)
+		return err
+	})
+	if err != nil {
+		p.Close()
+		l.Close()
+		return nil, err
+	}
+	p.Lead(ctx, l)
+	return p, nil
+}
+
+// Do implements executor.Conductor.
+func (l *leading) Do(ctx context.Context, command []byte, f func(ctx context.Context) error) ([][]byte, error) {
+	return l.do(ctx, slices.Repeat([][]byte{command}, len(l.servers)+1), f)
+}
+
+func (l *leading) do(ctx context.Context, commands [][]byte, f func(ctx context.Context) error) ([][]byte, error) {
+	replies, err := l.conductor.DoEach(ctx, commands, f)
+	var at *apart.Failed
+	if errors.As(err, &at) {
+		err = l.atServer(at)
+	}
+	return replies, err
+}
+
+// atServer is an error of a member, with its server.
+func (l *leading) atServer(at *apart.Failed) error {
+	var e *sqlerr.Error
+	if !errors.As(at.Err, &e) {
+		return at.Err
+	}
+	out := *e
+	prefix := "server \"" + l.servers[at.Site-1] + "\": "
+	if len(out.Message) < len(prefix) || out.Message[:len(prefix)] != prefix {
+		out.Message = prefix + out.Message
+	}
+	return &out
+}
+
+// closing is how long the members of a program may take to free it.
+const closing = 5 * time.Second
+
+// Close implements executor.Conductor: members free their programs. One that cannot be reached has ended.
+func (l *leading) Close() {
+	ctx, cancel := context.WithTimeout(context.Background(), closing)
+	defer cancel()
+	for _, server := range l.servers {
+		_, _ = l.to.Send(ctx, server, l.message([]byte(ends)))
+	}
+}
+
+func (l *leading) message(of []byte) []byte {
+	out := binary.AppendUvarint(nil, l.number)
+	out = binary.AppendUvarint(out, uint64(len(l.servers)+1))
+	return append(out, of...)
+}
+
+// caller reaches the member at a server.
+type caller struct {
+	*leading
+	server int
+}
+
+// Call implements apart.Caller.
+func (c *caller) Call(ctx context.Context, message []byte) ([]byte, error) {
+	return c.to.Send(ctx, c.servers[c.server], c.message(message))
+}

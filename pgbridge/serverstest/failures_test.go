@@ -1,0 +1,144 @@
+package serverstest
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// led is the backend of the session at a server that the called one leads.
+func (s *session) led() string {
+	s.t.Helper()
+	out := s.must("SELECT pid FROM pg_stat_activity WHERE application_name = 'relgrad'")
+	if len(out) != 1 {
+		s.t.Fatalf("%d sessions are led at a server", len(out))
+	}
+	return out[0]
+}
+
+// processes are the server and all below it.
+func (s *session) processes() (out []int) {
+	s.t.Helper()
+	text, err := os.ReadFile(s.c.Data + "/postmaster.pid")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	add := func(pid string) {
+		n, err := strconv.Atoi(pid)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		out = append(out, n)
+	}
+	add(strings.Split(string(text), "\n")[0])
+	for i := 0; i < len(out); i++ {
+		below, _ := exec.Command("pgrep", "-P", strconv.Itoa(out[i])).Output() // of none it says so by its status
+		for _, pid := range strings.Fields(string(below)) {
+			add(pid)
+		}
+	}
+	return out
+}
+
+// TestFailures: when a server fails amid a run, the run ends with one error that names it, within the timeout. The
+// parameters are those of the last commit, and the run that goes on computes what one that nobody has disturbed does.
+func TestFailures(t *testing.T) {
+	s := start(t, 2)
+	m := models[0]
+	c := s.called
+	c.must("%s", m.setup)
+	c.must("DROP VIEW loss")
+	for _, x := range m.spread {
+		s.spread(x.name, x.columns, x.by)
+	}
+	c.must("%s", m.setup[strings.Index(m.setup, "CREATE VIEW"):])
+	c.must("CREATE TABLE w_was AS TABLE w; CREATE TABLE h_was AS TABLE h; SET relgrad.server_timeout = '2s'")
+	again := "TRUNCATE w, h; INSERT INTO w TABLE w_was; INSERT INTO h TABLE h_was"
+	const call = "CALL train('loss', ARRAY['w', 'h'], optimizer => 'adam', lr => 0.001, epochs => 3000)"
+	c.must(call)
+	c.must("CREATE TABLE w_new AS TABLE w; CREATE TABLE h_new AS TABLE h")
+	for _, f := range []struct {
+		name, code, says string
+		do               func(t *testing.T, o *session) (undo func())
+	}{
+		{"the session ends", "57P01", "server \"s2\": terminating connection", func(t *testing.T, o *session) func() {
+			o.must("SELECT pg_terminate_backend(%s)", o.led())
+			return nil
+		}},
+		{"the engine ends", "08006", "server \"s2\": the engine ended amid a request", func(t *testing.T, o *session) func() {
+			out, err := exec.Command("pkill", "-KILL", "-P", o.led(), "relgrad-engine").CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			return nil
+		}},
+		{"the server is frozen", "08006", "server \"s2\" does not answer for 2s", func(t *testing.T, o *session) func() {
+			all := o.processes()
+			for _, pid := range all {
+				syscall.Kill(pid, syscall.SIGSTOP)
+			}
+			return func() {
+				for _, pid := range all {
+					syscall.Kill(pid, syscall.SIGCONT)
+				}
+			}
+		}},
+		{"the call is cancelled", "57014", "canceling statement due to user request", func(t *testing.T, o *session) func() {
+			if err := c.pg.CancelRequest(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			return nil
+		}},
+	} {
+		t.Run(f.name, func(t *testing.T) {
+			c.must("%s", again)
+			failed := make(chan error, 1)
+			go func() {
+				_, err := c.run(call)
+				failed <- err
+			}()
+			time.Sleep(700 * time.Millisecond)
+			begin := time.Now()
+			undo := f.do(t, s.others[1])
+			var err error
+			select {
+			case err = <-failed:
+			case <-time.After(30 * time.Second):
+				t.Fatal("the run does not end")
+			}
+			took := time.Since(begin)
+			if undo != nil {
+				undo()
+			}
+			var e *pgconn.PgError
+			if !errors.As(err, &e) || e.Code != f.code || !strings.Contains(e.Message, f.says) {
+				t.Errorf("after %v: %v", took, err)
+			}
+			if took > 12*time.Second {
+				t.Errorf("the run ends after %v", took)
+			}
+			run := strings.Split(c.must("SELECT run, step FROM relgrad.run ORDER BY run DESC LIMIT 1")[0], "|")
+			c.must("CALL train(resume => %s)", run[0])
+			for _, p := range []string{"w", "h"} {
+				if n := c.must("SELECT count(*) FROM (TABLE %s EXCEPT TABLE %[1]s_new) x", p); n[0] != "0" {
+					t.Errorf("interrupted behind step %s, %s rows of %s are others than those of a run that was not", run[1],
+						n[0], p)
+				}
+			}
+			for i, o := range s.others {
+				if n := o.must("SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%%' OR " +
+					"application_name = 'relgrad' AND state <> 'idle'"); n[0] != "0" {
+					t.Errorf("server %d: %s sessions are in a transaction", i+1, n[0])
+				}
+			}
+		})
+	}
+}

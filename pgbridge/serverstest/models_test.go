@@ -1,0 +1,135 @@
+package serverstest
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// model is a loss, its tables, and those of them that lie at several servers.
+type model struct {
+	name   string
+	setup  string // tables, and a view loss
+	spread []spreadTable
+	params [][2]string // tables of parameters, with their keys
+	train  string      // options
+}
+
+// spreadTable is a table that lies at several servers, its columns, and that by whose hash it is spread.
+type spreadTable struct{ name, columns, by string }
+
+var models = []model{
+	{"film ratings", `
+CREATE TABLE rating (u int, i int, x double precision);
+INSERT INTO rating SELECT k % 40, (k * 7) % 31, 1 + k % 5 FROM generate_series(1, 600) AS g(k);
+CREATE TABLE w (u int PRIMARY KEY, v double precision[]);
+INSERT INTO w SELECT k, ARRAY[sin(k), cos(k), sin(3 * k)] FROM generate_series(0, 39) AS g(k);
+CREATE TABLE h (i int PRIMARY KEY, v double precision[]);
+INSERT INTO h SELECT k, ARRAY[cos(2 * k), sin(k), cos(k)] FROM generate_series(0, 30) AS g(k);
+CREATE VIEW loss AS SELECT avg((r.x - dot(w.v, h.v)) ^ 2) AS loss FROM rating r JOIN w USING (u) JOIN h USING (i)`,
+		[]spreadTable{{"rating", "u int, i int, x double precision", "u"}}, [][2]string{{"w", "u"}, {"h", "i"}},
+		"optimizer => 'adam', lr => 0.05, epochs => 20"},
+	{"logistic regression", `
+CREATE TABLE sample (id bigint, x double precision[], y int);
+INSERT INTO sample SELECT k, ARRAY[sin(k), cos(k), sin(2 * k), 1], (sin(k) > 0.2)::int
+  FROM generate_series(1, 500) AS g(k);
+CREATE TABLE w (one int PRIMARY KEY, v double precision[]);
+INSERT INTO w VALUES (1, '{0.1,-0.2,0.3,0}');
+CREATE VIEW loss AS SELECT avg(bce_with_logits(dot(s.x, w.v), s.y)) AS loss FROM sample s, w`,
+		[]spreadTable{{"sample", "id bigint, x double precision[], y int", "id"}}, [][2]string{{"w", "one"}},
+		"optimizer => 'momentum', momentum => 0.9, lr => 0.5, epochs => 30"},
+	{"graph network", `
+CREATE TABLE node (id int, x double precision[], label int);
+INSERT INTO node SELECT k, ARRAY[sin(k), cos(k), sin(5 * k)], k % 2 FROM generate_series(0, 99) AS g(k);
+CREATE TABLE edge (src int, dst int, weight double precision);
+INSERT INTO edge SELECT (k * 13) % 100, (k * k + 7 * k) % 100, 1.0 / (1 + k % 4) FROM generate_series(1, 700) AS g(k);
+CREATE TABLE l1 (one int PRIMARY KEY, v double precision[][]);
+INSERT INTO l1 VALUES (1, '{{0.1,0.3,-0.2,0.4},{0.5,-0.1,0.2,0.1},{-0.3,0.2,0.6,-0.5}}');
+CREATE TABLE l2 (one int PRIMARY KEY, v double precision[][]);
+INSERT INTO l2 VALUES (1, '{{0.2,-0.4},{0.1,0.3},{-0.6,0.5},{0.7,-0.2}}');
+CREATE VIEW hidden AS SELECT e.dst AS id, relu(sum(e.weight * matmul(n.x, l1.v))) AS h
+  FROM edge e JOIN node n ON n.id = e.src, l1 GROUP BY e.dst;
+CREATE VIEW loss AS SELECT avg(cross_entropy(matmul(z.h, l2.v), n.label)) AS loss
+  FROM (SELECT e.dst AS id, sum(e.weight * h.h) AS h FROM edge e JOIN hidden h ON h.id = e.src GROUP BY e.dst) z
+  JOIN node n USING (id), l2`,
+		[]spreadTable{{"node", "id int, x double precision[], label int", "id"},
+			{"edge", "src int, dst int, weight double precision", "dst"}}, [][2]string{{"l1", "one"}, {"l2", "one"}},
+		"optimizer => 'adam', lr => 0.02, epochs => 20"},
+}
+
+// TestModels: losses, gradients and trained parameters are those of one server, computed where the rows are.
+func TestModels(t *testing.T) {
+	s := start(t, 3)
+	for _, m := range models {
+		t.Run(m.name, func(t *testing.T) {
+			s, c := *s, *s.called
+			c.t, s.t, s.called = t, t, &c
+			c.must("%s", m.setup)
+			for i, o := range s.others {
+				own := *o
+				own.t = t
+				s.others[i] = &own
+			}
+			results(&c, m, "one")
+			c.must("DROP VIEW loss; DROP VIEW IF EXISTS hidden") // they read the tables that were
+			for _, x := range m.spread {
+				s.spread(x.name, x.columns, x.by)
+			}
+			c.must("%s", m.setup[strings.Index(m.setup, "CREATE VIEW"):])
+			results(&c, m, "several")
+			same(t, &c, m)
+			for i, o := range s.others {
+				if n := o.must("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%%gen_member%%' AND pid <> " +
+					"pg_backend_pid()"); n[0] != "1" {
+					t.Errorf("%s sessions have led server %d", n[0], i+1)
+				}
+			}
+			c.must("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+			for _, o := range s.others {
+				o.must("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+			}
+		})
+	}
+}
+
+// results makes tables of the loss, the gradients, and the parameters that are trained, which are then what they were.
+func results(c *session, m model, as string) {
+	c.t.Helper()
+	var params []string
+	for _, p := range m.params {
+		params = append(params, "'"+p[0]+"'")
+	}
+	list := "ARRAY[" + strings.Join(params, ", ") + "]"
+	c.must("CREATE TABLE %s_loss AS SELECT backward('loss', %s) AS x", as, list)
+	for _, p := range m.params {
+		c.must("CREATE TABLE %s_grad_%s AS SELECT * FROM %[2]s_grad; CREATE TABLE %[1]s_was_%[2]s AS SELECT * FROM %[2]s; "+
+			"DROP TABLE %[2]s_grad", as, p[0])
+	}
+	c.must("CALL train('loss', %s, %s)", list, m.train)
+	for _, p := range m.params {
+		c.must("CREATE TABLE %s_new_%s AS SELECT * FROM %[2]s; UPDATE %[2]s AS t SET v = o.v FROM %[1]s_was_%[2]s AS o "+
+			"WHERE t.%[3]s = o.%[3]s", as, p[0], p[1])
+	}
+}
+
+// same compares what results has made on one server and on several.
+func same(t *testing.T, c *session, m model) {
+	t.Helper()
+	compare := func(what, sql string) {
+		t.Helper()
+		out := strings.Split(c.must("%s", sql)[0], "|")
+		if n, _ := strconv.Atoi(out[0]); n == 0 || len(out) < 2 {
+			t.Errorf("%s: nothing is compared", what)
+		} else if x, err := strconv.ParseFloat(out[1], 64); err != nil || !(x <= 1e-9) {
+			t.Errorf("%s differs by %s", what, out[1])
+		}
+	}
+	compare("the loss", "SELECT count(*), max(abs(o.x - s.x) / abs(o.x)) FROM one_loss o, several_loss s")
+	for _, p := range m.params {
+		for _, kind := range []string{"grad", "new"} {
+			compare(kind+" of "+p[0], fmt.Sprintf("SELECT count(*), max(abs(a - b)) FROM one_%s_%s o JOIN "+
+				"several_%[1]s_%[2]s s USING (%[3]s), unnest(o.v, s.v) AS u(a, b)", kind, p[0], p[1]))
+		}
+	}
+}

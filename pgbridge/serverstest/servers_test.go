@@ -1,0 +1,102 @@
+package serverstest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/relgrad/relgrad/internal/pgcluster"
+)
+
+// servers are one that is called, and others of which it has SERVER objects s1, s2, …
+type servers struct {
+	t      *testing.T
+	called *session
+	others []*session
+}
+
+// session is a session of a superuser on a private server.
+type session struct {
+	t  *testing.T
+	pg *pgconn.PgConn
+	c  *pgcluster.Cluster
+}
+
+func connect(t *testing.T, c *pgcluster.Cluster) *session {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	pg, err := pgconn.Connect(ctx, c.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { pg.Close(context.Background()) })
+	return &session{t, pg, c}
+}
+
+// run runs statements and returns the last one's rows, the values joined by |.
+func (s *session) run(sql string) (out []string, err error) {
+	results, err := s.pg.Exec(context.Background(), sql).ReadAll()
+	for _, r := range results {
+		out = nil
+		for _, row := range r.Rows {
+			var values []string
+			for _, v := range row {
+				values = append(values, string(v))
+			}
+			out = append(out, strings.Join(values, "|"))
+		}
+	}
+	return out, err
+}
+
+func (s *session) must(format string, args ...any) []string {
+	s.t.Helper()
+	out, err := s.run(fmt.Sprintf(format, args...))
+	if err != nil {
+		s.t.Fatalf("%v\n%s", err, fmt.Sprintf(format, args...))
+	}
+	return out
+}
+
+// start starts a server that is called and n others.
+func start(t *testing.T, n int) *servers {
+	t.Helper()
+	out := &servers{t: t}
+	for i := range n + 1 {
+		s := connect(t, pgcluster.Start(t))
+		s.must("CREATE EXTENSION relgrad; SET search_path = public, relgrad")
+		if i == 0 {
+			out.called = s
+			s.must("CREATE SCHEMA fdw; CREATE EXTENSION postgres_fdw SCHEMA fdw; SET relgrad.engine = chunk")
+			continue
+		}
+		out.others = append(out.others, s)
+		var options []string
+		for _, o := range strings.Fields(s.c.DSN) {
+			if name, value, _ := strings.Cut(o, "="); name != "user" {
+				options = append(options, fmt.Sprintf("%s '%s'", name, value))
+			}
+		}
+		out.called.must("CREATE SERVER s%d FOREIGN DATA WRAPPER postgres_fdw OPTIONS (%s); CREATE USER MAPPING FOR "+
+			"CURRENT_USER SERVER s%[1]d OPTIONS (user 'relgrad')", i, strings.Join(options, ", "))
+	}
+	return out
+}
+
+// spread makes a table of the called server lie at the others, by the hash of a column. columns are its definition.
+func (s *servers) spread(table, columns, by string) {
+	s.t.Helper()
+	s.called.must("ALTER TABLE %s RENAME TO whole_%[1]s; CREATE TABLE %[1]s (%s) PARTITION BY HASH (%s)", table, columns,
+		by)
+	for i, o := range s.others {
+		o.must("CREATE TABLE part_%s (%s)", table, columns)
+		s.called.must("CREATE FOREIGN TABLE %[1]s_%[2]d PARTITION OF %[1]s FOR VALUES WITH (MODULUS %[3]d, REMAINDER "+
+			"%[4]d) SERVER s%[2]d OPTIONS (schema_name 'public', table_name 'part_%[1]s')", table, i+1, len(s.others), i)
+	}
+	s.called.must("INSERT INTO %s SELECT * FROM whole_%[1]s", table)
+}

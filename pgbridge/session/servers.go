@@ -1,0 +1,302 @@
+package session
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
+	"github.com/relgrad/relgrad/pgbridge/conn"
+)
+
+// servers are those where parts of tables lie. To each there is one connection, which is kept: with the options of the
+// SERVER object, and of the user mapping of the session's role.
+type servers struct {
+	*server
+	names   *names
+	parts   map[int64][]catalog.Part // by the oid of a table, for the present state of the database
+	lines   map[string]*line         // by name
+	timeout time.Duration            // of an answer; 0: none
+}
+
+// line is a connection to a server, for one role: another one has other rights there.
+type line struct {
+	*conn.Remote
+	by string // what it was made of: role, options, user mapping
+}
+
+func (s *servers) drop() { s.parts = map[int64][]catalog.Part{} }
+
+// partsQuery lists the tables that hold the rows of a table: the server ("" for this one), schema and name; the wrapper
+// that reads one if it is no server of PostgreSQL.
+const partsQuery = `WITH RECURSIVE below(oid) AS (SELECT $1::pg_catalog.oid
+ UNION ALL SELECT h.inhrelid FROM below JOIN pg_catalog.pg_inherits h ON h.inhparent OPERATOR(pg_catalog.=) below.oid)
+SELECT pg_catalog.coalesce(s.srvname::pg_catalog.text, ''),
+ pg_catalog.coalesce((SELECT o.option_value FROM pg_catalog.pg_options_to_table(f.ftoptions) o
+   WHERE o.option_name OPERATOR(pg_catalog.=) 'schema_name'), n.nspname::pg_catalog.text),
+ pg_catalog.coalesce((SELECT o.option_value FROM pg_catalog.pg_options_to_table(f.ftoptions) o
+   WHERE o.option_name OPERATOR(pg_catalog.=) 'table_name'), c.relname::pg_catalog.text),
+ CASE WHEN c.relkind OPERATOR(pg_catalog.=) 'f' AND w.fdwname OPERATOR(pg_catalog.<>) 'postgres_fdw'
+   THEN w.fdwname::pg_catalog.text END
+FROM below JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) below.oid
+ JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+ LEFT JOIN pg_catalog.pg_foreign_table f ON f.ftrelid OPERATOR(pg_catalog.=) c.oid
+ LEFT JOIN pg_catalog.pg_foreign_server s ON s.oid OPERATOR(pg_catalog.=) f.ftserver
+ LEFT JOIN pg_catalog.pg_foreign_data_wrapper w ON w.oid OPERATOR(pg_catalog.=) s.srvfdw
+WHERE c.relkind OPERATOR(pg_catalog.<>) 'p' ORDER BY 1, 2, 3`
+
+// Parts implements catalog.Parted.
+func (s *servers) Parts(schema, name string) ([]catalog.Part, error) {
+	r := s.names.find(nil, schema, name)
+	if err := s.failed(); err != nil || r == nil {
+		return nil, err
+	}
+	return s.of(r)
+}
+
+// of are the parts of a relation; nil: all of it is here, or is read through it.
+func (s *servers) of(r *relation) ([]catalog.Part, error) {
+	if r.kind != "f" || r.table == nil {
+		return nil, nil
+	}
+	if parts, ok := s.parts[r.oid]; ok {
+		return parts, nil
+	}
+	rows, err := s.texts(strings.NewReplacer("$1", strconv.FormatInt(r.oid, 10), "pg_catalog.coalesce", "coalesce").
+		Replace(partsQuery))
+	if err != nil {
+		return nil, bare(err)
+	}
+	var parts []catalog.Part
+	for _, row := range rows {
+		if row[3] != "" { // another wrapper's: nobody knows what it reads
+			parts = nil
+			break
+		}
+		parts = append(parts, catalog.Part{Server: row[0], Schema: row[1], Name: row[2]})
+	}
+	s.parts[r.oid] = parts
+	return parts, nil
+}
+
+// lineQuery reads how to connect to a server: the options of it and of the user mapping, as pairs; whether the role may
+// use it; whether it is a superuser; its name.
+const lineQuery = `SELECT (SELECT pg_catalog.string_agg(pg_catalog.concat(o.option_name, E'\x01', o.option_value),
+     E'\x02') FROM pg_catalog.pg_options_to_table(s.srvoptions) o),
+ (SELECT pg_catalog.concat('m', (SELECT pg_catalog.string_agg(pg_catalog.concat(o.option_name, E'\x01',
+     o.option_value), E'\x02') FROM pg_catalog.pg_options_to_table(m.umoptions) o))
+   FROM pg_catalog.pg_user_mappings m WHERE m.srvid OPERATOR(pg_catalog.=) s.oid AND m.umuser OPERATOR(pg_catalog.=)
+     ANY (ARRAY[0::pg_catalog.oid, (SELECT r.oid FROM pg_catalog.pg_roles r
+     WHERE r.rolname OPERATOR(pg_catalog.=) current_user)]) ORDER BY m.umuser DESC LIMIT 1),
+ pg_catalog.has_server_privilege(s.oid, 'USAGE'),
+ (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) current_user),
+ current_user::pg_catalog.text
+FROM pg_catalog.pg_foreign_server s WHERE s.srvname OPERATOR(pg_catalog.=) `
+
+// notLibpq are options of postgres_fdw that are none of a connection.
+var notLibpq = map[string]bool{"use_remote_estimate": true, "fdw_startup_cost": true, "fdw_tuple_cost": true,
+	"extensions": true, "fetch_size": true, "batch_size": true, "async_capable": true, "updatable": true,
+	"truncatable": true, "keep_connections": true, "parallel_commit": true, "parallel_abort": true,
+	"password_required": true, "analyze_sampling": true, "client_encoding": true}
+
+// line is the connection to a server.
+func (s *servers) line(ctx context.Context, name string) (*line, error) {
+	rows, err := s.texts(lineQuery + sqltext.Text(name))
+	if err != nil {
+		return nil, bare(err)
+	}
+	switch {
+	case len(rows) == 0:
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "server \"%s\" does not exist", name)
+	case rows[0][2] != "true":
+		return nil, sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for foreign server %s", name)
+	case rows[0][1] == "":
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "user mapping not found for server \"%s\"", name).
+			WithHint("CREATE USER MAPPING FOR CURRENT_USER SERVER %s OPTIONS (user '…', password '…').",
+				sqltext.Ident(name))
+	}
+	by := strings.Join(rows[0], "\x03")
+	if l := s.lines[name]; l != nil && !l.Closed() && l.by == by {
+		return l, nil
+	} else if l != nil {
+		l.Close() // what is wrong with it is of no use any more
+	}
+	options := map[string]string{}
+	for _, pair := range append(split(rows[0][0], "\x02"), split(strings.TrimPrefix(rows[0][1], "m"), "\x02")...) {
+		key, value, _ := strings.Cut(pair, "\x01")
+		options[key] = value
+	}
+	free := rows[0][3] == "true" || options["password_required"] == "false"
+	inner, cancel := s.within(ctx)
+	defer cancel()
+	l, err := dial(inner, options, free)
+	if err != nil {
+		return nil, s.at(name, inner, err)
+	}
+	l.by, s.lines[name] = by, l
+	return l, nil
+}
+
+// dial connects to a server. Who is not free to connect as he likes must be asked for a password there: the process of
+// this one may be known there by the system's user that it runs as.
+func dial(ctx context.Context, options map[string]string, free bool) (*line, error) {
+	if !free && options["password"] == "" {
+		return nil, sqlerr.New("2F003", "password is required").
+			WithDetail("Non-superusers must provide a password in the user mapping.")
+	}
+	var dsn []string
+	for key, value := range options {
+		if !notLibpq[key] {
+			dsn = append(dsn, key+"='"+strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(value)+"'")
+		}
+	}
+	config, err := conn.ParseDSN(strings.Join(append(dsn, "application_name='relgrad'"), " "))
+	if err != nil {
+		return nil, err
+	}
+	asked := false
+	build := config.BuildFrontend
+	config.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
+		peek := bufio.NewReader(r)
+		return build(&firstAnswer{Reader: peek, peek: peek, asked: &asked}, w)
+	}
+	remote, err := conn.Open(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	if !free && !asked {
+		return nil, errors.Join(sqlerr.New("2F003", "password is required").
+			WithDetail("Non-superuser cannot connect if the server does not request a password.").
+			WithHint("Target server's authentication method must be changed or password_required=false set in the user "+
+				"mapping."), remote.Close())
+	}
+	return &line{Remote: remote}, nil
+}
+
+// firstAnswer notes whether a server's first message asks for a password
+// (https://www.postgresql.org/docs/current/protocol-message-formats.html).
+type firstAnswer struct {
+	io.Reader
+	peek  *bufio.Reader
+	asked *bool
+	seen  bool
+}
+
+func (f *firstAnswer) Read(b []byte) (int, error) {
+	if !f.seen {
+		f.seen = true
+		if head, err := f.peek.Peek(9); err == nil && head[0] == 'R' {
+			*f.asked = head[8] == 3 || head[8] == 5 || head[8] == 10 // clear text, MD5, SASL
+		}
+	}
+	return f.Reader.Read(b)
+}
+
+// within bounds how long a server may take.
+func (s *servers) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	if s.timeout <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, s.timeout, errLate)
+}
+
+var errLate = errors.New("it does not answer")
+
+// at tells at which server an error has happened, of a call in a context.
+func (s *servers) at(name string, ctx context.Context, err error) error {
+	var e *sqlerr.Error
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errLate):
+		return sqlerr.New("08006", "server \"%s\" does not answer for %v", name, s.timeout).Wrap(err).
+			WithHint("relgrad.server_timeout is how long it may take.")
+	case cause != nil:
+		return cause
+	case errors.As(err, &e):
+		out := *e
+		out.Message = "server \"" + name + "\": " + e.Message
+		out.Text, out.Pos = nil, -1
+		return &out
+	}
+	return sqlerr.New("08006", "server \"%s\": the connection is lost: %v", name, err).Wrap(err)
+}
+
+// usualTimeout is relgrad.server_timeout where that is not set.
+const usualTimeout = time.Minute
+
+// Patience implements catalog.Parted.
+func (s *servers) Patience() time.Duration {
+	const most = 5 * time.Second
+	if s.timeout == 0 {
+		return most
+	}
+	return min(s.timeout/4, most)
+}
+
+// Connect implements catalog.Parted.
+func (s *servers) Connect(ctx context.Context, name string) error {
+	rows, err := s.texts("SELECT setting FROM pg_catalog.pg_settings WHERE name OPERATOR(pg_catalog.=) " +
+		"'relgrad.server_timeout'")
+	if err != nil {
+		return bare(err)
+	}
+	if s.timeout = usualTimeout; len(rows) > 0 {
+		ms, _ := strconv.ParseInt(rows[0][0], 10, 64)
+		s.timeout = time.Duration(ms) * time.Millisecond
+	}
+	_, err = s.line(ctx, name)
+	return err
+}
+
+// Send implements catalog.Parted.
+func (s *servers) Send(ctx context.Context, name string, message []byte) ([]byte, error) {
+	l := s.lines[name]
+	if l == nil || l.Closed() {
+		return nil, sqlerr.New("08003", "server \"%s\": the connection is lost", name).
+			WithHint("Run the statement again: it connects anew.")
+	}
+	inner, cancel := s.within(ctx)
+	defer cancel()
+	reply, err := l.Call(inner, "SELECT relgrad.gen_member($1)", message)
+	switch sqlerr.Code(err) {
+	case sqlerr.UndefinedFunction, "3F000":
+		err = sqlerr.New(sqlerr.UndefinedObject, "relgrad is not installed there, or another version of it").Wrap(err).
+			WithHint("CREATE EXTENSION relgrad in the database that the server's options name.")
+	}
+	if err != nil {
+		return nil, s.at(name, inner, err)
+	}
+	return reply, nil
+}
+
+// ask runs a query of our own on a server; "": on this one.
+func (s *servers) ask(name, sql string) ([][]string, error) {
+	if name == "" {
+		return s.texts(sql)
+	}
+	l, err := s.line(context.Background(), name)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := (&server{conn: l}).texts(sql)
+	if err != nil {
+		return nil, s.at(name, context.Background(), bare(err))
+	}
+	return rows, nil
+}
+
+// HangUp ends the connections to other servers.
+func (s *servers) HangUp() (err error) {
+	for name, l := range s.lines {
+		err = errors.Join(err, l.Close())
+		delete(s.lines, name)
+	}
+	return err
+}
