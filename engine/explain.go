@@ -100,6 +100,12 @@ func (db *Engine) planned(ctx context.Context, c *Compiled, stage string) (strin
 		}
 		return db.chunks(ctx, c, calls)
 	}
+	if s, err := db.spreadOf(c); err != nil {
+		return "", err
+	} else if s != nil && stage == sitesStage {
+		text, err := physical.Explain(ctx, c.Res.Plan, s.sites(), db.serverCosts())
+		return s.String() + text, About(err, "stage", 0)
+	}
 	usual := int64(4)
 	if n := db.sites(); n > 1 || db.Sites == 1 {
 		usual = int64(n)

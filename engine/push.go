@@ -39,6 +39,10 @@ func (db *pusher) Pushes(c *Compiled) (sql bool, why string) {
 	case ModeChunk:
 		return false, "relgrad.engine is chunk"
 	}
+	if s, err := db.spreadOf(c); err == nil && s != nil {
+		return false, fmt.Sprintf("rows of %d tables lie at %s: the engines there read them", len(s.parts),
+			strings.Join(s.servers, ", "))
+	}
 	bytes := int64(0)
 	for _, n := range c.query.Scans {
 		for _, col := range n.Table.Cols {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/relgrad/relgrad/catalog"
@@ -13,6 +15,7 @@ import (
 	"github.com/relgrad/relgrad/executor/apart"
 	"github.com/relgrad/relgrad/internal/encoded"
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/optimizer/physical"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -92,14 +95,40 @@ func (s *spread) sites() physical.Sites {
 // exchange.
 var Servers = physical.Cluster{Network: 1.25e9, Latency: 1e-3, Operations: 5e10, Reads: 8e9}
 
+// serverCosts are what plans of several servers make least.
+func (db *compiler) serverCosts() physical.Costs {
+	if db.Cluster != nil {
+		return *db.Cluster
+	}
+	return physical.Costs{Cluster: Servers}
+}
+
+// String tells which site is which server, and where tables lie.
+func (s *spread) String() string {
+	var b strings.Builder
+	b.WriteString("site 0: this server\n")
+	for i, name := range s.servers {
+		fmt.Fprintf(&b, "site %d: server %s\n", i+1, name)
+	}
+	for _, t := range slices.Sorted(maps.Keys(s.parts)) {
+		_, name, _ := strings.Cut(t, "\x00")
+		fmt.Fprintf(&b, "table %s:", name)
+		for i, p := range s.parts[t] {
+			at := p.Server
+			if at == "" {
+				at = "this server"
+			}
+			fmt.Fprintf(&b, "%s %s at %s", map[bool]string{true: ","}[i > 0], sqltext.Name(p.Schema, p.Name), at)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
 // atServers builds the program of a plan of which tables lie at other servers, at all of them.
 func (db *compiler) atServers(ctx context.Context, c *Compiled, s *spread,
 	o executor.Options) (*executor.Program, error) {
-	costs := physical.Costs{Cluster: Servers}
-	if db.Cluster != nil {
-		costs = *db.Cluster
-	}
-	found, err := physical.Choose(ctx, c.Res.Plan, s.sites(), costs)
+	found, err := physical.Choose(ctx, c.Res.Plan, s.sites(), db.serverCosts())
 	if err != nil {
 		return nil, err
 	}

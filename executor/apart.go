@@ -39,7 +39,8 @@ func CompileApart(ctx context.Context, plan *physical.Plan, number int, src ra.S
 		s := newSite(own, src, opt, d)
 		s.number, s.whole, s.links, s.received, s.nodes = n, whole, f.links, b.received, b.done
 		s.sites, s.turns = plan.Sites, turns
-		s.device.Join(device.Apart(n, turns))
+		s.port = device.Apart(n, turns)
+		s.device.Join(s.port)
 		p.sites = []*site{s}
 	}
 	p.sites[0].steps = steps

@@ -1,11 +1,13 @@
 package executor
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/values"
+	"github.com/relgrad/relgrad/internal/encoded"
 	"github.com/relgrad/relgrad/optimizer/physical"
 )
 
@@ -27,8 +29,18 @@ func (p *Program) Exchanges() (out []Exchanged, err error) {
 	if p.PerStep() && p.sites[0].step == nil { // there is no step yet
 		return nil, nil
 	}
-	for _, l := range p.sites[0].links {
-		x := Exchanged{Node: l.node, Rows: physical.Crossing(l.node, present{p}), Once: true}
+	far, err := p.crossings()
+	if err != nil {
+		return nil, err
+	}
+	for n, l := range p.sites[0].links {
+		x := Exchanged{Node: l.node, Once: true}
+		if far == nil {
+			x.Rows = physical.Crossing(l.node, present{p})
+		}
+		for _, c := range far {
+			x.Rows, x.Moved = x.Rows+c.Rows[n], x.Moved+c.Moved[n]
+		}
 		for i, c := range l.relation().Cols {
 			st := p.sites[0].now()
 			if !st.moves(l, i) {
@@ -44,12 +56,72 @@ func (p *Program) Exchanges() (out []Exchanged, err error) {
 			}
 			x.Columns, x.Predicted, x.Once = append(x.Columns, c.Name), x.Predicted+x.Rows*row, x.Once && !v.Vary
 			for _, s := range p.sites {
-				x.Moved += p.network.Port(s.number).Moved(l.number + i)
+				if far == nil {
+					x.Moved += s.port.Moved(l.number + i)
+				}
 			}
 		}
 		if x.Columns != nil {
 			out = append(out, x)
 		}
+	}
+	return out, nil
+}
+
+// crossing is what exchanges have brought to a site from others.
+type crossing struct{ Rows, Moved []int64 } // by exchange
+
+// crossings are those of all sites, where others are in other processes; else nil.
+func (p *Program) crossings() (out []crossing, err error) {
+	if p.leads == nil {
+		return nil, nil
+	}
+	text, err := encoded.Append(nil, order{Counts: true}, nil)
+	if err != nil {
+		return nil, err
+	}
+	var own crossing
+	replies, err := p.leads.Do(context.Background(), text, func(context.Context) (err error) {
+		own, err = crossed(p.sites[0])
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out = []crossing{own}
+	for _, r := range replies {
+		if r == nil {
+			continue
+		}
+		var c crossing
+		if _, err := encoded.Read(r, &c, nil); err != nil {
+			return nil, err
+		}
+		if len(c.Rows) != len(own.Rows) || len(c.Moved) != len(own.Rows) {
+			return nil, internal("a site has counted %d exchanges of %d", len(c.Rows), len(own.Rows))
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// crossed counts what has come to the site.
+func crossed(p *site) (out crossing, err error) {
+	for _, l := range p.links {
+		parts, err := p.now().parts(l)
+		if err != nil {
+			return out, err
+		}
+		rows, moved := int64(0), int64(0)
+		for _, part := range parts {
+			if part.Site != p.number {
+				rows += int64(part.N)
+			}
+		}
+		for i := range l.relation().Cols {
+			moved += p.port.Moved(l.number + i)
+		}
+		out.Rows, out.Moved = append(out.Rows, rows), append(out.Moved, moved)
 	}
 	return out, nil
 }

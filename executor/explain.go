@@ -18,7 +18,7 @@ import (
 // Explain prints the physical plan: the structure and when it is built, the instructions with their rows and estimated
 // operations and bytes, and the memory; of several sites one after the other.
 func (p *Program) Explain() string {
-	if len(p.sites) == 1 {
+	if len(p.sites) == 1 && p.leads == nil {
 		return p.sites[0].explain()
 	}
 	var b strings.Builder

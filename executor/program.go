@@ -130,7 +130,8 @@ func CompileSites(ctx context.Context, plan *physical.Plan, src ra.Source, opt O
 			s.host.Apart(n, on[n], p.network.Stay())
 		}
 		s.number, s.whole, s.links, s.received, s.nodes = n, whole, f.links, b.received, b.done
-		s.device.Join(p.network.Port(n))
+		s.port = p.network.Port(n)
+		s.device.Join(s.port)
 		p.sites = append(p.sites, s)
 	}
 	for _, s := range p.sites {
@@ -248,13 +249,14 @@ func (p *Program) Ended() bool { return p != nil && p.leads != nil && p.broken }
 
 // order is what a program has those of other sites do.
 type order struct {
-	Env   kernels.Env
-	Again bool // the run before has failed
+	Env    kernels.Env
+	Again  bool // the run before has failed
+	Counts bool // nothing is run: the reply is a crossing
 }
 
 // lead is Run at all sites.
 func (p *Program) lead(ctx context.Context, env kernels.Env) error {
-	text, err := encoded.Append(nil, order{env, p.broken}, nil)
+	text, err := encoded.Append(nil, order{Env: env, Again: p.broken}, nil)
 	if err != nil {
 		return err
 	}
@@ -270,6 +272,13 @@ func (p *Program) Obey(ctx context.Context, command []byte) (reply []byte, err e
 	var o order
 	if _, err := encoded.Read(command, &o, nil); err != nil {
 		return nil, err
+	}
+	if o.Counts {
+		c, err := crossed(p.sites[0])
+		if err != nil {
+			return nil, err
+		}
+		return encoded.Append(nil, c, nil)
 	}
 	p.broken = o.Again
 	return nil, p.run(ctx, o.Env)

@@ -70,10 +70,11 @@ type tableData struct {
 
 // ends are a site's ends of exchanges.
 type ends struct {
-	number   int          // of the site
-	whole    []int        // its results are the first roots of its plan: their positions among those of the whole plan
-	sites    int          // all of them
-	peers    []*site      // all sites, of this process
+	number   int     // of the site
+	whole    []int   // its results are the first roots of its plan: their positions among those of the whole plan
+	sites    int     // all of them
+	peers    []*site // all sites, of this process
+	port     *device.Port
 	turns    device.Turns // to sites of other processes; nil: all sites are of this one
 	stay     bool         // of the network: who waits stays awake
 	links    []*link      // in the order in which all sites run them

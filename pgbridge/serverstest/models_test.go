@@ -1,10 +1,16 @@
 package serverstest
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/relgrad/relgrad"
+	"github.com/relgrad/relgrad/optimizer/physical"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 )
 
 // model is a loss, its tables, and those of them that lie at several servers.
@@ -78,18 +84,67 @@ func TestModels(t *testing.T) {
 			}
 			c.must("%s", m.setup[strings.Index(m.setup, "CREATE VIEW"):])
 			results(&c, m, "several")
-			same(t, &c, m)
+			same(t, &c, m, "several", "grad", "new")
 			for i, o := range s.others {
 				if n := o.must("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%%gen_member%%' AND pid <> " +
 					"pg_backend_pid()"); n[0] != "1" {
 					t.Errorf("%s sessions have led server %d", n[0], i+1)
 				}
 			}
+			for _, network := range []float64{1e5, 1e8, 1e12} { // bytes per second: plans differ
+				trainedOutside(t, &c, m, network)
+				same(t, &c, m, "outside", "new")
+				c.must("DROP TABLE outside_new_%s", strings.Join(names(m), ", outside_new_"))
+			}
 			c.must("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
 			for _, o := range s.others {
 				o.must("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
 			}
 		})
+	}
+}
+
+// names are those of the tables of parameters.
+func names(m model) (out []string) {
+	for _, p := range m.params {
+		out = append(out, p[0])
+	}
+	return out
+}
+
+// trainedOutside trains in a session from outside, where computing costs so much that all servers take part.
+func trainedOutside(t *testing.T, c *session, m model, network float64) {
+	t.Helper()
+	ctx := context.Background()
+	db, err := relgrad.Dial(ctx, c.c.DSN, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.Mode = "chunk"
+	db.Cluster = &physical.Costs{Cluster: physical.Cluster{Network: network, Operations: 1e4, Reads: 1e4}}
+	steps := map[physical.Op]int{}
+	db.OnCompiled = func(c relgrad.Compilation) {
+		for _, n := range c.Placed.Plan.Nodes() {
+			steps[n.Op]++
+		}
+	}
+	text := &ast.Text{SQL: fmt.Sprintf("CALL train('public.loss', ARRAY['public.%s'], %s)",
+		strings.Join(names(m), "', 'public."), m.train)}
+	stmts, err := parse.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.CallTrain(ctx, stmts[0].Stmt.(*ast.Call).Func, text); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%.0g bytes a second: %v", network, steps)
+	if steps[physical.Bcast]+steps[physical.Shuf]+steps[physical.Halo] == 0 {
+		t.Errorf("no row leaves the first server: %v", steps)
+	}
+	for _, p := range m.params {
+		c.must("CREATE TABLE outside_new_%s AS SELECT * FROM %[1]s; UPDATE %[1]s AS t SET v = o.v FROM one_was_%[1]s AS o "+
+			"WHERE t.%[2]s = o.%[2]s", p[0], p[1])
 	}
 }
 
@@ -114,7 +169,7 @@ func results(c *session, m model, as string) {
 }
 
 // same compares what results has made on one server and on several.
-func same(t *testing.T, c *session, m model) {
+func same(t *testing.T, c *session, m model, as string, kinds ...string) {
 	t.Helper()
 	compare := func(what, sql string) {
 		t.Helper()
@@ -125,11 +180,13 @@ func same(t *testing.T, c *session, m model) {
 			t.Errorf("%s differs by %s", what, out[1])
 		}
 	}
-	compare("the loss", "SELECT count(*), max(abs(o.x - s.x) / abs(o.x)) FROM one_loss o, several_loss s")
+	if as == "several" {
+		compare("the loss", "SELECT count(*), max(abs(o.x - s.x) / abs(o.x)) FROM one_loss o, several_loss s")
+	}
 	for _, p := range m.params {
-		for _, kind := range []string{"grad", "new"} {
+		for _, kind := range kinds {
 			compare(kind+" of "+p[0], fmt.Sprintf("SELECT count(*), max(abs(a - b)) FROM one_%s_%s o JOIN "+
-				"several_%[1]s_%[2]s s USING (%[3]s), unnest(o.v, s.v) AS u(a, b)", kind, p[0], p[1]))
+				"%[4]s_%[1]s_%[2]s s USING (%[3]s), unnest(o.v, s.v) AS u(a, b)", kind, p[0], p[1], as))
 		}
 	}
 }

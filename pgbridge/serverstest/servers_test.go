@@ -72,7 +72,7 @@ func start(t *testing.T, n int) *servers {
 		s.must("CREATE EXTENSION relgrad; SET search_path = public, relgrad")
 		if i == 0 {
 			out.called = s
-			s.must("CREATE SCHEMA fdw; CREATE EXTENSION postgres_fdw SCHEMA fdw; SET relgrad.engine = chunk")
+			s.must("CREATE SCHEMA fdw; CREATE EXTENSION postgres_fdw SCHEMA fdw")
 			continue
 		}
 		out.others = append(out.others, s)

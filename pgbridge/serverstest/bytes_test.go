@@ -1,0 +1,63 @@
+package serverstest
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/relgrad/relgrad"
+	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/optimizer/physical"
+)
+
+// TestBytes: every exchange between servers moves the bytes that its rows have, and the plan tells where they lie. The
+// session is one from outside.
+func TestBytes(t *testing.T) {
+	s := start(t, 3)
+	m := models[2]
+	c := s.called
+	c.must("%s", m.setup)
+	c.must("DROP VIEW loss, hidden")
+	for _, x := range m.spread {
+		s.spread(x.name, x.columns, x.by)
+	}
+	c.must("%s", m.setup[strings.Index(m.setup, "CREATE VIEW"):])
+	ctx := context.Background()
+	db, err := relgrad.Dial(ctx, c.c.DSN, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	limits := physical.Cluster{Network: 1e12, Operations: 1e6, Reads: 1e6} // computing costs most
+	db.Cluster = &physical.Costs{Cluster: limits}
+	var p *executor.Program
+	db.OnCompiled = func(c relgrad.Compilation) { p = c.Program }
+	if _, err := db.Gradient(ctx, "public.loss", "public.l1", nil, 0); err != nil {
+		t.Fatal(err)
+	}
+	list, err := p.Exchanges()
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := map[physical.Op]int64{}
+	for _, x := range list {
+		if x.Predicted != x.Moved {
+			t.Errorf("%v of %v: %d rows are %d bytes, and %d are moved", x.Node, x.Columns, x.Rows, x.Predicted, x.Moved)
+		}
+		moved[x.Node.Op] += x.Moved
+	}
+	if len(list) < 4 || moved[physical.Bcast]+moved[physical.Halo]+moved[physical.Shuf] == 0 {
+		t.Errorf("%d exchanges move %v", len(list), moved)
+	}
+	text, err := db.Explain(ctx, "public.loss", []string{"public.l1"}, "sites")
+	for _, want := range []string{"site 0: this server\nsite 1: server s1\n", "table node: \"public\".\"part_node\" at s1, ",
+		"anywhere"} {
+		if err != nil || !strings.Contains(text, want) {
+			t.Errorf("%v: the plan does not tell %q:\n%s", err, want, text)
+		}
+	}
+	text, err = db.Analyze(ctx, "public.loss", []string{"public.l1"}, "", 0)
+	if err != nil || !strings.Contains(text, "; moved ") || !strings.Contains(text, "site 0 holds ") {
+		t.Errorf("%v\n%s", err, text)
+	}
+}

@@ -1,0 +1,204 @@
+package serverstest
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/relgrad/relgrad"
+	"github.com/relgrad/relgrad/internal/randquery"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/optimizer/physical"
+)
+
+var (
+	seedFlag    = flag.Int64("seed", 1, "the first seed of random queries")
+	queriesFlag = flag.Int64("queries", 60, "number of random queries")
+)
+
+var (
+	tableText  = regexp.MustCompile(`^CREATE TABLE (\w+) \((.*?)(?:, PRIMARY KEY \([^)]*\))?\);$`)
+	insertText = regexp.MustCompile(`^INSERT INTO (\w+) VALUES`)
+	keyColumn  = regexp.MustCompile(`(\w+) (?:integer|bigint|text|boolean)(?:,|$)`)
+)
+
+// TestRandom: random losses over tables of which some lie at several servers, by the hash of drawn columns that may be
+// NULL, or by a list that leaves servers empty, have the value and the gradients that they have at one server. What an
+// exchange costs is drawn, so that plans differ.
+func TestRandom(t *testing.T) {
+	s := start(t, 3)
+	db, err := relgrad.Dial(context.Background(), s.called.c.DSN, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.Mode = "chunk"
+	exchanges := 0
+	db.OnCompiled = func(c relgrad.Compilation) {
+		if c.Placed != nil {
+			for _, n := range c.Placed.Plan.Nodes() {
+				if n.Op != physical.Local && n.Op != physical.Gather {
+					exchanges++
+				}
+			}
+		}
+	}
+	agree, refused, spread := 0, map[string]int{}, 0
+	for seed := *seedFlag; seed < *seedFlag+*queriesFlag && !t.Failed(); seed++ {
+		q := randquery.Generate(seed, randquery.Options{})
+		draw := rand.New(rand.NewSource(seed))
+		limits := physical.Cluster{Network: math.Pow(10, float64(2+draw.Intn(9))), Operations: 1e6, Reads: 1e6}
+		db.Cluster = &physical.Costs{Cluster: limits}
+		one, err := s.random(db, q, nil)
+		if err != nil { // the same query is judged elsewhere
+			refused["on one server, too"]++
+			continue
+		}
+		several, err := s.random(db, q, draw)
+		if err != nil {
+			if text := err.Error(); strings.Contains(text, "internal error") || strings.Contains(text, "server \"") {
+				t.Errorf("seed %d: %v\n%s", seed, err, q.Report())
+			}
+			refused[strings.SplitN(err.Error(), "\n", 2)[0]]++
+			continue
+		}
+		spread += several.spread
+		if err := one.same(several); err != nil {
+			t.Errorf("seed %d: %v\n%s", seed, err, q.Report())
+		}
+		agree++
+	}
+	t.Logf("%d agree; %d tables were spread; %d exchanges that are no gather; refused: %v", agree, spread,
+		exchanges, refused)
+	if *queriesFlag >= 60 && (agree < int(*queriesFlag)/3 || spread < agree || exchanges < agree) {
+		t.Errorf("of %d queries %d are compared, with %d tables at several servers and %d exchanges", *queriesFlag, agree,
+			spread, exchanges)
+	}
+}
+
+// answer is a loss with its gradients, row by row.
+type answer struct {
+	loss   string
+	grads  [][]string // by parameter
+	spread int        // tables that lie at several servers
+}
+
+// random gives the answer to a query. With draw some of its tables lie at several servers.
+func (s *servers) random(db *relgrad.Server, q *randquery.Query, draw *rand.Rand) (*answer, error) {
+	ctx, c, out := context.Background(), s.called, &answer{}
+	for _, x := range append([]*session{c}, s.others...) {
+		x.must("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+	}
+	var tables []string
+	for _, p := range q.Params {
+		if name, _, _ := strings.Cut(p, "."); !slices.Contains(tables, name) {
+			tables = append(tables, name)
+		}
+	}
+	for _, text := range q.DB.Script(kernels.Float64) {
+		m := tableText.FindStringSubmatch(text)
+		if m != nil && draw != nil && !slices.Contains(tables, m[1]) && draw.Intn(4) > 0 {
+			if by := keyColumn.FindAllStringSubmatch(m[2], -1); by != nil {
+				s.parted(m[1], m[2], by[draw.Intn(len(by))][1], draw.Intn(3) == 0)
+				out.spread++
+				continue
+			}
+		}
+		c.must("%s", text)
+	}
+	for _, v := range q.Views {
+		if _, err := c.run(fmt.Sprintf("CREATE VIEW %s AS %s", v.Name, v.SQL)); err != nil {
+			return nil, err // a partitioned table has no primary key on which columns of a group depend
+		}
+	}
+	step := int64(1)
+	loss, err := db.Backward(ctx, q.Loss, q.Params, &step, 0)
+	if err != nil {
+		return nil, err
+	}
+	out.loss = fmt.Sprint(loss)
+	for _, name := range tables {
+		grad, err := db.Gradient(ctx, q.Loss, name, &step, 0)
+		if err != nil {
+			return nil, err
+		}
+		var rows []string
+		for r := range grad.Cols[0].Len() {
+			var row []string
+			for _, col := range grad.Cols {
+				row = append(row, col.Value(r).String())
+			}
+			rows = append(rows, strings.Join(row, "|"))
+		}
+		slices.Sort(rows) // keys come first
+		out.grads = append(out.grads, rows)
+	}
+	return out, nil
+}
+
+// parted makes an empty table at several servers: by hash, or by a list that has all but NULL at one of them.
+func (s *servers) parted(table, columns, by string, list bool) {
+	s.t.Helper()
+	how := "HASH"
+	if list {
+		how = "LIST"
+	}
+	s.called.must("CREATE TABLE %s (%s) PARTITION BY %s (%s)", table, columns, how, by)
+	for i, o := range s.others {
+		o.must("CREATE TABLE part_%s (%s)", table, columns)
+		bound := fmt.Sprintf("FOR VALUES WITH (MODULUS %d, REMAINDER %d)", len(s.others), i)
+		if list {
+			bound = []string{"DEFAULT", "FOR VALUES IN (NULL)", ""}[i]
+		}
+		if bound != "" {
+			s.called.must("CREATE FOREIGN TABLE %[1]s_%[2]d PARTITION OF %[1]s %[3]s SERVER s%[2]d OPTIONS (schema_name "+
+				"'public', table_name 'part_%[1]s')", table, i+1, bound)
+		}
+	}
+}
+
+// same compares two answers.
+func (a *answer) same(b *answer) error {
+	if err := sameValues(a.loss, b.loss); err != nil {
+		return fmt.Errorf("the loss: %w", err)
+	}
+	for p := range a.grads {
+		if len(a.grads[p]) != len(b.grads[p]) {
+			return fmt.Errorf("gradient %d has %d rows, not %d", p, len(b.grads[p]), len(a.grads[p]))
+		}
+		for r := range a.grads[p] {
+			if err := sameValues(a.grads[p][r], b.grads[p][r]); err != nil {
+				return fmt.Errorf("gradient %d, row %d: %w", p, r, err)
+			}
+		}
+	}
+	return nil
+}
+
+// sameValues compares rows printed as text: numbers to 1e-9, all else exactly.
+func sameValues(a, b string) error {
+	split := func(s string) []string {
+		return strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("{}[], |", r) })
+	}
+	x, y := split(a), split(b)
+	if len(x) != len(y) {
+		return fmt.Errorf("%q, not %q", b, a)
+	}
+	for i := range x {
+		f, err1 := strconv.ParseFloat(x[i], 64)
+		g, err2 := strconv.ParseFloat(y[i], 64)
+		switch {
+		case x[i] == y[i]:
+		case err1 != nil || err2 != nil || !(math.Abs(f-g) <= 1e-9*max(1, math.Abs(f))):
+			return fmt.Errorf("%s, not %s, in %q and %q", y[i], x[i], b, a)
+		}
+	}
+	return nil
+}
