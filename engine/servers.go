@@ -44,6 +44,9 @@ func (db *compiler) spreadOf(c *Compiled) (*spread, error) {
 		}) {
 			return
 		}
+		if len(n.Table.Key) == 0 { // its one row is read here, wherever it lies
+			return
+		}
 		parts, err := from.Parts(n.Table.Schema, n.Table.Name)
 		if failed = err; len(parts) == 0 {
 			return

@@ -10,10 +10,9 @@ import (
 	"github.com/relgrad/relgrad/optimizer/physical"
 )
 
-// TestBytes: every exchange between servers moves the bytes that its rows have, and the plan tells where they lie. The
+// bytes: every exchange between servers moves the bytes that its rows have, and the plan tells where they lie. The
 // session is one from outside.
-func TestBytes(t *testing.T) {
-	s := start(t, 3)
+func (s *servers) bytes(t *testing.T) {
 	m := models[2]
 	c := s.called
 	c.must("%s", m.setup)
@@ -50,7 +49,8 @@ func TestBytes(t *testing.T) {
 		t.Errorf("%d exchanges move %v", len(list), moved)
 	}
 	text, err := db.Explain(ctx, "public.loss", []string{"public.l1"}, "sites")
-	for _, want := range []string{"site 0: this server\nsite 1: server s1\n", "table node: \"public\".\"part_node\" at s1, ",
+	for _, want := range []string{"site 0: this server\nsite 1: server s1\n",
+		"table node: \"public\".\"part_node\" at s1, ",
 		"anywhere"} {
 		if err != nil || !strings.Contains(text, want) {
 			t.Errorf("%v: the plan does not tell %q:\n%s", err, want, text)

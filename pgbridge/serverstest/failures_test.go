@@ -48,10 +48,9 @@ func (s *session) processes() (out []int) {
 	return out
 }
 
-// TestFailures: when a server fails amid a run, the run ends with one error that names it, within the timeout. The
+// failures: when a server fails amid a run, the run ends with one error that names it, within the timeout. The
 // parameters are those of the last commit, and the run that goes on computes what one that nobody has disturbed does.
-func TestFailures(t *testing.T) {
-	s := start(t, 2)
+func (s *servers) failures(t *testing.T) {
 	m := models[0]
 	c := s.called
 	c.must("%s", m.setup)
@@ -62,7 +61,7 @@ func TestFailures(t *testing.T) {
 	c.must("%s", m.setup[strings.Index(m.setup, "CREATE VIEW"):])
 	c.must("CREATE TABLE w_was AS TABLE w; CREATE TABLE h_was AS TABLE h; SET relgrad.server_timeout = '2s'")
 	again := "TRUNCATE w, h; INSERT INTO w TABLE w_was; INSERT INTO h TABLE h_was"
-	const call = "CALL train('loss', ARRAY['w', 'h'], optimizer => 'adam', lr => 0.001, epochs => 3000)"
+	const call = "CALL train('loss', ARRAY['w', 'h'], optimizer => 'adam', lr => 0.001, epochs => 1500)"
 	c.must(call)
 	c.must("CREATE TABLE w_new AS TABLE w; CREATE TABLE h_new AS TABLE h")
 	for _, f := range []struct {
@@ -105,7 +104,7 @@ func TestFailures(t *testing.T) {
 				_, err := c.run(call)
 				failed <- err
 			}()
-			time.Sleep(700 * time.Millisecond)
+			time.Sleep(400 * time.Millisecond)
 			begin := time.Now()
 			undo := f.do(t, s.others[1])
 			var err error

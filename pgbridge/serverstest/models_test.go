@@ -64,27 +64,21 @@ CREATE VIEW loss AS SELECT avg(cross_entropy(matmul(z.h, l2.v), n.label)) AS los
 		"optimizer => 'adam', lr => 0.02, epochs => 20"},
 }
 
-// TestModels: losses, gradients and trained parameters are those of one server, computed where the rows are.
-func TestModels(t *testing.T) {
-	s := start(t, 3)
+// models: losses, gradients and trained parameters are those of one server, computed where the rows are.
+func (s *servers) models(t *testing.T) {
 	for _, m := range models {
 		t.Run(m.name, func(t *testing.T) {
-			s, c := *s, *s.called
-			c.t, s.t, s.called = t, t, &c
+			s := s.of(t)
+			c := s.called
 			c.must("%s", m.setup)
-			for i, o := range s.others {
-				own := *o
-				own.t = t
-				s.others[i] = &own
-			}
-			results(&c, m, "one")
+			results(c, m, "one")
 			c.must("DROP VIEW loss; DROP VIEW IF EXISTS hidden") // they read the tables that were
 			for _, x := range m.spread {
 				s.spread(x.name, x.columns, x.by)
 			}
 			c.must("%s", m.setup[strings.Index(m.setup, "CREATE VIEW"):])
-			results(&c, m, "several")
-			same(t, &c, m, "several", "grad", "new")
+			results(c, m, "several")
+			same(t, c, m, "several", "grad", "new")
 			for i, o := range s.others {
 				if n := o.must("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%%gen_member%%' AND pid <> " +
 					"pg_backend_pid()"); n[0] != "1" {
@@ -92,13 +86,9 @@ func TestModels(t *testing.T) {
 				}
 			}
 			for _, network := range []float64{1e5, 1e8, 1e12} { // bytes per second: plans differ
-				trainedOutside(t, &c, m, network)
-				same(t, &c, m, "outside", "new")
+				trainedOutside(t, c, m, network)
+				same(t, c, m, "outside", "new")
 				c.must("DROP TABLE outside_new_%s", strings.Join(names(m), ", outside_new_"))
-			}
-			c.must("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
-			for _, o := range s.others {
-				o.must("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
 			}
 		})
 	}

@@ -20,7 +20,7 @@ import (
 
 var (
 	seedFlag    = flag.Int64("seed", 1, "the first seed of random queries")
-	queriesFlag = flag.Int64("queries", 60, "number of random queries")
+	queriesFlag = flag.Int64("queries", 40, "number of random queries")
 )
 
 var (
@@ -29,11 +29,10 @@ var (
 	keyColumn  = regexp.MustCompile(`(\w+) (?:integer|bigint|text|boolean)(?:,|$)`)
 )
 
-// TestRandom: random losses over tables of which some lie at several servers, by the hash of drawn columns that may be
-// NULL, or by a list that leaves servers empty, have the value and the gradients that they have at one server. What an
-// exchange costs is drawn, so that plans differ.
-func TestRandom(t *testing.T) {
-	s := start(t, 3)
+// randomQueries: random losses over tables of which some lie at several servers, by the hash of drawn columns that may
+// be NULL, or by a list that leaves servers empty, have the value and the gradients that they have at one server. What
+// an exchange costs is drawn, so that plans differ.
+func (s *servers) randomQueries(t *testing.T) {
 	db, err := relgrad.Dial(context.Background(), s.called.c.DSN, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +76,7 @@ func TestRandom(t *testing.T) {
 	}
 	t.Logf("%d agree; %d tables were spread; %d exchanges that are no gather; refused: %v", agree, spread,
 		exchanges, refused)
-	if *queriesFlag >= 60 && (agree < int(*queriesFlag)/3 || spread < agree || exchanges < agree) {
+	if *queriesFlag >= 40 && (agree < int(*queriesFlag)/3 || spread < agree/2 || exchanges < agree) {
 		t.Errorf("of %d queries %d are compared, with %d tables at several servers and %d exchanges", *queriesFlag, agree,
 			spread, exchanges)
 	}

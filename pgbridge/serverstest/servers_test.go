@@ -38,6 +38,33 @@ func connect(t *testing.T, c *pgcluster.Cluster) *session {
 	return &session{t, pg, c}
 }
 
+// TestServers: what a loss gives over tables that lie at several servers.
+func TestServers(t *testing.T) {
+	s := start(t, 3)
+	for _, x := range []struct {
+		name string
+		run  func(s *servers, t *testing.T)
+	}{{"models", (*servers).models}, {"bytes", (*servers).bytes}, {"failures", (*servers).failures},
+		{"random", (*servers).randomQueries}} {
+		t.Run(x.name, func(t *testing.T) { x.run(s.of(t), t) })
+	}
+}
+
+// of are the servers for a test, without tables.
+func (s *servers) of(t *testing.T) *servers {
+	t.Helper()
+	own := func(x *session) *session {
+		x = &session{t, x.pg, x.c}
+		x.must("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+		return x
+	}
+	out := &servers{t: t, called: own(s.called)}
+	for _, o := range s.others {
+		out.others = append(out.others, own(o))
+	}
+	return out
+}
+
 // run runs statements and returns the last one's rows, the values joined by |.
 func (s *session) run(sql string) (out []string, err error) {
 	results, err := s.pg.Exec(context.Background(), sql).ReadAll()

@@ -67,7 +67,11 @@ func (s *rows) Read(ctx context.Context, t *ra.Table, cols []int) ([]*column.Col
 		if got, want := data[i].Type(), t.Cols[col].Type; data[i].Len() == 0 {
 			data[i] = column.New(want, 0)
 		} else if want.IsChunk() && !got.Shape.Equal(want.Shape) {
-			return nil, c.ragged(i, &wire.Odd{Row: 0, Why: 's', Shape: got.Shape}, want.Shape, nil)
+			if v := data[i].Valid(); v == nil || slices.Contains(v, 1) {
+				return nil, c.ragged(i, &wire.Odd{Row: 0, Why: 's', Shape: got.Shape}, want.Shape, nil)
+			}
+			data[i] = column.New(want, len(data[i].Valid())) // of a table's part, all of whose chunks are NULL
+			data[i].SetValid(make([]byte, data[i].Len()))
 		}
 		data[i] = named(data[i], t.Cols[col].Type.Of)
 	}

@@ -47,7 +47,11 @@ func (s *server) failed() error {
 
 // texts runs a query of our own on the catalogues and returns its values as texts, NULL as "".
 func (s *server) texts(sql string) (out [][]string, err error) {
-	_, _, err = s.conn.Query(context.Background(), sql, true, func(b *wire.Block) error {
+	return textsOf(context.Background(), s.conn, sql)
+}
+
+func textsOf(ctx context.Context, c conn.Conn, sql string) (out [][]string, err error) {
+	_, _, err = c.Query(ctx, sql, true, func(b *wire.Block) error {
 		for row := range b.Rows {
 			r := make([]string, len(b.Cols))
 			for i, c := range b.Cols {

@@ -178,6 +178,11 @@ func dial(ctx context.Context, options map[string]string, free bool) (*line, err
 			WithHint("Target server's authentication method must be changed or password_required=false set in the user "+
 				"mapping."), remote.Close())
 	}
+	// a server that computes for a session that has gone finds that out (from PostgreSQL 14 on)
+	_, err = textsOf(ctx, remote, "SELECT pg_catalog.set_config('client_connection_check_interval', '5s', false)")
+	if err != nil && sqlerr.Code(err) != sqlerr.UndefinedObject && sqlerr.Code(err) != sqlerr.InvalidParameter {
+		return nil, errors.Join(err, remote.Close())
+	}
 	return &line{Remote: remote}, nil
 }
 
@@ -285,9 +290,11 @@ func (s *servers) ask(name, sql string) ([][]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := (&server{conn: l}).texts(sql)
+	ctx, cancel := s.within(context.Background())
+	defer cancel()
+	rows, err := textsOf(ctx, l, sql)
 	if err != nil {
-		return nil, s.at(name, context.Background(), bare(err))
+		return nil, s.at(name, ctx, bare(err))
 	}
 	return rows, nil
 }
