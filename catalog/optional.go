@@ -82,8 +82,9 @@ type Presenter interface {
 
 // Parted is a database in which rows of a table may lie at other servers.
 type Parted interface {
-	// Parts tells where the parts of a table lie; nil: all of it is here.
-	Parts(schema, name string) ([]Part, error)
+	// Parts tells where the parts of a table lie, none if all of it is here. If they are partitions by the hash of one
+	// column, by is its name, and their remainders are those of their places.
+	Parts(schema, name string) (parts []Part, by string, err error)
 	// Connect begins a session at a server, unless there is one. It is kept.
 	Connect(ctx context.Context, server string) error
 	// Send sends a message to the engine beside that session, and returns its reply. Several servers may be sent to at

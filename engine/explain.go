@@ -103,7 +103,7 @@ func (db *Engine) planned(ctx context.Context, c *Compiled, stage string) (strin
 	if s, err := db.spreadOf(c); err != nil {
 		return "", err
 	} else if s != nil && stage == sitesStage {
-		text, err := physical.Explain(ctx, c.Res.Plan, s.sites(), db.serverCosts())
+		text, err := physical.Explain(ctx, c.Res.Plan, s.sites(c.Res.Plan), db.serverCosts())
 		return s.String() + text, About(err, "stage", 0)
 	}
 	usual := int64(4)

@@ -26,6 +26,7 @@ const maxServers = 63
 // spread are the tables of a plan of which parts lie at other servers.
 type spread struct {
 	parts   map[string][]catalog.Part // by table
+	by      map[string]string         // by table: the column by whose hash it is partitioned
 	servers []string                  // by site, behind the first, which is this session's
 }
 
@@ -35,7 +36,7 @@ func (db *compiler) spreadOf(c *Compiled) (*spread, error) {
 	if !ok {
 		return nil, nil
 	}
-	out, known := &spread{parts: map[string][]catalog.Part{}}, map[string]bool{}
+	out, known := &spread{parts: map[string][]catalog.Part{}, by: map[string]string{}}, map[string]bool{}
 	var failed error
 	ra.Walk(func(n *ra.Node) {
 		// rows of parameters are in this session's memory, wherever they are stored
@@ -47,7 +48,7 @@ func (db *compiler) spreadOf(c *Compiled) (*spread, error) {
 		if len(n.Table.Key) == 0 { // its one row is read here, wherever it lies
 			return
 		}
-		parts, err := from.Parts(n.Table.Schema, n.Table.Name)
+		parts, by, err := from.Parts(n.Table.Schema, n.Table.Name)
 		if failed = err; len(parts) == 0 {
 			return
 		}
@@ -56,7 +57,7 @@ func (db *compiler) spreadOf(c *Compiled) (*spread, error) {
 				known[p.Server] = true
 			}
 		}
-		out.parts[tableKey(n.Table)] = parts
+		out.parts[tableKey(n.Table)], out.by[tableKey(n.Table)] = parts, by
 	}, c.Res.Plan.Nodes()...)
 	if failed != nil || len(known) == 0 {
 		return nil, failed
@@ -84,14 +85,30 @@ func (s *spread) at(site int) map[string][]catalog.Part {
 	return out
 }
 
-// sites says where rows lie: parameters, tables that are only here, and results lie at this session's site.
-func (s *spread) sites() physical.Sites {
-	return physical.Sites{N: 1 + len(s.servers), First: true, Stored: func(n *ra.Node) (physical.Placement, bool) {
-		if n.Op == ra.Scan && s.parts[tableKey(n.Table)] != nil {
-			return physical.Placement{Kind: physical.Anywhere}, true
-		}
-		return physical.At(0), true
-	}}
+// sites says where rows lie: those of partitions where these are; parameters, tables that are only here, and results at
+// this session's site.
+func (s *spread) sites(p *ra.Plan) physical.Sites {
+	stored, spread := physical.Partitioned(p, s.hashed)
+	return physical.Sites{N: 1 + len(s.servers), First: true, Spread: spread,
+		Stored: func(n *ra.Node) (physical.Placement, bool) {
+			if n.Op == ra.Scan && s.parts[tableKey(n.Table)] != nil {
+				return stored(n), true
+			}
+			return physical.At(0), true
+		}}
+}
+
+// hashed tells by which column of a Scan's table its partitions are, and their sites.
+func (s *spread) hashed(n *ra.Node) (col int, fn physical.Function, ok bool) {
+	by := s.by[tableKey(n.Table)]
+	if by == "" {
+		return 0, fn, false
+	}
+	fn.Kind = physical.Partitions
+	for _, p := range s.parts[tableKey(n.Table)] {
+		fn.At = append(fn.At, int32(slices.Index(s.servers, p.Server)+1)) // of this server: 0
+	}
+	return n.Table.Column(by), fn, true
 }
 
 // Servers are the limits for which plans of several servers are made: a network of 10 Gbit/s, and a statement for each
@@ -131,7 +148,7 @@ func (s *spread) String() string {
 // atServers builds the program of a plan of which tables lie at other servers, at all of them.
 func (db *compiler) atServers(ctx context.Context, c *Compiled, s *spread,
 	o executor.Options) (*executor.Program, error) {
-	found, err := physical.Choose(ctx, c.Res.Plan, s.sites(), db.serverCosts())
+	found, err := physical.Choose(ctx, c.Res.Plan, s.sites(c.Res.Plan), db.serverCosts())
 	if err != nil {
 		return nil, err
 	}

@@ -20,9 +20,10 @@ type FunctionKind uint8
 
 // Kinds of functions.
 const (
-	Hash   FunctionKind = iota // of all values, which spreads neighbouring integers evenly
-	Ranges                     // of one integer, by bounds: sorted keys, graphs
-	Grid                       // of integers: the row-major number of the cell, modulo the number of sites
+	Hash       FunctionKind = iota // of all values, which spreads neighbouring integers evenly
+	Ranges                         // of one integer, by bounds: sorted keys, graphs
+	Grid                           // of integers: the row-major number of the cell, modulo the number of sites
+	Partitions                     // of one integer: its partition in a table that PostgreSQL partitions by hash
 )
 
 // Function gives the site of a row by the values of some of its columns. Values that are equal, or both NULL, have
@@ -31,11 +32,13 @@ type Function struct {
 	Kind FunctionKind
 	Lens []int64 // Grid: how many values each column has, from 0
 	From []int64 // Ranges: the least value of each site but the first, ascending
+	At   []int32 // Partitions: the site of each remainder
 }
 
 // Equal reports whether two functions give the same site for the same values.
 func (f Function) Equal(o Function) bool {
-	return f.Kind == o.Kind && slices.Equal(f.Lens, o.Lens) && slices.Equal(f.From, o.From)
+	return f.Kind == o.Kind && slices.Equal(f.Lens, o.Lens) && slices.Equal(f.From, o.From) &&
+		slices.Equal(f.At, o.At)
 }
 
 // Site is the site of a row whose columns have these values.
@@ -43,6 +46,8 @@ func (f Function) Site(values []kernels.Value, sites int) int {
 	switch f.Kind {
 	case Ranges:
 		return f.site(whole(values[0]))
+	case Partitions:
+		return f.partition(values[0].I, values[0].Null)
 	case Grid:
 		number := int64(0)
 		for i, v := range values {
@@ -137,6 +142,9 @@ func (f Function) Sites(of []*column.Column, sites int) []int32 {
 		case f.Kind == Ranges && integers && !of[0].IsNull(r):
 			out[r] = int32(f.site(of[0].I64()[r]))
 			continue
+		case f.Kind == Partitions && integers:
+			out[r] = int32(f.partition(of[0].I64()[r], of[0].IsNull(r)))
+			continue
 		}
 		for i, c := range of {
 			row[i] = c.Value(r)
@@ -176,17 +184,21 @@ func (f Function) check(of []kernels.Type, sites int) error {
 		return sqlerr.Broken(room, "ranges from %v do not spread %v over %d sites", f.From, of, sites)
 	case f.Kind == Grid && (len(of) != len(f.Lens) || !integers || slices.Min(f.Lens) < 1):
 		return sqlerr.Broken(room, "a grid of %v does not spread %v", f.Lens, of)
+	case f.Kind == Partitions && (len(of) != 1 || !integers || len(f.At) == 0 || int(slices.Max(f.At)) >= sites):
+		return sqlerr.Broken(room, "partitions at %v do not spread %v over %d sites", f.At, of, sites)
 	}
 	return nil
 }
 
-// String prints "hash", "ranges from 10, 20", "grid 4 x 4".
+// String prints "hash", "ranges from 10, 20", "grid 4 x 4", "partitions at 1, 2".
 func (f Function) String() string {
 	switch f.Kind {
 	case Ranges:
 		return "ranges from " + join(f.From, ", ")
 	case Grid:
 		return "grid " + join(f.Lens, " x ")
+	case Partitions:
+		return "partitions at " + join(f.At, ", ")
 	}
 	return "hash"
 }
@@ -329,4 +341,86 @@ func ranges(p *ra.Plan, sites int, owned [][2]ra.ColumnID, read func(*ra.Table, 
 		}
 		return Function{}
 	}
+}
+
+// partition is the site of an integer by its partition: PostgreSQL's hash of it (hashint8extended and
+// compute_partition_hash_value, of src/common/hashfn.c and src/backend/partitioning/partbounds.c), modulo the number of
+// partitions. NULL is in the first one.
+func (f Function) partition(x int64, null bool) int {
+	h := uint64(0)
+	if !null {
+		low, high := uint32(x), uint32(x>>32)
+		if x < 0 {
+			high = ^high
+		}
+		h = hash32(low^high) + 0x49a0f4dd15e5a8e3
+	}
+	return int(f.At[h%uint64(len(f.At))])
+}
+
+// hash32 is hash_bytes_uint32_extended with the seed of partitions.
+func hash32(k uint32) uint64 {
+	const seed = 0x7A5B22367996DCFD
+	a := uint32(0x9e3779b9 + 4 + 3923095)
+	b, c := a, a
+	a, b = a+uint32(seed>>32), b+uint32(seed&0xffffffff)
+	for _, by := range [2][3]int{{4, 6, 8}, {16, 19, 4}} { // mix
+		a = a - c ^ bits.RotateLeft32(c, by[0])
+		c += b
+		b = b - a ^ bits.RotateLeft32(a, by[1])
+		a += c
+		c = c - b ^ bits.RotateLeft32(b, by[2])
+		b += a
+	}
+	a += k
+	c = (c ^ b) - bits.RotateLeft32(b, 14) // final
+	a = (a ^ c) - bits.RotateLeft32(c, 11)
+	b = (b ^ a) - bits.RotateLeft32(a, 25)
+	c = (c ^ b) - bits.RotateLeft32(b, 16)
+	a = (a ^ c) - bits.RotateLeft32(c, 4)
+	b = (b ^ a) - bits.RotateLeft32(a, 14)
+	c = (c ^ b) - bits.RotateLeft32(b, 24)
+	return uint64(b)<<32 | uint64(c)
+}
+
+// Partitioned says where tables lie that are partitioned by the hash of one column, and by it how columns that are
+// joined with that one are spread: Stored and Spread of Sites. by gives a Scan's column of the table and the function;
+// ok is false where there is none. Then, or where what it is joined with is spread in another way, rows lie anywhere.
+func Partitioned(p *ra.Plan, by func(n *ra.Node) (col int, fn Function, ok bool)) (stored func(n *ra.Node) Placement,
+	spread func(of *ra.Node, by []ra.ColumnID) Function) {
+	class, other, fns := classesOf(p), map[ra.ColumnID]bool{}, map[ra.ColumnID]Function{}
+	ra.Walk(func(n *ra.Node) {
+		for _, c := range n.Cols {
+			id := class.of(c.ID)
+			other[id] = other[id] || c.Dep || c.Type.Kind != kernels.Int || c.Type.Shape != nil
+		}
+	}, p.Nodes()...)
+	find := func(n *ra.Node) (column, id ra.ColumnID, fn Function, ok bool) {
+		col, fn, ok := by(n)
+		at := slices.Index(n.TableCols, col)
+		if !ok || at < 0 {
+			return 0, 0, fn, false
+		}
+		id = class.of(n.Cols[at].ID)
+		return n.Cols[at].ID, id, fn, !other[id]
+	}
+	ra.Walk(func(n *ra.Node) {
+		if n.Op != ra.Scan {
+			return
+		}
+		if _, id, fn, ok := find(n); ok && fns[id].Kind != Partitions {
+			fns[id] = fn
+		}
+	}, p.Nodes()...)
+	return func(n *ra.Node) Placement {
+			if column, id, fn, ok := find(n); ok && fns[id].Equal(fn) {
+				return Spread(fn, column)
+			}
+			return Placement{Kind: Anywhere}
+		}, func(_ *ra.Node, by []ra.ColumnID) Function {
+			if len(by) == 1 {
+				return fns[class.of(by[0])]
+			}
+			return Function{}
+		}
 }

@@ -154,3 +154,30 @@ func TestSitesOfColumns(t *testing.T) {
 		}
 	}
 }
+
+// TestPartitions: integers are spread by PostgreSQL's hash, alike one by one and in columns; NULL is in the first
+// partition. That the hash is a server's is tested beside one (pgbridge/serverstest).
+func TestPartitions(t *testing.T) {
+	f := Function{Kind: Partitions, At: []int32{2, 0, 1, 0, 2}}
+	c := column.New(kernels.Type{Kind: kernels.Int}, 0)
+	for _, x := range []int64{0, 1, -1, 7, 1 << 40, -(1 << 40), math.MaxInt64, math.MinInt64} {
+		c.AddI64(x)
+	}
+	c.SetLen(8)
+	sites := f.Sites([]*column.Column{c}, 3)
+	for r := range c.Len() {
+		if at := f.Site([]kernels.Value{c.Value(r)}, 3); int32(at) != sites[r] {
+			t.Errorf("%v is at site %d, in a column at %d", c.Value(r), at, sites[r])
+		}
+	}
+	if at := f.Site([]kernels.Value{kernels.NullOf(c.Type())}, 3); at != 2 {
+		t.Errorf("NULL is at site %d", at)
+	}
+	if f.Equal(Function{Kind: Partitions, At: []int32{2, 0, 1, 2, 0}}) || f.String() != "partitions at 2, 0, 1, 0, 2" {
+		t.Error("functions of other partitions are equal")
+	}
+	whole := []kernels.Type{{Kind: kernels.Int}}
+	if f.check(whole, 3) != nil || f.check(whole, 2) == nil || f.check([]kernels.Type{{Kind: kernels.Text}}, 3) == nil {
+		t.Error("what a function may spread is not checked")
+	}
+}

@@ -96,10 +96,11 @@ func (s *facts) granted(r *relation, f *tableFacts, err error) error {
 // count finds the facts about the columns that may be read. Where parts of the table lie at other servers, these count
 // their rows.
 func (s *facts) count(r *relation, f *tableFacts) error {
-	parts, err := s.servers.of(r)
+	at, err := s.servers.of(r)
 	if err != nil {
 		return err
 	}
+	parts := at.parts
 	if parts == nil {
 		parts = []catalog.Part{{Schema: r.table.Schema, Name: r.table.Name}}
 	}

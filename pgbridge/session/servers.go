@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -22,9 +23,15 @@ import (
 type servers struct {
 	*server
 	names   *names
-	parts   map[int64][]catalog.Part // by the oid of a table, for the present state of the database
-	lines   map[string]*line         // by name
-	timeout time.Duration            // of an answer; 0: none
+	parts   map[int64]*partition // by the oid of a table, for the present state of the database
+	lines   map[string]*line     // by name
+	timeout time.Duration        // of an answer; 0: none
+}
+
+// partition is where the parts of a table lie.
+type partition struct {
+	parts []catalog.Part
+	by    string // see catalog.Parted
 }
 
 // line is a connection to a server, for one role: another one has other rights there.
@@ -33,10 +40,11 @@ type line struct {
 	by string // what it was made of: role, options, user mapping
 }
 
-func (s *servers) drop() { s.parts = map[int64][]catalog.Part{} }
+func (s *servers) drop() { s.parts = map[int64]*partition{} }
 
 // partsQuery lists the tables that hold the rows of a table: the server ("" for this one), schema and name; the wrapper
-// that reads one if it is no server of PostgreSQL.
+// that reads one if it is no server of PostgreSQL; its bounds if it is a partition of the table itself, by the hash of one
+// column with the type's own operators, and that column.
 const partsQuery = `WITH RECURSIVE below(oid) AS (SELECT $1::pg_catalog.oid
  UNION ALL SELECT h.inhrelid FROM below JOIN pg_catalog.pg_inherits h ON h.inhparent OPERATOR(pg_catalog.=) below.oid)
 SELECT pg_catalog.coalesce(s.srvname::pg_catalog.text, ''),
@@ -45,46 +53,69 @@ SELECT pg_catalog.coalesce(s.srvname::pg_catalog.text, ''),
  pg_catalog.coalesce((SELECT o.option_value FROM pg_catalog.pg_options_to_table(f.ftoptions) o
    WHERE o.option_name OPERATOR(pg_catalog.=) 'table_name'), c.relname::pg_catalog.text),
  CASE WHEN c.relkind OPERATOR(pg_catalog.=) 'f' AND w.fdwname OPERATOR(pg_catalog.<>) 'postgres_fdw'
-   THEN w.fdwname::pg_catalog.text END
+   THEN w.fdwname::pg_catalog.text END,
+ CASE WHEN k.attname IS NOT NULL THEN pg_catalog.pg_get_expr(c.relpartbound, c.oid) END, k.attname::pg_catalog.text
 FROM below JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) below.oid
  JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+ LEFT JOIN (SELECT i.inhrelid, a.attname FROM pg_catalog.pg_inherits i
+   JOIN pg_catalog.pg_partitioned_table p ON p.partrelid OPERATOR(pg_catalog.=) i.inhparent
+     AND p.partstrat OPERATOR(pg_catalog.=) 'h' AND p.partnatts OPERATOR(pg_catalog.=) 1
+   JOIN pg_catalog.pg_attribute a ON a.attrelid OPERATOR(pg_catalog.=) p.partrelid
+     AND a.attnum OPERATOR(pg_catalog.=) p.partattrs[0]
+   JOIN pg_catalog.pg_opclass o ON o.oid OPERATOR(pg_catalog.=) p.partclass[0] AND o.opcdefault
+   WHERE i.inhparent OPERATOR(pg_catalog.=) $1::pg_catalog.oid) k ON k.inhrelid OPERATOR(pg_catalog.=) c.oid
  LEFT JOIN pg_catalog.pg_foreign_table f ON f.ftrelid OPERATOR(pg_catalog.=) c.oid
  LEFT JOIN pg_catalog.pg_foreign_server s ON s.oid OPERATOR(pg_catalog.=) f.ftserver
  LEFT JOIN pg_catalog.pg_foreign_data_wrapper w ON w.oid OPERATOR(pg_catalog.=) s.srvfdw
 WHERE c.relkind OPERATOR(pg_catalog.<>) 'p' ORDER BY 1, 2, 3`
 
 // Parts implements catalog.Parted.
-func (s *servers) Parts(schema, name string) ([]catalog.Part, error) {
+func (s *servers) Parts(schema, name string) ([]catalog.Part, string, error) {
 	r := s.names.find(nil, schema, name)
 	if err := s.failed(); err != nil || r == nil {
-		return nil, err
+		return nil, "", err
 	}
-	return s.of(r)
+	p, err := s.of(r)
+	if err != nil {
+		return nil, "", err
+	}
+	return p.parts, p.by, nil
 }
 
-// of are the parts of a relation; nil: all of it is here, or is read through it.
-func (s *servers) of(r *relation) ([]catalog.Part, error) {
+// of tells where the parts of a relation lie; none: all of it is here, or is read through it.
+func (s *servers) of(r *relation) (*partition, error) {
 	if r.kind != "f" || r.table == nil {
-		return nil, nil
+		return &partition{}, nil
 	}
-	if parts, ok := s.parts[r.oid]; ok {
-		return parts, nil
+	if p, ok := s.parts[r.oid]; ok {
+		return p, nil
 	}
 	rows, err := s.texts(strings.NewReplacer("$1", strconv.FormatInt(r.oid, 10), "pg_catalog.coalesce", "coalesce").
 		Replace(partsQuery))
 	if err != nil {
 		return nil, bare(err)
 	}
-	var parts []catalog.Part
+	out := &partition{}
+	byRemainder, hashed := make([]catalog.Part, len(rows)), true
 	for _, row := range rows {
+		part := catalog.Part{Server: row[0], Schema: row[1], Name: row[2]}
 		if row[3] != "" { // another wrapper's: nobody knows what it reads
-			parts = nil
-			break
+			return &partition{}, nil
 		}
-		parts = append(parts, catalog.Part{Server: row[0], Schema: row[1], Name: row[2]})
+		out.parts, out.by = append(out.parts, part), row[5]
+		modulus, remainder := 0, 0
+		_, err := fmt.Sscanf(row[4], "FOR VALUES WITH (modulus %d, remainder %d)", &modulus, &remainder)
+		if hashed = hashed && err == nil && modulus == len(rows) && remainder < modulus; hashed {
+			byRemainder[remainder] = part
+		}
 	}
-	s.parts[r.oid] = parts
-	return parts, nil
+	if hashed {
+		out.parts = byRemainder
+	} else {
+		out.by = ""
+	}
+	s.parts[r.oid] = out
+	return out, nil
 }
 
 // lineQuery reads how to connect to a server: the options of it and of the user mapping, as pairs; whether the role may
