@@ -42,9 +42,9 @@ type line struct {
 
 func (s *servers) drop() { s.parts = map[int64]*partition{} }
 
-// partsQuery lists the tables that hold the rows of a table: the server ("" for this one), schema and name; the wrapper
-// that reads one if it is no server of PostgreSQL; its bounds if it is a partition of the table itself, by the hash of one
-// column with the type's own operators, and that column.
+// partsQuery lists the tables that hold the rows of a table: the server ("" for this one), schema and name; the
+// wrapper that reads one if it is no server of PostgreSQL; its bounds if it is a partition of the table itself, by the
+// hash of one column with the type's own operators, and that column.
 const partsQuery = `WITH RECURSIVE below(oid) AS (SELECT $1::pg_catalog.oid
  UNION ALL SELECT h.inhrelid FROM below JOIN pg_catalog.pg_inherits h ON h.inhparent OPERATOR(pg_catalog.=) below.oid)
 SELECT pg_catalog.coalesce(s.srvname::pg_catalog.text, ''),
