@@ -13,12 +13,12 @@ import (
 // bytes: every exchange between servers moves the bytes that its rows have, and the plan tells where they lie. The
 // session is one from outside.
 func (s *servers) bytes(t *testing.T) {
-	m := models[2]
+	m := models[len(models)-1]
 	c := s.called
 	c.must("%s", m.setup)
 	c.must("DROP VIEW loss, hidden")
 	for _, x := range m.spread {
-		s.spread(x.name, x.columns, x.by)
+		s.spread(x.name, x.columns, x.by, x.keyed)
 	}
 	c.must("%s", m.setup[strings.Index(m.setup, "CREATE VIEW"):])
 	ctx := context.Background()

@@ -56,7 +56,7 @@ func (s *servers) failures(t *testing.T) {
 	c.must("%s", m.setup)
 	c.must("DROP VIEW loss")
 	for _, x := range m.spread {
-		s.spread(x.name, x.columns, x.by)
+		s.spread(x.name, x.columns, x.by, x.keyed)
 	}
 	c.must("%s", m.setup[strings.Index(m.setup, "CREATE VIEW"):])
 	c.must("CREATE TABLE w_was AS TABLE w; CREATE TABLE h_was AS TABLE h; SET relgrad.server_timeout = '2s'")

@@ -23,28 +23,44 @@ type model struct {
 }
 
 // spreadTable is a table that lies at several servers, its columns, and that by whose hash it is spread.
-type spreadTable struct{ name, columns, by string }
+type spreadTable struct {
+	name, columns, by string
+	keyed             bool // it is the primary key
+}
 
-var models = []model{
-	{"film ratings", `
+// ratings are films with the factors of users and of films.
+const ratings = `
 CREATE TABLE rating (u int, i int, x double precision);
 INSERT INTO rating SELECT k % 40, (k * 7) % 31, 1 + k % 5 FROM generate_series(1, 600) AS g(k);
 CREATE TABLE w (u int PRIMARY KEY, v double precision[]);
 INSERT INTO w SELECT k, ARRAY[sin(k), cos(k), sin(3 * k)] FROM generate_series(0, 39) AS g(k);
 CREATE TABLE h (i int PRIMARY KEY, v double precision[]);
 INSERT INTO h SELECT k, ARRAY[cos(2 * k), sin(k), cos(k)] FROM generate_series(0, 30) AS g(k);
-CREATE VIEW loss AS SELECT avg((r.x - dot(w.v, h.v)) ^ 2) AS loss FROM rating r JOIN w USING (u) JOIN h USING (i)`,
-		[]spreadTable{{"rating", "u int, i int, x double precision", "u"}}, [][2]string{{"w", "u"}, {"h", "i"}},
-		"optimizer => 'adam', lr => 0.05, epochs => 20"},
-	{"logistic regression", `
-CREATE TABLE sample (id bigint, x double precision[], y int);
+CREATE VIEW loss AS SELECT avg((r.x - dot(w.v, h.v)) ^ 2) AS loss FROM rating r JOIN w USING (u) JOIN h USING (i)`
+
+// logistic is a logistic regression.
+const logistic = `
+CREATE TABLE sample (id bigint PRIMARY KEY, x double precision[], y int);
 INSERT INTO sample SELECT k, ARRAY[sin(k), cos(k), sin(2 * k), 1], (sin(k) > 0.2)::int
   FROM generate_series(1, 500) AS g(k);
 CREATE TABLE w (one int PRIMARY KEY, v double precision[]);
 INSERT INTO w VALUES (1, '{0.1,-0.2,0.3,0}');
-CREATE VIEW loss AS SELECT avg(bce_with_logits(dot(s.x, w.v), s.y)) AS loss FROM sample s, w`,
-		[]spreadTable{{"sample", "id bigint, x double precision[], y int", "id"}}, [][2]string{{"w", "one"}},
+CREATE VIEW loss AS SELECT avg(bce_with_logits(dot(s.x, w.v), s.y)) AS loss FROM sample s, w`
+
+var models = []model{
+	{"film ratings", ratings,
+		[]spreadTable{{"rating", "u int, i int, x double precision", "u", false}}, [][2]string{{"w", "u"}, {"h", "i"}},
+		"optimizer => 'adam', lr => 0.05, epochs => 20"},
+	{"parameters at servers, too", ratings,
+		[]spreadTable{{"rating", "u int, i int, x double precision", "u", false},
+			{"w", "u int, v double precision[]", "u", true}, {"h", "i int, v double precision[]", "i", true}},
+		[][2]string{{"w", "u"}, {"h", "i"}}, "optimizer => 'adam', lr => 0.05, epochs => 20"},
+	{"logistic regression", logistic,
+		[]spreadTable{{"sample", "id bigint, x double precision[], y int", "id", true}}, [][2]string{{"w", "one"}},
 		"optimizer => 'momentum', momentum => 0.9, lr => 0.5, epochs => 30"},
+	{"logistic regression in batches", logistic,
+		[]spreadTable{{"sample", "id bigint, x double precision[], y int", "id", true}}, [][2]string{{"w", "one"}},
+		"optimizer => 'adam', lr => 0.05, epochs => 5, batch => 'sample', batch_size => 60, seed => 7"},
 	{"graph network", `
 CREATE TABLE node (id int, x double precision[], label int);
 INSERT INTO node SELECT k, ARRAY[sin(k), cos(k), sin(5 * k)], k % 2 FROM generate_series(0, 99) AS g(k);
@@ -59,8 +75,8 @@ CREATE VIEW hidden AS SELECT e.dst AS id, relu(sum(e.weight * matmul(n.x, l1.v))
 CREATE VIEW loss AS SELECT avg(cross_entropy(matmul(z.h, l2.v), n.label)) AS loss
   FROM (SELECT e.dst AS id, sum(e.weight * h.h) AS h FROM edge e JOIN hidden h ON h.id = e.src GROUP BY e.dst) z
   JOIN node n USING (id), l2`,
-		[]spreadTable{{"node", "id int, x double precision[], label int", "id"},
-			{"edge", "src int, dst int, weight double precision", "dst"}}, [][2]string{{"l1", "one"}, {"l2", "one"}},
+		[]spreadTable{{"node", "id int, x double precision[], label int", "id", false},
+			{"edge", "src int, dst int, weight double precision", "dst", false}}, [][2]string{{"l1", "one"}, {"l2", "one"}},
 		"optimizer => 'adam', lr => 0.02, epochs => 20"},
 }
 
@@ -74,7 +90,7 @@ func (s *servers) models(t *testing.T) {
 			results(c, m, "one")
 			c.must("DROP VIEW loss; DROP VIEW IF EXISTS hidden") // they read the tables that were
 			for _, x := range m.spread {
-				s.spread(x.name, x.columns, x.by)
+				s.spread(x.name, x.columns, x.by, x.keyed)
 			}
 			c.must("%s", m.setup[strings.Index(m.setup, "CREATE VIEW"):])
 			results(c, m, "several")

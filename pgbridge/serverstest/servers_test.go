@@ -115,13 +115,18 @@ func start(t *testing.T, n int) *servers {
 	return out
 }
 
-// spread makes a table of the called server lie at the others, by the hash of a column. columns are its definition.
-func (s *servers) spread(table, columns, by string) {
+// spread makes a table of the called server lie at the others, by the hash of a column, with its primary key if it is
+// one of a parameter. columns are its definition.
+func (s *servers) spread(table, columns, by string, keyed bool) {
 	s.t.Helper()
 	s.called.must("ALTER TABLE %s RENAME TO whole_%[1]s; CREATE TABLE %[1]s (%s) PARTITION BY HASH (%s)", table, columns,
 		by)
 	for i, o := range s.others {
-		o.must("CREATE TABLE part_%s (%s)", table, columns)
+		key := ""
+		if keyed {
+			key = ", PRIMARY KEY (" + by + ")"
+		}
+		o.must("CREATE TABLE part_%s (%s%s)", table, columns, key)
 		s.called.must("CREATE FOREIGN TABLE %[1]s_%[2]d PARTITION OF %[1]s FOR VALUES WITH (MODULUS %[3]d, REMAINDER "+
 			"%[4]d) SERVER s%[2]d OPTIONS (schema_name 'public', table_name 'part_%[1]s')", table, i+1, len(s.others), i)
 	}

@@ -27,12 +27,17 @@ type tableFacts struct {
 	rows   int64
 	valid  []int64
 	shape  []tensor.Shape
-	denied []bool // columns that the user may not read
+	denied []bool   // columns that the user may not read
+	key    []string // of a table at several servers: the primary key that all of its parts have; nil: none
 }
 
 // identity finds the columns that identify a row, among those that the user may read.
 func identity(t *catalog.TableDef, f *tableFacts) (key []int, declared bool) {
-	for _, names := range t.Keys() {
+	keys := t.Keys()
+	if f.key != nil {
+		keys = append(keys, f.key)
+	}
+	for _, names := range keys {
 		key = nil
 		for _, n := range names {
 			if c := t.Column(n); !f.denied[c] {
@@ -105,12 +110,38 @@ func (s *facts) count(r *relation, f *tableFacts) error {
 		parts = []catalog.Part{{Schema: r.table.Schema, Name: r.table.Name}}
 	}
 	f.rows, f.valid, f.shape = 0, make([]int64, len(r.table.Cols)), make([]tensor.Shape, len(r.table.Cols))
-	for _, p := range parts {
+	for i, p := range parts {
 		if err := s.add(r, f, p); err != nil {
 			return err
 		}
+		if at.by == "" {
+			continue
+		}
+		key, err := s.keyOf(p)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			f.key = key
+		}
+		if !slices.Equal(f.key, key) || !slices.Contains(key, at.by) { // else no two servers have rows of one key
+			f.key, at = nil, &partition{}
+		}
 	}
 	return nil
+}
+
+// keyOf are the columns of a part's primary key.
+func (s *facts) keyOf(p catalog.Part) (key []string, err error) {
+	rows, err := s.servers.ask(p.Server, "SELECT a.attname FROM pg_catalog.pg_index i, "+
+		"pg_catalog.unnest(i.indkey::pg_catalog.int2[]) WITH ORDINALITY AS k(att, n), pg_catalog.pg_attribute a "+
+		"WHERE i.indisprimary AND i.indrelid OPERATOR(pg_catalog.=) "+
+		sqltext.Text(sqltext.Name(p.Schema, p.Name))+"::pg_catalog.regclass AND a.attrelid OPERATOR(pg_catalog.=) "+
+		"i.indrelid AND a.attnum OPERATOR(pg_catalog.=) k.att AND k.n OPERATOR(pg_catalog.<=) i.indnkeyatts ORDER BY k.n")
+	for _, row := range rows {
+		key = append(key, row[0])
+	}
+	return key, err
 }
 
 // add adds the facts about a part of a table.
