@@ -193,6 +193,12 @@ func (b *backend) call(ctx context.Context, r *conn.Request) (a *conn.Answer, er
 			return nil, engine.Plain(err)
 		}
 		return one("explain_gradient", column.Of(textType, []string{s})), nil
+	case "distribute":
+		var servers []string
+		if v.Value["servers"] != nil {
+			servers = v.List("servers")
+		}
+		return nil, b.session.Distribute(ctx, v.Text("what"), v.Text("by"), servers)
 	case "train":
 		if r.Settings["read_only"] == "t" {
 			return nil, sqlerr.New("25006", "cannot execute train() in a read-only transaction").

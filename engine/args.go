@@ -50,7 +50,7 @@ func (a *Args) Position(name string) int {
 
 // needs are the arguments of each function that must not be NULL.
 var needs = map[string][]string{"gradient": {"loss"}, "backward": {"loss", "params"},
-	"check_gradient": {"loss", "param"}, "explain_gradient": {"loss", "param"}}
+	"check_gradient": {"loss", "param"}, "explain_gradient": {"loss", "param"}, "distribute": {"what", "by"}}
 
 // Missing refuses a call that lacks one of these.
 func (a *Args) Missing() error {

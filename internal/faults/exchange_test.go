@@ -91,8 +91,9 @@ func init() {
 			"		if l.read[i] || slices", "		if slices", "./internal/randquery -run=TestFound"},
 		{"sites do not wait for what others say", "executor/exchange.go", "	return d, st.await(d.said)\n", "	return d, nil\n",
 			atSites},
-		{"a site says what leaves it before it knows", "executor/exchange.go", "		d.asked.Raise()\n",
-			"		d.asked.Raise()\n		d.said.Raise()\n		d.said = cpu.NewFlag()\n", atSites},
+		{"a site says what leaves it before it knows", "executor/exchange.go",
+			"		if l.send[st.p.number] != nil {\n			if err := st.sends", "		d.said.Raise()\n		d.said = cpu.NewFlag()\n" +
+				"		if l.send[st.p.number] != nil {\n			if err := st.sends", atSites},
 		{"the first key of a group is all of it", "executor/structure/group.go", "ok && tells(raw, span, keys[1:]) {", "ok {",
 			"./executor/structure -run=TestGroupCodes"},
 

@@ -492,7 +492,7 @@ var faults = []fault{
 	{"a compiled loss outlives the settings that its texts were read under", "engine/cache.go",
 		"k := db.Meaning() + \"\\x00\" + r.Loss", "k := r.Loss", "./ -run=SettingsOfCompiled"},
 	{"a part of a session is not told what may have changed", "pgbridge/session/session.go",
-		"named.facts, reached, s.statements}", "named.facts, reached}", "./pgbridge/session -run=PartsForget"},
+		"named.facts, reached, s.statements, far}", "named.facts, reached, far}", "./pgbridge/session -run=PartsForget"},
 	{"definitions are read under the user's settings", "pgbridge/session/settings.go",
 		"if now := s.current()[name]; ours && now != value {", "if now := s.current()[name]; ours && now == \"\" {",
 		"./pgbridge/session -run=DefinitionsSettings"},

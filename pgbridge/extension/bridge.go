@@ -37,6 +37,7 @@ var bridgeFuncs = []bridgeFunc{
 		"STABLE PARALLEL UNSAFE COST 1000000 ROWS 100"},
 	{"explain_gradient", "loss text, param text[], stage text DEFAULT 'sql'", "text",
 		"VOLATILE PARALLEL UNSAFE COST 100000"},
+	{"distribute", "what text, by text, servers text[] DEFAULT NULL", "void", "VOLATILE PARALLEL UNSAFE COST 100000"},
 	{"gen_member", "message bytea", "bytea", "VOLATILE STRICT PARALLEL UNSAFE COST 100000"},
 	{"gen_rows", "", "SETOF record", "STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000"},
 	{"gen_place", "tableoid oid, place tid, xmin xid, cmin cid", "bigint", "IMMUTABLE STRICT PARALLEL SAFE"},

@@ -44,8 +44,8 @@ func TestServers(t *testing.T) {
 	for _, x := range []struct {
 		name string
 		run  func(s *servers, t *testing.T)
-	}{{"places", (*servers).places}, {"models", (*servers).models}, {"bytes", (*servers).bytes},
-		{"failures", (*servers).failures}, {"random", (*servers).randomQueries}} {
+	}{{"places", (*servers).places}, {"distribute", (*servers).distributed}, {"models", (*servers).models},
+		{"bytes", (*servers).bytes}, {"failures", (*servers).failures}, {"random", (*servers).randomQueries}} {
 		t.Run(x.name, func(t *testing.T) { x.run(s.of(t), t) })
 	}
 }

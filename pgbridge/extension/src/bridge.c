@@ -1,5 +1,5 @@
-// The SQL functions that the engine answers: gradient, backward, check_gradient, explain_gradient, train; gen_member,
-// by which another server's session leads it; and gen_rows, through which its rows enter statements.
+// The SQL functions that the engine answers: gradient, backward, check_gradient, explain_gradient, train, distribute;
+// gen_member, by which another server's session leads it; and gen_rows, through which its rows enter statements.
 #include "chunk.h"
 #include "engine.h"
 
@@ -251,6 +251,15 @@ RG_FUNCTION(train)
 	bool atomic = fcinfo->context == NULL || !IsA(fcinfo->context, CallContext) ||
 		((CallContext *) fcinfo->context)->atomic;
 	RgRequest q = {.function = "train", .atomic = atomic, .fresh = true, .args = arguments(fcinfo, "train")};
+
+	rg_request(&q);
+	PG_RETURN_VOID();
+}
+
+// distribute makes a table lie at other servers.
+RG_FUNCTION(distribute)
+{
+	RgRequest q = {.function = "distribute", .atomic = true, .args = arguments(fcinfo, "distribute")};
 
 	rg_request(&q);
 	PG_RETURN_VOID();

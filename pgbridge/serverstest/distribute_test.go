@@ -1,0 +1,69 @@
+package serverstest
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// distributed: tables that relgrad.distribute has made lie at all servers have their rows, key, defaults and rights,
+// and views read them; the loss stays what it was. What cannot be distributed is refused, and nothing has changed.
+func (s *servers) distributed(t *testing.T) {
+	c := s.called
+	c.must("CREATE ROLE reader; %s", ratings)
+	c.must("ALTER TABLE w ALTER v SET DEFAULT '{0,0,0}'; GRANT SELECT ON w TO reader; CREATE VIEW twice AS SELECT u, v " +
+		"FROM w")
+	want := c.must("SELECT backward('loss', ARRAY['w', 'h'])")[0]
+	c.must("BEGIN; SELECT distribute('rating', by => 'u'); ROLLBACK")
+	if n := c.must("SELECT count(*) FROM rating WHERE tableoid = 'rating'::regclass"); n[0] != "600" {
+		t.Errorf("%s rows are here behind a distribution that was undone", n[0])
+	}
+	c.must("SELECT distribute('rating', by => 'u'); SELECT distribute('w', 'u'); SELECT distribute('h', 'i', " +
+		"ARRAY['s2', 's3'])")
+	for _, x := range [][2]string{{"SELECT count(*), count(DISTINCT tableoid) FROM rating", "600|3"},
+		{"SELECT count(*), count(DISTINCT tableoid) FROM w", "40|3"},
+		{"SELECT count(*), count(DISTINCT tableoid) FROM h", "31|2"}, {"SELECT count(*) FROM twice", "40"},
+		{"SELECT has_table_privilege('reader', 'w', 'SELECT')", "t"},
+		{"INSERT INTO w (u) VALUES (77); SELECT v FROM w WHERE u = 77", "{0,0,0}"},
+		{"DELETE FROM w WHERE u = 77; SELECT to_regclass('w_undistributed') IS NULL", "t"}} {
+		if got := c.must("%s", x[0]); len(got) != 1 || got[0] != x[1] {
+			t.Errorf("%s: %v, not %s", x[0], got, x[1])
+		}
+	}
+	if err := sameValues(want, c.must("SELECT backward('loss', ARRAY['w', 'h'])")[0]); err != nil {
+		t.Error(err)
+	}
+	c.must("CALL train('loss', ARRAY['w', 'h'], optimizer => 'adam', lr => 0.05, epochs => 3)")
+	if _, err := s.others[1].run("INSERT INTO w SELECT u, v FROM w LIMIT 1"); err == nil {
+		t.Error("a part has no primary key")
+	}
+
+	c.must("CREATE TABLE a (k int PRIMARY KEY, x real); INSERT INTO a VALUES (1, 2); CREATE TABLE b (k int REFERENCES a)")
+	c.must("CREATE TABLE g (k int GENERATED ALWAYS AS IDENTITY, x real); CREATE TABLE q (k int, x real)")
+	c.must("CREATE TABLE u (k int UNIQUE); CREATE MATERIALIZED VIEW seen AS SELECT * FROM q; CREATE TABLE taken (k int)")
+	c.must("CREATE TABLE keyed (k int PRIMARY KEY, x real)")
+	s.others[2].must("CREATE TABLE taken (k int); INSERT INTO taken VALUES (1)")
+	for _, x := range []struct{ call, code, says string }{
+		{"distribute('keyed', 'x')", "22023", `"x" is not in the primary key of "keyed", (k)`},
+		{"distribute('a', 'k')", "42809", `table "a" cannot lie at other servers: it has a foreign key`},
+		{"distribute('g', 'k')", "42809", "it has a column that is generated"},
+		{"distribute('q', 'k')", "42809", "a materialized view or a rule reads it"},
+		{"distribute('u', 'k')", "42809", "it has a constraint that is no primary key"},
+		{"distribute('twice', 'u')", "42809", "it is no ordinary table"},
+		{"distribute('rating', 'u')", "42809", "it is no ordinary table"},
+		{"distribute('taken', 'kk')", "42703", `column "kk" of relation "taken" does not exist`},
+		{"distribute('none', 'k')", "42P01", `relation "none" does not exist`},
+		{"distribute('taken', 'k', ARRAY['s9'])", "42704", `server "s9" does not exist`},
+		{"distribute('taken', 'k')", "42P07", `server "s3" has a table "public"."taken" with rows`},
+		{"distribute('taken', NULL)", "22004", "by"},
+	} {
+		_, err := c.run("SELECT " + x.call)
+		var e *pgconn.PgError
+		if !errors.As(err, &e) || e.Code != x.code || !strings.Contains(e.Message, x.says) {
+			t.Errorf("%s: %v", x.call, err)
+		}
+	}
+	c.must("DROP OWNED BY reader; DROP ROLE reader")
+}

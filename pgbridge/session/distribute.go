@@ -1,0 +1,256 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
+)
+
+// Distribute makes a table lie at servers, by the hash of a column: it becomes a partitioned table of the same name,
+// whose partitions are tables of its columns there; its rows go to them, in the transaction. Views that read it read
+// the new one. names are the servers; none: all that the role has a user mapping for. Tables that are made at servers
+// stay when the transaction is undone, without rows; one that is there already is taken if it has none.
+func (s *servers) Distribute(ctx context.Context, what, by string, names []string) error {
+	t, err := s.stored(what)
+	if err != nil {
+		return err
+	}
+	if err := t.mayLieBy(by); err != nil {
+		return err
+	}
+	if names == nil {
+		if names, err = s.mapped(); err != nil {
+			return err
+		}
+	}
+	for _, name := range names {
+		if err := s.make(ctx, name, t); err != nil {
+			return err
+		}
+	}
+	for _, sql := range t.statements(by, names) {
+		if _, err := s.result(ctx, sql); err != nil {
+			return bare(err)
+		}
+	}
+	s.forget()
+	return nil
+}
+
+// mapped are the servers of postgres_fdw that the role has a user mapping for.
+func (s *servers) mapped() (names []string, err error) {
+	rows, err := s.texts("SELECT s.srvname FROM pg_catalog.pg_foreign_server s JOIN " +
+		"pg_catalog.pg_foreign_data_wrapper w ON w.oid OPERATOR(pg_catalog.=) s.srvfdw AND w.fdwname " +
+		"OPERATOR(pg_catalog.=) 'postgres_fdw' WHERE EXISTS (" +
+		"SELECT FROM pg_catalog.pg_user_mappings m WHERE m.srvid OPERATOR(pg_catalog.=) s.oid AND (m.umuser " +
+		"OPERATOR(pg_catalog.=) 0 OR m.usename OPERATOR(pg_catalog.=) current_user)) ORDER BY 1")
+	if err != nil {
+		return nil, bare(err)
+	}
+	for _, r := range rows {
+		names = append(names, r[0])
+	}
+	if names == nil {
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "there is no server with a user mapping of yours").
+			WithHint("CREATE SERVER s1 FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '…', dbname '…'); CREATE USER " +
+				"MAPPING FOR CURRENT_USER SERVER s1 OPTIONS (user '…', password '…').")
+	}
+	return names, nil
+}
+
+// storedTable is a table that is to lie at servers.
+type storedTable struct {
+	schema, name string
+	owner        string // quoted; "" if it is the role
+	columns      []storedColumn
+	key          []string
+	views        [][2]string // those that read it: their names and texts
+	grants       [][2]string // the right, and to whom
+}
+
+type storedColumn struct{ name, definition, otherwise string }
+
+// why lists what keeps a table from lying at servers, as SQL of pg_class c; the text says what is in the way.
+var why = []struct{ cond, text string }{
+	{"c.relkind OPERATOR(pg_catalog.<>) 'r'", "it is no ordinary table"},
+	{"NOT pg_catalog.pg_has_role(c.relowner, 'USAGE')", "you are not its owner"},
+	{"c.relpersistence OPERATOR(pg_catalog.=) 't'", "it is a temporary table"},
+	{"c.relrowsecurity", "it has row-level security"},
+	{"EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE c.oid OPERATOR(pg_catalog.=) ANY (ARRAY[i.inhparent, " +
+		"i.inhrelid]))", "it inherits, or is inherited from"},
+	{"EXISTS (SELECT FROM pg_catalog.pg_trigger g WHERE g.tgrelid OPERATOR(pg_catalog.=) c.oid AND NOT " +
+		"g.tgisinternal)", "it has a trigger"},
+	{"EXISTS (SELECT FROM pg_catalog.pg_constraint k WHERE k.contype OPERATOR(pg_catalog.=) 'f' AND c.oid " +
+		"OPERATOR(pg_catalog.=) ANY (ARRAY[k.conrelid, k.confrelid]))", "it has a foreign key, or is referred to by one"},
+	{"EXISTS (SELECT FROM pg_catalog.pg_constraint k WHERE k.contype OPERATOR(pg_catalog.=) ANY (ARRAY['c', 'u', " +
+		"'x']::pg_catalog.\"char\"[]) AND c.oid OPERATOR(pg_catalog.=) k.conrelid)",
+		"it has a constraint that is no primary key"},
+	{"EXISTS (SELECT FROM pg_catalog.pg_attribute a WHERE a.attrelid OPERATOR(pg_catalog.=) c.oid AND NOT " +
+		"a.attisdropped AND pg_catalog.concat(a.attidentity, a.attgenerated) OPERATOR(pg_catalog.<>) '')",
+		"it has a column that is generated"},
+	{"EXISTS (SELECT FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_rewrite r ON r.oid OPERATOR(pg_catalog.=) d.objid " +
+		"AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_rewrite'::pg_catalog.regclass JOIN pg_catalog.pg_class v " +
+		"ON v.oid OPERATOR(pg_catalog.=) r.ev_class WHERE d.refobjid OPERATOR(pg_catalog.=) c.oid AND v.relkind " +
+		"OPERATOR(pg_catalog.<>) 'v')", "a materialized view or a rule reads it"},
+}
+
+// stored reads what a table is made of.
+func (s *servers) stored(what string) (*storedTable, error) {
+	oid := sqltext.Text(what) + "::pg_catalog.regclass"
+	items := []string{"n.nspname::pg_catalog.text", "c.relname::pg_catalog.text", "CASE WHEN pg_catalog.pg_get_userbyid(" +
+		"c.relowner) OPERATOR(pg_catalog.<>) current_user THEN pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(" +
+		"c.relowner)) END"}
+	for _, w := range why {
+		items = append(items, w.cond)
+	}
+	rows, err := s.texts("SELECT " + strings.Join(items, ", ") + " FROM pg_catalog.pg_class c JOIN " +
+		"pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace WHERE c.oid OPERATOR(pg_catalog.=) " + oid)
+	if err != nil {
+		return nil, bare(err)
+	}
+	t := &storedTable{schema: rows[0][0], name: rows[0][1], owner: rows[0][2]}
+	for i, w := range why {
+		if rows[0][3+i] == "true" {
+			return nil, sqlerr.New(sqlerr.WrongObjectType, "table \"%s\" cannot lie at other servers: %s", t.name, w.text)
+		}
+	}
+	for _, read := range []struct {
+		sql string
+		add func(r []string)
+	}{
+		{"SELECT a.attname, pg_catalog.concat(pg_catalog.quote_ident(a.attname), ' ', pg_catalog.format_type(a.atttypid, " +
+			"a.atttypmod), CASE WHEN a.attnotnull THEN ' NOT NULL' END), pg_catalog.pg_get_expr(d.adbin, d.adrelid) " +
+			"FROM pg_catalog.pg_attribute a LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid OPERATOR(pg_catalog.=) " +
+			"a.attrelid AND d.adnum OPERATOR(pg_catalog.=) a.attnum WHERE a.attrelid OPERATOR(pg_catalog.=) " +
+			oid + " AND a.attnum " +
+			"OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped ORDER BY a.attnum",
+			func(r []string) { t.columns = append(t.columns, storedColumn{r[0], r[1], r[2]}) }},
+		{"SELECT a.attname FROM pg_catalog.pg_index i, pg_catalog.unnest(i.indkey::pg_catalog.int2[]) WITH ORDINALITY AS " +
+			"k(att, n), pg_catalog.pg_attribute a WHERE i.indisprimary AND i.indrelid OPERATOR(pg_catalog.=) " + oid +
+			" AND a.attrelid OPERATOR(pg_catalog.=) i.indrelid AND a.attnum OPERATOR(pg_catalog.=) k.att ORDER BY k.n",
+			func(r []string) { t.key = append(t.key, r[0]) }},
+		{"SELECT DISTINCT pg_catalog.concat(pg_catalog.quote_ident(n.nspname), '.', pg_catalog.quote_ident(v.relname), " +
+			"CASE WHEN v.reloptions IS NOT NULL THEN pg_catalog.concat(' WITH (', pg_catalog.array_to_string(v.reloptions, " +
+			"', '), ')') END), pg_catalog.pg_get_viewdef(v.oid) FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_rewrite r ON " +
+			"r.oid OPERATOR(pg_catalog.=) d.objid AND d.classid OPERATOR(pg_catalog.=) " +
+			"'pg_catalog.pg_rewrite'::pg_catalog.regclass JOIN pg_catalog.pg_class v ON v.oid " +
+			"OPERATOR(pg_catalog.=) r.ev_class JOIN " +
+			"pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) v.relnamespace WHERE d.refobjid " +
+			"OPERATOR(pg_catalog.=) " + oid + " ORDER BY 1",
+			func(r []string) { t.views = append(t.views, [2]string{r[0], strings.TrimSuffix(r[1], ";")}) }},
+		{"SELECT x.privilege_type, CASE WHEN x.grantee OPERATOR(pg_catalog.=) 0 THEN 'PUBLIC' ELSE pg_catalog.quote_ident(" +
+			"pg_catalog.pg_get_userbyid(x.grantee)) END, CASE WHEN x.is_grantable THEN ' WITH GRANT OPTION' END " +
+			"FROM pg_catalog.pg_class c, pg_catalog.aclexplode(c.relacl) x WHERE c.oid OPERATOR(pg_catalog.=) " + oid +
+			" AND x.grantee OPERATOR(pg_catalog.<>) c.relowner",
+			func(r []string) { t.grants = append(t.grants, [2]string{r[0], r[1] + r[2]}) }},
+	} {
+		rows, err := s.texts(read.sql)
+		if err != nil {
+			return nil, bare(err)
+		}
+		for _, r := range rows {
+			read.add(r)
+		}
+	}
+	return t, nil
+}
+
+// mayLieBy refuses a column by whose hash a table cannot be spread.
+func (t *storedTable) mayLieBy(by string) error {
+	var names []string
+	for _, c := range t.columns {
+		names = append(names, c.name)
+	}
+	if !slices.Contains(names, by) {
+		e := sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", by, t.name)
+		if near := sqlerr.Nearest(by, names); near != "" {
+			e.Hint = "Perhaps you meant \"" + near + "\"."
+		}
+		return e
+	}
+	if t.key != nil && !slices.Contains(t.key, by) {
+		return sqlerr.New(sqlerr.InvalidParameter, "\"%s\" is not in the primary key of \"%s\", (%s)", by, t.name,
+			strings.Join(t.key, ", ")).WithDetail("Servers keep a key each for its own rows, so equal keys must lie at one.")
+	}
+	return nil
+}
+
+// definitions are the columns for CREATE TABLE; at a server with the primary key and without defaults, which need what
+// may not be there.
+func (t *storedTable) definitions(there bool) string {
+	var out []string
+	for _, c := range t.columns {
+		text := c.definition
+		if c.otherwise != "" && !there {
+			text += " DEFAULT " + c.otherwise
+		}
+		out = append(out, text)
+	}
+	if there && t.key != nil {
+		var key []string
+		for _, k := range t.key {
+			key = append(key, sqltext.Ident(k))
+		}
+		out = append(out, "PRIMARY KEY ("+strings.Join(key, ", ")+")")
+	}
+	return strings.Join(out, ", ")
+}
+
+// make makes the table at a server.
+func (s *servers) make(ctx context.Context, name string, t *storedTable) error {
+	if err := s.Connect(ctx, name); err != nil {
+		return err
+	}
+	full := sqltext.Name(t.schema, t.name)
+	rows, err := s.ask(name, "SELECT pg_catalog.to_regclass("+sqltext.Text(full)+") IS NOT NULL")
+	if err != nil {
+		return err
+	}
+	if rows[0][0] == "true" {
+		if rows, err = s.ask(name, "SELECT EXISTS (SELECT FROM "+full+")"); err != nil {
+			return err
+		}
+		if rows[0][0] == "true" {
+			return sqlerr.New("42P07", "server \"%s\" has a table %s with rows", name, full).
+				WithHint("Drop or rename it there.")
+		}
+		return nil
+	}
+	inner, cancel := s.within(ctx)
+	defer cancel()
+	err = s.lines[name].Script(inner, "CREATE SCHEMA IF NOT EXISTS "+sqltext.Ident(t.schema)+"; CREATE TABLE "+full+
+		" ("+t.definitions(true)+")")
+	if err != nil {
+		return s.at(name, inner, bare(err))
+	}
+	return nil
+}
+
+// statements make the table lie at servers where there are tables for its rows.
+func (t *storedTable) statements(by string, names []string) (out []string) {
+	full, old := sqltext.Name(t.schema, t.name), sqltext.Name(t.schema, t.name+"_undistributed")
+	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	add("ALTER TABLE %s RENAME TO %s", full, sqltext.Ident(t.name+"_undistributed"))
+	add("CREATE TABLE %s (%s) PARTITION BY HASH (%s)", full, t.definitions(false), sqltext.Ident(by))
+	for i, name := range names {
+		add("CREATE FOREIGN TABLE %s PARTITION OF %s FOR VALUES WITH (MODULUS %d, REMAINDER %d) SERVER %s OPTIONS "+
+			"(schema_name %s, table_name %s)", sqltext.Name(t.schema, t.name+"_"+name), full, len(names), i,
+			sqltext.Ident(name), sqltext.Text(t.schema), sqltext.Text(t.name))
+	}
+	add("INSERT INTO %s SELECT * FROM %s", full, old)
+	for _, v := range t.views {
+		add("CREATE OR REPLACE VIEW %s AS %s", v[0], v[1])
+	}
+	for _, g := range t.grants {
+		add("GRANT %s ON TABLE %s TO %s", g[0], full, g[1])
+	}
+	if t.owner != "" {
+		add("ALTER TABLE %s OWNER TO %s", full, t.owner)
+	}
+	add("DROP TABLE %s", old)
+	return out
+}
