@@ -66,7 +66,10 @@ func TestRandom(t *testing.T) {
 				}
 				c.Engines = []randquery.Engine{engines.Executor(), lite}
 				if seed%int64(*siteFlag) == 0 {
-					c.Engines = append(c.Engines, engines.Sites(&halos), engines.Apart())
+					c.Engines = append(c.Engines, engines.Sites(&halos))
+				}
+				if seed%int64(2**siteFlag) == 0 {
+					c.Engines = append(c.Engines, engines.Apart())
 				}
 				start := time.Now()
 				err := guarded(c, seed)

@@ -20,7 +20,7 @@ import (
 
 var (
 	seedFlag    = flag.Int64("seed", 1, "the first seed of random queries")
-	queriesFlag = flag.Int64("queries", 40, "number of random queries")
+	queriesFlag = flag.Int64("queries", 30, "number of random queries")
 )
 
 var (
@@ -76,7 +76,7 @@ func (s *servers) randomQueries(t *testing.T) {
 	}
 	t.Logf("%d agree; %d tables were spread; %d exchanges that are no gather; refused: %v", agree, spread,
 		exchanges, refused)
-	if *queriesFlag >= 40 && (agree < int(*queriesFlag)/3 || spread < agree/2 || exchanges < agree) {
+	if *queriesFlag >= 30 && (agree < int(*queriesFlag)/3 || spread < agree/2 || exchanges < agree) {
 		t.Errorf("of %d queries %d are compared, with %d tables at several servers and %d exchanges", *queriesFlag, agree,
 			spread, exchanges)
 	}
