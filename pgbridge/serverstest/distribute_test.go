@@ -15,6 +15,7 @@ func (s *servers) distributed(t *testing.T) {
 	c.must("CREATE ROLE reader; %s", ratings)
 	c.must("ALTER TABLE w ALTER v SET DEFAULT '{0,0,0}'; GRANT SELECT ON w TO reader; CREATE VIEW twice AS SELECT u, v " +
 		"FROM w")
+	c.must("CREATE TABLE kept_w AS TABLE w; CREATE TABLE kept_h AS TABLE h")
 	want := c.must("SELECT backward('loss', ARRAY['w', 'h'])")[0]
 	c.must("BEGIN; SELECT distribute('rating', by => 'u'); ROLLBACK")
 	if n := c.must("SELECT count(*) FROM rating WHERE tableoid = 'rating'::regclass"); n[0] != "600" {
@@ -64,6 +65,24 @@ func (s *servers) distributed(t *testing.T) {
 		if !errors.As(err, &e) || e.Code != x.code || !strings.Contains(e.Message, x.says) {
 			t.Errorf("%s: %v", x.call, err)
 		}
+	}
+	// who may not read a table here reads it nowhere; a policy here holds, and so does a column's other name there
+	c.must("GRANT USAGE ON SCHEMA public TO reader; GRANT SELECT ON loss, w, h TO reader; GRANT USAGE ON FOREIGN SERVER " +
+		"s1, s2, s3 TO reader; GRANT ALL ON SCHEMA relgrad TO reader")
+	for i := range 3 {
+		c.must("CREATE USER MAPPING FOR reader SERVER s%d OPTIONS (user 'relgrad', password_required 'false')", i+1)
+	}
+	c.must("SET ROLE reader")
+	if _, err := c.run("SELECT backward('SELECT count(*) * sum(dot(v, v)) FROM rating, w', ARRAY['w'])"); err == nil ||
+		!strings.Contains(err.Error(), "permission denied for table rating") {
+		t.Errorf("who may not read the ratings: %v", err)
+	}
+	c.must("RESET ROLE")
+	s.others[1].must("ALTER TABLE h RENAME v TO other; ALTER TABLE h ADD v double precision[] DEFAULT '{0,0,0}'")
+	c.must("ALTER FOREIGN TABLE h_s2 ALTER v OPTIONS (ADD column_name 'other')")
+	c.must("UPDATE w SET v = o.v FROM kept_w o WHERE o.u = w.u; UPDATE h SET v = o.v FROM kept_h o WHERE o.i = h.i")
+	if err := sameValues(want, c.must("SELECT backward('loss', ARRAY['w'])")[0]); err != nil {
+		t.Errorf("a column has another name at a server: %v", err)
 	}
 	c.must("DROP OWNED BY reader; DROP ROLE reader")
 }

@@ -106,6 +106,17 @@ func (s *facts) count(r *relation, f *tableFacts) error {
 		return err
 	}
 	parts := at.parts
+	if parts != nil && !slices.Contains(f.denied, true) { // no statement reads the table here, which would be refused
+		rows, err := s.texts(fmt.Sprintf("SELECT pg_catalog.has_table_privilege(c.oid, 'SELECT') AND "+
+			"pg_catalog.has_schema_privilege(c.relnamespace, 'USAGE') FROM pg_catalog.pg_class c WHERE c.oid "+
+			"OPERATOR(pg_catalog.=) %d", r.oid))
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 || rows[0][0] != "true" {
+			return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for table %s", r.table.Name)
+		}
+	}
 	if parts == nil {
 		parts = []catalog.Part{{Schema: r.table.Schema, Name: r.table.Name}}
 	}

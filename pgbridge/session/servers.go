@@ -43,7 +43,8 @@ type line struct {
 func (s *servers) drop() { s.parts = map[int64]*partition{} }
 
 // partsQuery lists the tables that hold the rows of a table: the server ("" for this one), schema and name; the
-// wrapper that reads one if it is no server of PostgreSQL; its bounds if it is a partition of the table itself, by the
+// reason for which it is read through the table all the same: the wrapper of another kind of server, row-level security
+// here, a column of another name there; its bounds if it is a partition of the table itself, by the
 // hash of one column with the type's own operators, and that column.
 const partsQuery = `WITH RECURSIVE below(oid) AS (SELECT $1::pg_catalog.oid
  UNION ALL SELECT h.inhrelid FROM below JOIN pg_catalog.pg_inherits h ON h.inhparent OPERATOR(pg_catalog.=) below.oid)
@@ -53,7 +54,12 @@ SELECT pg_catalog.coalesce(s.srvname::pg_catalog.text, ''),
  pg_catalog.coalesce((SELECT o.option_value FROM pg_catalog.pg_options_to_table(f.ftoptions) o
    WHERE o.option_name OPERATOR(pg_catalog.=) 'table_name'), c.relname::pg_catalog.text),
  CASE WHEN c.relkind OPERATOR(pg_catalog.=) 'f' AND w.fdwname OPERATOR(pg_catalog.<>) 'postgres_fdw'
-   THEN w.fdwname::pg_catalog.text END,
+   THEN w.fdwname::pg_catalog.text
+   WHEN EXISTS (SELECT FROM below b JOIN pg_catalog.pg_class x ON x.oid OPERATOR(pg_catalog.=) b.oid
+     AND x.relrowsecurity) THEN 'row-level security'
+   WHEN EXISTS (SELECT FROM pg_catalog.pg_attribute a, pg_catalog.pg_options_to_table(a.attfdwoptions) o
+     WHERE a.attrelid OPERATOR(pg_catalog.=) c.oid AND o.option_name OPERATOR(pg_catalog.=) 'column_name')
+   THEN 'column_name' END,
  CASE WHEN k.attname IS NOT NULL THEN pg_catalog.pg_get_expr(c.relpartbound, c.oid) END, k.attname::pg_catalog.text
 FROM below JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) below.oid
  JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
@@ -99,7 +105,7 @@ func (s *servers) of(r *relation) (*partition, error) {
 	byRemainder, hashed := make([]catalog.Part, len(rows)), true
 	for _, row := range rows {
 		part := catalog.Part{Server: row[0], Schema: row[1], Name: row[2]}
-		if row[3] != "" { // another wrapper's: nobody knows what it reads
+		if row[3] != "" {
 			return &partition{}, nil
 		}
 		out.parts, out.by = append(out.parts, part), row[5]
@@ -119,7 +125,7 @@ func (s *servers) of(r *relation) (*partition, error) {
 }
 
 // lineQuery reads how to connect to a server: the options of it and of the user mapping, as pairs; whether the role may
-// use it; whether it is a superuser; its name.
+// use it; whether it is a superuser; its name; relgrad.server_timeout.
 const lineQuery = `SELECT (SELECT pg_catalog.string_agg(pg_catalog.concat(o.option_name, E'\x01', o.option_value),
      E'\x02') FROM pg_catalog.pg_options_to_table(s.srvoptions) o),
  (SELECT pg_catalog.concat('m', (SELECT pg_catalog.string_agg(pg_catalog.concat(o.option_name, E'\x01',
@@ -129,7 +135,8 @@ const lineQuery = `SELECT (SELECT pg_catalog.string_agg(pg_catalog.concat(o.opti
      WHERE r.rolname OPERATOR(pg_catalog.=) current_user)]) ORDER BY m.umuser DESC LIMIT 1),
  pg_catalog.has_server_privilege(s.oid, 'USAGE'),
  (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) current_user),
- current_user::pg_catalog.text
+ current_user::pg_catalog.text, (SELECT t.setting FROM pg_catalog.pg_settings t
+   WHERE t.name OPERATOR(pg_catalog.=) 'relgrad.server_timeout')
 FROM pg_catalog.pg_foreign_server s WHERE s.srvname OPERATOR(pg_catalog.=) `
 
 // notLibpq are options of postgres_fdw that are none of a connection.
@@ -154,7 +161,11 @@ func (s *servers) line(ctx context.Context, name string) (*line, error) {
 			WithHint("CREATE USER MAPPING FOR CURRENT_USER SERVER %s OPTIONS (user '…', password '…').",
 				sqltext.Ident(name))
 	}
-	by := strings.Join(rows[0], "\x03")
+	if s.timeout = usualTimeout; rows[0][5] != "" {
+		ms, _ := strconv.ParseInt(rows[0][5], 10, 64)
+		s.timeout = time.Duration(ms) * time.Millisecond
+	}
+	by := strings.Join(rows[0][:5], "\x03")
 	if l := s.lines[name]; l != nil && !l.Closed() && l.by == by {
 		return l, nil
 	} else if l != nil {
@@ -278,16 +289,7 @@ func (s *servers) Patience() time.Duration {
 
 // Connect implements catalog.Parted.
 func (s *servers) Connect(ctx context.Context, name string) error {
-	rows, err := s.texts("SELECT setting FROM pg_catalog.pg_settings WHERE name OPERATOR(pg_catalog.=) " +
-		"'relgrad.server_timeout'")
-	if err != nil {
-		return bare(err)
-	}
-	if s.timeout = usualTimeout; len(rows) > 0 {
-		ms, _ := strconv.ParseInt(rows[0][0], 10, 64)
-		s.timeout = time.Duration(ms) * time.Millisecond
-	}
-	_, err = s.line(ctx, name)
+	_, err := s.line(ctx, name)
 	return err
 }
 
