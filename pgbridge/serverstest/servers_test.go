@@ -45,7 +45,8 @@ func TestServers(t *testing.T) {
 		name string
 		run  func(s *servers, t *testing.T)
 	}{{"places", (*servers).places}, {"distribute", (*servers).distributed}, {"models", (*servers).models},
-		{"bytes", (*servers).bytes}, {"failures", (*servers).failures}, {"random", (*servers).randomQueries}} {
+		{"bytes", (*servers).bytes}, {"transactions", (*servers).transactions},
+		{"failures", (*servers).failures}, {"random", (*servers).randomQueries}} {
 		t.Run(x.name, func(t *testing.T) { x.run(s.of(t), t) })
 	}
 }

@@ -106,7 +106,8 @@ func (s *facts) count(r *relation, f *tableFacts) error {
 		return err
 	}
 	parts := at.parts
-	if parts != nil && !slices.Contains(f.denied, true) { // no statement reads the table here, which would be refused
+	// no statement reads the table here, which would be refused
+	if parts != nil && !at.here && !slices.Contains(f.denied, true) {
 		rows, err := s.texts(fmt.Sprintf("SELECT pg_catalog.has_table_privilege(c.oid, 'SELECT') AND "+
 			"pg_catalog.has_schema_privilege(c.relnamespace, 'USAGE') FROM pg_catalog.pg_class c WHERE c.oid "+
 			"OPERATOR(pg_catalog.=) %d", r.oid))
@@ -121,9 +122,16 @@ func (s *facts) count(r *relation, f *tableFacts) error {
 		parts = []catalog.Part{{Schema: r.table.Schema, Name: r.table.Name}}
 	}
 	f.rows, f.valid, f.shape = 0, make([]int64, len(r.table.Cols)), make([]tensor.Shape, len(r.table.Cols))
-	for i, p := range parts {
-		if err := s.add(r, f, p); err != nil {
+	if at.here {
+		if err := s.add(r, f, catalog.Part{Schema: r.table.Schema, Name: r.table.Name}); err != nil {
 			return err
+		}
+	}
+	for i, p := range parts {
+		if !at.here {
+			if err := s.add(r, f, p); err != nil {
+				return err
+			}
 		}
 		if at.by == "" {
 			continue

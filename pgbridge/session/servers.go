@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,6 +33,7 @@ type servers struct {
 type partition struct {
 	parts []catalog.Part
 	by    string // see catalog.Parted
+	here  bool   // it is read through its foreign tables all the same
 }
 
 // line is a connection to a server, for one role: another one has other rights there.
@@ -82,7 +84,7 @@ func (s *servers) Parts(schema, name string) ([]catalog.Part, string, error) {
 		return nil, "", err
 	}
 	p, err := s.of(r)
-	if err != nil {
+	if err != nil || p.here {
 		return nil, "", err
 	}
 	return p.parts, p.by, nil
@@ -94,7 +96,7 @@ func (s *servers) of(r *relation) (*partition, error) {
 		return &partition{}, nil
 	}
 	if p, ok := s.parts[r.oid]; ok {
-		return p, nil
+		return s.seen(p)
 	}
 	rows, err := s.texts(strings.NewReplacer("$1", strconv.FormatInt(r.oid, 10), "pg_catalog.coalesce", "coalesce").
 		Replace(partsQuery))
@@ -121,7 +123,34 @@ func (s *servers) of(r *relation) (*partition, error) {
 		out.by = ""
 	}
 	s.parts[r.oid] = out
-	return out, nil
+	return s.seen(out)
+}
+
+// changedQuery lists the servers of which this transaction has changed a foreign table: until its end it holds the lock
+// of a statement that writes.
+const changedQuery = `SELECT DISTINCT s.srvname FROM pg_catalog.pg_locks l
+ JOIN pg_catalog.pg_foreign_table f ON f.ftrelid OPERATOR(pg_catalog.=) l.relation
+ JOIN pg_catalog.pg_foreign_server s ON s.oid OPERATOR(pg_catalog.=) f.ftserver
+WHERE l.pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid() AND l.granted
+ AND l.locktype OPERATOR(pg_catalog.=) 'relation'
+ AND l.mode OPERATOR(pg_catalog.=) ANY (ARRAY['RowExclusiveLock', 'AccessExclusiveLock'])`
+
+// seen is a partition as this transaction sees it. What the transaction has changed at a server only its own connection
+// sees, which is postgres_fdw's: then the table is read through its foreign tables.
+func (s *servers) seen(p *partition) (*partition, error) {
+	if !slices.ContainsFunc(p.parts, func(p catalog.Part) bool { return p.Server != "" }) {
+		return p, nil
+	}
+	rows, err := s.texts(changedQuery)
+	if err != nil {
+		return nil, bare(err)
+	}
+	for _, row := range rows {
+		if slices.ContainsFunc(p.parts, func(p catalog.Part) bool { return p.Server == row[0] }) {
+			return &partition{p.parts, p.by, true}, nil
+		}
+	}
+	return p, nil
 }
 
 // lineQuery reads how to connect to a server: the options of it and of the user mapping, as pairs; whether the role may
