@@ -94,6 +94,17 @@ type Parted interface {
 	Patience() time.Duration
 }
 
+// Marker notes at the servers where a run's parameters lie how far the run is, in the transaction that writes them
+// there. Servers commit one after the other, and one may fail in between.
+type Marker interface {
+	// Servers lists the servers where parts of a table lie.
+	Servers(schema, name string) ([]string, error)
+	// Mark notes a run's step.
+	Mark(ctx context.Context, servers []string, run, step int64) error
+	// Marked reads it; not ok: there is none.
+	Marked(ctx context.Context, server string, run int64) (step int64, ok bool, err error)
+}
+
 // Part is a table that holds some rows of another one.
 type Part struct {
 	Server       string // "": this one

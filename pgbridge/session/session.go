@@ -25,6 +25,7 @@ type Session struct {
 	*runs
 	*rights
 	*servers
+	*marks
 	planned
 }
 
@@ -44,7 +45,7 @@ func New(c conn.Conn) *Session {
 		statements:   &statements{server: on, settings: set, types: typed, names: named, reach: reached, watch: seen},
 		rows:         &rows{server: on, settings: set, names: named, watch: seen, keys: map[string]keyPrint{}},
 		transactions: &transactions{server: on, settings: set},
-		runs:         &runs{server: on, names: named}, rights: &rights{server: on}, servers: far}
+		runs:         &runs{server: on, names: named}, rights: &rights{server: on}, servers: far, marks: &marks{far}}
 	on.known = []interface{ drop() }{set, path, typed, named, named.facts, reached, s.statements, far}
 	s.forget()
 	return s

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -133,27 +134,37 @@ func (r *record) saveState(ctx context.Context, p train.Progress, rows []train.L
 	if err := r.db.insert(ctx, "loss", []string{"run", "step", "epoch", "loss", "validation", "at"}, losses); err != nil {
 		return err
 	}
-	return r.saveBuffers(ctx)
+	if err := r.markServers(ctx, p.Step); err != nil {
+		return err
+	}
+	return r.saveBuffers(ctx, true)
 }
 
 // stateChunk is the number of elements of a stored piece of optimizer state.
 const stateChunk = 1 << 12
 
-// saveBuffers replaces the run's rows of relgrad.state. Pieces have one length, the last padded with zeros.
-func (r *record) saveBuffers(ctx context.Context) error {
-	if len(r.config.StateNames()) == 0 {
-		return nil
-	}
-	if _, err := r.db.Runf(ctx, "DELETE FROM relgrad.state WHERE run OPERATOR(pg_catalog.=) %d", r.id); err != nil {
-		return err
-	}
+// saveBuffers replaces the run's rows of relgrad.state: the optimizer's buffers, unless nothing is trained yet, and the
+// values of parameters that lie at other servers. Pieces have one length, the last padded with zeros.
+func (r *record) saveBuffers(ctx context.Context, begun bool) error {
 	var rows [][]ast.Expr
 	for at, s := range r.slots {
-		state, err := r.lives[at].Param.State()
+		var names []string
+		var state []*column.Column
+		var err error
+		if begun {
+			names = slices.Clone(r.config.StateNames())
+			if state, err = r.lives[at].Param.State(); err != nil {
+				return err
+			}
+		}
+		values, err := r.values(ctx, r.lives[at])
 		if err != nil {
 			return err
 		}
-		for i, name := range r.config.StateNames() {
+		if values != nil {
+			names, state = append(names, valueName), append(state[:len(names):len(names)], values)
+		}
+		for i, name := range names {
 			n := state[i].Len() * state[i].Size()
 			for from := 0; from < n; from += stateChunk {
 				t := tensor.New(tensor.Float64, stateChunk)
@@ -164,6 +175,12 @@ func (r *record) saveBuffers(ctx context.Context) error {
 					Literal("bigint", int64(from/stateChunk)), Literal("double precision[]", t)})
 			}
 		}
+	}
+	if rows == nil {
+		return nil
+	}
+	if _, err := r.db.Runf(ctx, "DELETE FROM relgrad.state WHERE run OPERATOR(pg_catalog.=) %d", r.id); err != nil {
+		return err
 	}
 	return r.db.insert(ctx, "state", []string{"run", "parameter", "name", "row", "v"}, rows)
 }

@@ -149,6 +149,9 @@ func (db *Trainer) Resume(ctx context.Context, id int64) (int64, error) {
 		r.foreign = db.ExternalVersion()
 		return r.loadState(ctx)
 	})
+	if err == nil {
+		err = r.untear(ctx)
+	}
 	if err != nil {
 		return id, err
 	}
@@ -412,6 +415,9 @@ func (r *run) enter(ctx context.Context) (unlock func(), err error) {
 		return nil, err
 	}
 	if err = r.insertRun(ctx); err == nil {
+		err = r.saveBuffers(ctx, false)
+	}
+	if err == nil {
 		unlock, err = r.db.LockRun(r.id, r.c.Tables)
 	}
 	switch {

@@ -1,0 +1,97 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/relgrad/relgrad/internal/sqltext"
+)
+
+// marks note at other servers how far a run is, in relgrad.mark there. They are written through foreign tables, so that
+// they commit at a server with what postgres_fdw writes there. These tables are temporary: they need no schema.
+type marks struct{ *servers }
+
+// Servers implements catalog.Marker.
+func (s *marks) Servers(schema, name string) (out []string, err error) {
+	r := s.names.find(nil, schema, name)
+	if err := s.failed(); err != nil || r == nil {
+		return nil, err
+	}
+	p, err := s.of(r)
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range p.parts {
+		if part.Server != "" && !slices.Contains(out, part.Server) {
+			out = append(out, part.Server)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// leader is this database, in what other servers keep of it.
+func (s *marks) leader() (string, error) {
+	rows, err := s.texts("SELECT pg_catalog.concat(c.system_identifier, ' ', d.oid) FROM pg_catalog.pg_database d, " +
+		"pg_catalog.pg_control_system() c WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()")
+	if err != nil {
+		return "", bare(err)
+	}
+	return rows[0][0], nil
+}
+
+// Mark implements catalog.Marker.
+func (s *marks) Mark(ctx context.Context, at []string, run, step int64) error {
+	leader, err := s.leader()
+	if err != nil {
+		return err
+	}
+	for _, name := range at {
+		table, err := s.table(ctx, name)
+		if err != nil {
+			return err
+		}
+		done, err := s.result(ctx, fmt.Sprintf("UPDATE %s SET step = %d WHERE leader OPERATOR(pg_catalog.=) %s AND run "+
+			"OPERATOR(pg_catalog.=) %d", table, step, sqltext.Text(leader), run))
+		if err == nil && done.Count == 0 {
+			_, err = s.result(ctx, fmt.Sprintf("INSERT INTO %s (leader, run, step) VALUES (%s, %d, %d)", table,
+				sqltext.Text(leader), run, step))
+		}
+		if err != nil {
+			return bare(err)
+		}
+	}
+	return nil
+}
+
+// table is the foreign table of the marks at a server.
+func (s *marks) table(ctx context.Context, server string) (string, error) {
+	rows, err := s.texts("SELECT s.oid, pg_catalog.to_regclass(pg_catalog.concat('pg_temp.relgrad_mark_', s.oid)) " +
+		"IS NULL FROM pg_catalog.pg_foreign_server s WHERE s.srvname OPERATOR(pg_catalog.=) " + sqltext.Text(server))
+	if err != nil {
+		return "", bare(err)
+	}
+	table := "pg_temp.relgrad_mark_" + rows[0][0]
+	if rows[0][1] == "true" {
+		_, err = s.result(ctx, "CREATE FOREIGN TABLE "+table+" (leader pg_catalog.text, run pg_catalog.int8, step "+
+			"pg_catalog.int8) SERVER "+sqltext.Ident(server)+" OPTIONS (schema_name 'relgrad', table_name 'mark')")
+	}
+	return table, bare(err)
+}
+
+// Marked implements catalog.Marker.
+func (s *marks) Marked(_ context.Context, server string, run int64) (step int64, ok bool, err error) {
+	leader, err := s.leader()
+	if err != nil {
+		return 0, false, err
+	}
+	rows, err := s.ask(server, fmt.Sprintf("SELECT m.step FROM relgrad.mark m WHERE m.leader OPERATOR(pg_catalog.=) %s "+
+		"AND m.run OPERATOR(pg_catalog.=) %d AND m.owner OPERATOR(pg_catalog.=) current_user", sqltext.Text(leader), run))
+	if err != nil || len(rows) == 0 {
+		return 0, false, err
+	}
+	step, err = strconv.ParseInt(rows[0][0], 10, 64)
+	return step, err == nil, err
+}
