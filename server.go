@@ -193,12 +193,8 @@ func (b *backend) call(ctx context.Context, r *conn.Request) (a *conn.Answer, er
 			return nil, engine.Plain(err)
 		}
 		return one("explain_gradient", column.Of(textType, []string{s})), nil
-	case "distribute":
-		var servers []string
-		if v.Value["servers"] != nil {
-			servers = v.List("servers")
-		}
-		return nil, b.session.Distribute(ctx, v.Text("what"), v.Text("by"), servers)
+	case "distribute", "undistribute", "gen_servers":
+		return b.places(ctx, r.Function, v)
 	case "train":
 		if r.Settings["read_only"] == "t" {
 			return nil, sqlerr.New("25006", "cannot execute train() in a read-only transaction").
@@ -212,6 +208,22 @@ func (b *backend) call(ctx context.Context, r *conn.Request) (a *conn.Answer, er
 	}
 	return nil, sqlerr.New(sqlerr.UndefinedFunction, "the engine has no function %s", r.Function).
 		WithHint("The extension and the engine are of different versions: install both, and begin a new session.")
+}
+
+// places runs the functions that move tables to other servers and back, and the one that lists them.
+func (b *backend) places(ctx context.Context, function string, v *engine.Args) (*conn.Answer, error) {
+	switch function {
+	case "distribute":
+		var servers []string
+		if v.Value["servers"] != nil {
+			servers = v.List("servers")
+		}
+		return nil, b.session.Distribute(ctx, v.Text("what"), v.Text("by"), servers)
+	case "undistribute":
+		return nil, b.session.Undistribute(ctx, v.Text("what"))
+	}
+	names, cols, err := b.session.ListServers(ctx)
+	return &conn.Answer{Rows: wire.BlockOf(names, cols)}, err
 }
 
 func number32(s string) int {

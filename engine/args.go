@@ -50,7 +50,8 @@ func (a *Args) Position(name string) int {
 
 // needs are the arguments of each function that must not be NULL.
 var needs = map[string][]string{"gradient": {"loss"}, "backward": {"loss", "params"},
-	"check_gradient": {"loss", "param"}, "explain_gradient": {"loss", "param"}, "distribute": {"what", "by"}}
+	"check_gradient": {"loss", "param"}, "explain_gradient": {"loss", "param"}, "distribute": {"what", "by"},
+	"undistribute": {"what"}}
 
 // Missing refuses a call that lacks one of these.
 func (a *Args) Missing() error {

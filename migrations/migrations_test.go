@@ -118,7 +118,7 @@ const functions = `SELECT string_agg(format('%s %s(%s) %s %s %s %s %s', prokind,
 	`pg_get_function_arguments(p.oid), prorettype::regtype, proretset, provolatile, proisstrict, proparallel), E'\n'
 	ORDER BY proname, pg_get_function_arguments(p.oid))
 	FROM pg_proc p WHERE pronamespace = 'relgrad'::regnamespace AND proname NOT LIKE 'impl\_%' AND proname NOT IN ` +
-	`('gen_rows', 'gen_place', 'gen_member', 'distribute', 'check_gradient')`
+	`('gen_rows', 'gen_place', 'gen_member', 'gen_servers', 'distribute', 'undistribute', 'check_gradient')`
 
 const operators = `SELECT string_agg(format('%s %s %s %s %s', oprname, oprleft::regtype, oprright::regtype, ` +
 	`oprresult::regtype, oprcom <> 0), E'\n' ORDER BY oprname, oprleft, oprright)

@@ -38,6 +38,9 @@ var bridgeFuncs = []bridgeFunc{
 	{"explain_gradient", "loss text, param text[], stage text DEFAULT 'sql'", "text",
 		"VOLATILE PARALLEL UNSAFE COST 100000"},
 	{"distribute", "what text, by text, servers text[] DEFAULT NULL", "void", "VOLATILE PARALLEL UNSAFE COST 100000"},
+	{"undistribute", "what text", "void", "VOLATILE PARALLEL UNSAFE COST 100000"},
+	{"gen_servers", "", "TABLE(name text, state text, version text, \"table\" text, rows bigint, bytes bigint)",
+		"VOLATILE PARALLEL UNSAFE COST 100000 ROWS 20"},
 	{"gen_member", "message bytea", "bytea", "VOLATILE STRICT PARALLEL UNSAFE COST 100000"},
 	{"gen_rows", "", "SETOF record", "STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000"},
 	{"gen_place", "tableoid oid, place tid, xmin xid, cmin cid", "bigint", "IMMUTABLE STRICT PARALLEL SAFE"},
@@ -155,6 +158,9 @@ func writeBridge(b *strings.Builder) {
 		fmt.Fprintf(b, "CREATE FUNCTION %s(%s) RETURNS %s LANGUAGE c %s AS 'MODULE_PATHNAME', 'relgrad_%s';\n", f.name,
 			f.args, f.result, f.kind, f.name)
 	}
+	b.WriteString("-- The servers of postgres_fdw that the role has a user mapping for, and what tables have there, " +
+		"by their statistics.\nCREATE VIEW servers AS SELECT * FROM relgrad.gen_servers();\n" +
+		"GRANT SELECT ON servers TO PUBLIC;\n")
 	for _, args := range TrainArgs() {
 		fmt.Fprintf(b, "CREATE PROCEDURE train(%s) LANGUAGE c AS 'MODULE_PATHNAME', 'relgrad_train';\n", args)
 	}

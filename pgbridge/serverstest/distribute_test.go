@@ -2,6 +2,7 @@ package serverstest
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -36,6 +37,7 @@ func (s *servers) distributed(t *testing.T) {
 	if err := sameValues(want, c.must("SELECT backward('loss', ARRAY['w', 'h'])")[0]); err != nil {
 		t.Error(err)
 	}
+	s.listed(t)
 	c.must("CALL train('loss', ARRAY['w', 'h'], optimizer => 'adam', lr => 0.05, epochs => 3)")
 	if _, err := s.others[1].run("INSERT INTO w SELECT u, v FROM w LIMIT 1"); err == nil {
 		t.Error("a part has no primary key")
@@ -55,6 +57,11 @@ func (s *servers) distributed(t *testing.T) {
 		{"distribute('twice', 'u')", "42809", "it is no ordinary table"},
 		{"distribute('rating', 'u')", "42809", "it is no ordinary table"},
 		{"distribute('taken', 'kk')", "42703", `column "kk" of relation "taken" does not exist`},
+		{"undistribute('twice')", "42809", `table "twice" cannot come back from other servers: it is no partitioned table`},
+		{"undistribute('a')", "42809", "it is no partitioned table"},
+		{"undistribute('w_s1')", "42809", "it is no partitioned table"},
+		{"undistribute('none')", "42P01", `relation "none" does not exist`},
+		{"undistribute(NULL)", "22004", "what"},
 		{"distribute('none', 'k')", "42P01", `relation "none" does not exist`},
 		{"distribute('taken', 'k', ARRAY['s9'])", "42704", `server "s9" does not exist`},
 		{"distribute('taken', 'k')", "42P07", `server "s3" has a table "public"."taken" with rows`},
@@ -84,5 +91,65 @@ func (s *servers) distributed(t *testing.T) {
 	if err := sameValues(want, c.must("SELECT backward('loss', ARRAY['w'])")[0]); err != nil {
 		t.Errorf("a column has another name at a server: %v", err)
 	}
-	c.must("DROP OWNED BY reader; DROP ROLE reader")
+	if _, err := c.run("SELECT undistribute('h')"); err == nil || !strings.Contains(err.Error(), "another name there") {
+		t.Errorf("a column has another name: %v", err)
+	}
+	c.must("ALTER FOREIGN TABLE h_s2 ALTER v OPTIONS (DROP column_name)")
+	s.others[1].must("ALTER TABLE h DROP v; ALTER TABLE h RENAME other TO v")
+	c.must("SELECT undistribute('h'); SELECT undistribute('w')")
+	c.must("BEGIN; SELECT undistribute('rating'); ROLLBACK")
+	for _, x := range [][2]string{{"SELECT count(*), count(DISTINCT tableoid) FROM rating", "600|3"},
+		{"SELECT count(*) FROM w WHERE tableoid = 'w'::regclass", "40"},
+		{"SELECT count(*) FROM h WHERE tableoid = 'h'::regclass", "31"}, {"SELECT count(*) FROM twice", "40"},
+		{"SELECT string_agg(pg_get_constraintdef(oid), ',' ORDER BY conname) FROM pg_constraint WHERE conrelid IN " +
+			"('w'::regclass, 'h'::regclass)", "PRIMARY KEY (i),PRIMARY KEY (u)"},
+		{"SELECT has_table_privilege('reader', 'w', 'SELECT')", "t"},
+		{"INSERT INTO w (u) VALUES (77); SELECT v FROM w WHERE u = 77", "{0,0,0}"},
+		{"DELETE FROM w WHERE u = 77; SELECT count(*) FROM pg_class WHERE relname ~ '_distributed$|^[wh]_s'", "0"}} {
+		if got := c.must("%s", x[0]); len(got) != 1 || got[0] != x[1] {
+			t.Errorf("%s: %v, not %s", x[0], got, x[1])
+		}
+	}
+	for i, o := range s.others {
+		if n := o.must("SELECT count(*) FROM w"); n[0] != "0" {
+			t.Errorf("%s rows are left at server %d", n[0], i+1)
+		}
+	}
+	if err := sameValues(want, c.must("SELECT backward('loss', ARRAY['w', 'h'])")[0]); err != nil {
+		t.Errorf("two tables have come back: %v", err)
+	}
+	c.must("SELECT distribute('w', 'u'); SELECT undistribute('w'); DROP OWNED BY reader; DROP ROLE reader")
+}
+
+// listed: relgrad.servers tells what lies where.
+func (s *servers) listed(t *testing.T) {
+	c := s.called
+	for _, o := range s.others {
+		o.must("ANALYZE")
+	}
+	var want []string
+	for i := range s.others {
+		for _, table := range []string{"h", "rating", "w"} {
+			if table == "h" && i == 0 {
+				continue
+			}
+			there := s.others[i].must("SELECT count(*), pg_total_relation_size('%s') FROM %[1]s", table)[0]
+			want = append(want, fmt.Sprintf("s%d|ready|%s|%s|%s", i+1,
+				c.must("SELECT extversion FROM pg_extension WHERE extname = 'relgrad'")[0], table, there))
+		}
+	}
+	list := func() string { return strings.Join(c.must("SELECT * FROM servers ORDER BY 1, 4"), "\n") }
+	if got := list(); got != strings.Join(want, "\n") {
+		t.Errorf("%s\nnot\n%s", got, strings.Join(want, "\n"))
+	}
+	c.must("CREATE SERVER s0 FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '/nowhere', dbname 'none'); " +
+		"CREATE USER MAPPING FOR CURRENT_USER SERVER s0")
+	s.others[2].must("CREATE DATABASE empty")
+	c.must("ALTER SERVER s3 OPTIONS (SET dbname 'empty')")
+	for _, want := range []string{"s0|connection to server on socket", "s3|relgrad is not installed||w||"} {
+		if got := list(); !strings.Contains(got, want) {
+			t.Errorf("%s\nhas not %s", got, want)
+		}
+	}
+	c.must("ALTER SERVER s3 OPTIONS (SET dbname 'postgres'); DROP SERVER s0 CASCADE")
 }

@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
+	"github.com/relgrad/relgrad/kernels"
 )
 
 // Distribute makes a table lie at servers, by the hash of a column: it becomes a partitioned table of the same name,
@@ -15,7 +18,7 @@ import (
 // the new one. names are the servers; none: all that the role has a user mapping for. Tables that are made at servers
 // stay when the transaction is undone, without rows; one that is there already is taken if it has none.
 func (s *servers) Distribute(ctx context.Context, what, by string, names []string) error {
-	t, err := s.stored(what)
+	t, err := s.stored(what, "r")
 	if err != nil {
 		return err
 	}
@@ -74,14 +77,14 @@ type storedTable struct {
 
 type storedColumn struct{ name, definition, otherwise string }
 
-// why lists what keeps a table from lying at servers, as SQL of pg_class c; the text says what is in the way.
+// why lists what keeps a table from moving to servers, or back, as SQL of pg_class c; the text says what is in the way.
 var why = []struct{ cond, text string }{
-	{"c.relkind OPERATOR(pg_catalog.<>) 'r'", "it is no ordinary table"},
 	{"NOT pg_catalog.pg_has_role(c.relowner, 'USAGE')", "you are not its owner"},
 	{"c.relpersistence OPERATOR(pg_catalog.=) 't'", "it is a temporary table"},
 	{"c.relrowsecurity", "it has row-level security"},
-	{"EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE c.oid OPERATOR(pg_catalog.=) ANY (ARRAY[i.inhparent, " +
-		"i.inhrelid]))", "it inherits, or is inherited from"},
+	{"EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE c.oid OPERATOR(pg_catalog.=) i.inhrelid OR c.oid " +
+		"OPERATOR(pg_catalog.=) i.inhparent AND c.relkind OPERATOR(pg_catalog.<>) 'p')",
+		"it inherits, or is inherited from"},
 	{"EXISTS (SELECT FROM pg_catalog.pg_trigger g WHERE g.tgrelid OPERATOR(pg_catalog.=) c.oid AND NOT " +
 		"g.tgisinternal)", "it has a trigger"},
 	{"EXISTS (SELECT FROM pg_catalog.pg_constraint k WHERE k.contype OPERATOR(pg_catalog.=) 'f' AND c.oid " +
@@ -98,12 +101,15 @@ var why = []struct{ cond, text string }{
 		"OPERATOR(pg_catalog.<>) 'v')", "a materialized view or a rule reads it"},
 }
 
-// stored reads what a table is made of.
-func (s *servers) stored(what string) (*storedTable, error) {
+// kinds are the relations (pg_class.relkind) that move.
+var kinds = map[string]string{"r": "ordinary table", "p": "partitioned table"}
+
+// stored reads what a table of a kind is made of.
+func (s *servers) stored(what, kind string) (*storedTable, error) {
 	oid := sqltext.Text(what) + "::pg_catalog.regclass"
 	items := []string{"n.nspname::pg_catalog.text", "c.relname::pg_catalog.text", "CASE WHEN pg_catalog.pg_get_userbyid(" +
 		"c.relowner) OPERATOR(pg_catalog.<>) current_user THEN pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(" +
-		"c.relowner)) END"}
+		"c.relowner)) END", "c.relkind::pg_catalog.text"}
 	for _, w := range why {
 		items = append(items, w.cond)
 	}
@@ -113,9 +119,16 @@ func (s *servers) stored(what string) (*storedTable, error) {
 		return nil, bare(err)
 	}
 	t := &storedTable{schema: rows[0][0], name: rows[0][1], owner: rows[0][2]}
+	cannot := func(why string) error {
+		do := map[string]string{"r": "lie at other servers", "p": "come back from other servers"}[kind]
+		return sqlerr.New(sqlerr.WrongObjectType, "table \"%s\" cannot %s: %s", t.name, do, why)
+	}
+	if rows[0][3] != kind {
+		return nil, cannot("it is no " + kinds[kind])
+	}
 	for i, w := range why {
-		if rows[0][3+i] == "true" {
-			return nil, sqlerr.New(sqlerr.WrongObjectType, "table \"%s\" cannot lie at other servers: %s", t.name, w.text)
+		if rows[0][4+i] == "true" {
+			return nil, cannot(w.text)
 		}
 	}
 	for _, read := range []struct {
@@ -179,18 +192,18 @@ func (t *storedTable) mayLieBy(by string) error {
 	return nil
 }
 
-// definitions are the columns for CREATE TABLE; at a server with the primary key and without defaults, which need what
-// may not be there.
-func (t *storedTable) definitions(there bool) string {
+// definitions are the columns for CREATE TABLE, with the primary key, which a partitioned table does not have, or with
+// defaults, which need what may not be at a server.
+func (t *storedTable) definitions(keyed, defaults bool) string {
 	var out []string
 	for _, c := range t.columns {
 		text := c.definition
-		if c.otherwise != "" && !there {
+		if c.otherwise != "" && defaults {
 			text += " DEFAULT " + c.otherwise
 		}
 		out = append(out, text)
 	}
-	if there && t.key != nil {
+	if keyed && t.key != nil {
 		var key []string
 		for _, k := range t.key {
 			key = append(key, sqltext.Ident(k))
@@ -223,10 +236,46 @@ func (s *servers) make(ctx context.Context, name string, t *storedTable) error {
 	inner, cancel := s.within(ctx)
 	defer cancel()
 	err = s.lines[name].Script(inner, "CREATE SCHEMA IF NOT EXISTS "+sqltext.Ident(t.schema)+"; CREATE TABLE "+full+
-		" ("+t.definitions(true)+")")
+		" ("+t.definitions(true, false)+")")
 	if err != nil {
 		return s.at(name, inner, bare(err))
 	}
+	return nil
+}
+
+// Undistribute brings a table's rows back: it becomes an ordinary table of the same name, with the primary key that all
+// parts have, in the transaction. The tables at servers stay, without rows.
+func (s *servers) Undistribute(ctx context.Context, what string) error {
+	t, err := s.stored(what, "p")
+	if err != nil {
+		return err
+	}
+	r := s.names.find(nil, t.schema, t.name)
+	if err := s.failed(); err != nil {
+		return err
+	}
+	if p, err := s.of(r); err != nil {
+		return err
+	} else if p.parts == nil { // then nobody knows the key
+		return sqlerr.New(sqlerr.WrongObjectType, "table \"%s\" cannot come back from other servers: %s", t.name,
+			"a partition is of another foreign data wrapper, or a column has another name there")
+	}
+	f, err := s.names.facts.of(r)
+	if err != nil {
+		return bare(err)
+	}
+	if t.key == nil {
+		t.key = f.key
+	}
+	full, old := sqltext.Name(t.schema, t.name), sqltext.Name(t.schema, t.name+"_distributed")
+	for _, sql := range slices.Concat([]string{fmt.Sprintf("ALTER TABLE %s RENAME TO %s", full,
+		sqltext.Ident(t.name+"_distributed")), fmt.Sprintf("CREATE TABLE %s (%s)", full, t.definitions(true, true))},
+		t.moved(full, old), []string{"DELETE FROM " + old, "DROP TABLE " + old}) {
+		if _, err := s.result(ctx, sql); err != nil {
+			return bare(err)
+		}
+	}
+	s.forget()
 	return nil
 }
 
@@ -235,12 +284,18 @@ func (t *storedTable) statements(by string, names []string) (out []string) {
 	full, old := sqltext.Name(t.schema, t.name), sqltext.Name(t.schema, t.name+"_undistributed")
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	add("ALTER TABLE %s RENAME TO %s", full, sqltext.Ident(t.name+"_undistributed"))
-	add("CREATE TABLE %s (%s) PARTITION BY HASH (%s)", full, t.definitions(false), sqltext.Ident(by))
+	add("CREATE TABLE %s (%s) PARTITION BY HASH (%s)", full, t.definitions(false, true), sqltext.Ident(by))
 	for i, name := range names {
 		add("CREATE FOREIGN TABLE %s PARTITION OF %s FOR VALUES WITH (MODULUS %d, REMAINDER %d) SERVER %s OPTIONS "+
 			"(schema_name %s, table_name %s)", sqltext.Name(t.schema, t.name+"_"+name), full, len(names), i,
 			sqltext.Ident(name), sqltext.Text(t.schema), sqltext.Text(t.name))
 	}
+	return append(append(out, t.moved(full, old)...), "DROP TABLE "+old)
+}
+
+// moved fill a table with the rows of another one, in whose place it is from then on.
+func (t *storedTable) moved(full, old string) (out []string) {
+	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	add("INSERT INTO %s SELECT * FROM %s", full, old)
 	for _, v := range t.views {
 		add("CREATE OR REPLACE VIEW %s AS %s", v[0], v[1])
@@ -251,6 +306,102 @@ func (t *storedTable) statements(by string, names []string) (out []string) {
 	if t.owner != "" {
 		add("ALTER TABLE %s OWNER TO %s", full, t.owner)
 	}
-	add("DROP TABLE %s", old)
 	return out
+}
+
+// partsAtQuery lists the foreign tables of a server that are partitions: the table, its schema and name there.
+const partsAtQuery = `SELECT pg_catalog.pg_partition_root(c.oid)::pg_catalog.regclass::pg_catalog.text,
+ coalesce((SELECT o.option_value FROM pg_catalog.pg_options_to_table(f.ftoptions) o
+   WHERE o.option_name OPERATOR(pg_catalog.=) 'schema_name'), n.nspname::pg_catalog.text),
+ coalesce((SELECT o.option_value FROM pg_catalog.pg_options_to_table(f.ftoptions) o
+   WHERE o.option_name OPERATOR(pg_catalog.=) 'table_name'), c.relname::pg_catalog.text)
+FROM pg_catalog.pg_foreign_table f JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) f.ftrelid
+ JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+ JOIN pg_catalog.pg_foreign_server s ON s.oid OPERATOR(pg_catalog.=) f.ftserver
+WHERE c.relispartition AND s.srvname OPERATOR(pg_catalog.=) %s ORDER BY 1, 2, 3`
+
+// serverColumns are those of relgrad.servers.
+var serverColumns = []string{"name", "state", "version", "table", "rows", "bytes"}
+
+// ListServers lists the servers of postgres_fdw that the role has a user mapping for, one row for each table of which
+// parts lie there, or one without: the state (ready, or what is wrong), the extension's version there, the rows and
+// bytes by the statistics there.
+func (s *servers) ListServers(ctx context.Context) (names []string, cols []*column.Column, err error) {
+	servers, err := s.mapped()
+	if err != nil && sqlerr.Code(err) != sqlerr.UndefinedObject {
+		return nil, nil, err
+	}
+	var rows [][]string
+	for _, name := range servers {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		own, err := s.listed(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		rows = append(rows, own...)
+	}
+	for i := range serverColumns {
+		t := kernels.Type{Kind: kernels.Text, Nullable: true}
+		if i > 3 {
+			t.Kind = kernels.Int
+		}
+		c := column.New(t, len(rows))
+		for r, row := range rows {
+			v := kernels.NullOf(t)
+			if row[i] != "" {
+				v.Null, v.T = false, row[i]
+				v.I, _ = strconv.ParseInt(row[i], 10, 64)
+			}
+			c.Set(r, v)
+		}
+		cols = append(cols, c)
+	}
+	return serverColumns, cols, nil
+}
+
+// listed are the rows of relgrad.servers of one server, "" for NULL.
+func (s *servers) listed(name string) (out [][]string, err error) {
+	parts, err := s.texts(fmt.Sprintf(partsAtQuery, sqltext.Text(name)))
+	if err != nil {
+		return nil, bare(err)
+	}
+	items := []string{"(SELECT e.extversion FROM pg_catalog.pg_extension e WHERE e.extname OPERATOR(pg_catalog.=) " +
+		"'relgrad')"}
+	for _, p := range parts {
+		of := "pg_catalog.to_regclass(" + sqltext.Text(sqltext.Name(p[1], p[2])) + ")"
+		items = append(items, "(SELECT c.reltuples::pg_catalog.int8 FROM pg_catalog.pg_class c WHERE c.oid "+
+			"OPERATOR(pg_catalog.=) "+of+")", "pg_catalog.pg_total_relation_size("+of+")")
+	}
+	there, err := s.ask(name, "SELECT "+strings.Join(items, ", "))
+	state, version := "ready", ""
+	switch {
+	case err != nil:
+		state = strings.TrimPrefix(err.Error(), "server \""+name+"\": ")
+	case there[0][0] == "":
+		state = "relgrad is not installed"
+	default:
+		version = there[0][0]
+	}
+	of := map[string]int{}
+	for i, p := range parts {
+		at, ok := of[p[0]]
+		if !ok {
+			at, of[p[0]] = len(out), len(out)
+			out = append(out, []string{name, state, version, p[0], "", ""})
+		}
+		for k := 0; k < 2 && err == nil; k++ {
+			n, e := strconv.ParseInt(there[0][1+2*i+k], 10, 64)
+			if e != nil || n < 0 { // no such table, or it has no statistics
+				continue
+			}
+			was, _ := strconv.ParseInt(out[at][4+k], 10, 64)
+			out[at][4+k] = strconv.FormatInt(was+n, 10)
+		}
+	}
+	if out == nil {
+		out = [][]string{{name, state, version, "", "", ""}}
+	}
+	return out, nil
 }

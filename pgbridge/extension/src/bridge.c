@@ -1,4 +1,5 @@
-// The SQL functions that the engine answers: gradient, backward, check_gradient, explain_gradient, train, distribute;
+// The SQL functions that the engine answers: gradient, backward, check_gradient, explain_gradient, train, distribute,
+// undistribute;
 // gen_member, by which another server's session leads it; and gen_rows, through which its rows enter statements.
 #include "chunk.h"
 #include "engine.h"
@@ -263,6 +264,25 @@ RG_FUNCTION(distribute)
 
 	rg_request(&q);
 	PG_RETURN_VOID();
+}
+
+// undistribute brings a table's rows back.
+RG_FUNCTION(undistribute)
+{
+	RgRequest q = {.function = "undistribute", .atomic = true, .args = arguments(fcinfo, "undistribute")};
+
+	rg_request(&q);
+	PG_RETURN_VOID();
+}
+
+// gen_servers lists the other servers, and what tables have there.
+RG_FUNCTION(gen_servers)
+{
+	RgRequest q = {.function = "gen_servers", .atomic = true, .args = "{}"};
+
+	return_set(fcinfo, &q);
+	rg_request(&q);
+	return (Datum) 0;
 }
 
 // gen_member brings the engine a message of the session that leads it, and returns its reply (executor/apart).
