@@ -3,6 +3,7 @@ package serverstest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ type model struct {
 	spread []spreadTable
 	params [][2]string // tables of parameters, with their keys
 	train  string      // options
+	cols   []string    // of the parameters that have them; nil: v
 }
 
 // spreadTable is a table that lies at several servers, its columns, and that by whose hash it is spread.
@@ -50,17 +52,17 @@ CREATE VIEW loss AS SELECT avg(bce_with_logits(dot(s.x, w.v), s.y)) AS loss FROM
 var models = []model{
 	{"film ratings", ratings,
 		[]spreadTable{{"rating", "u int, i int, x double precision", "u", false}}, [][2]string{{"w", "u"}, {"h", "i"}},
-		"optimizer => 'adam', lr => 0.05, epochs => 20"},
+		"optimizer => 'adam', lr => 0.05, epochs => 20", nil},
 	{"parameters at servers, too", ratings,
 		[]spreadTable{{"rating", "u int, i int, x double precision", "u", false},
 			{"w", "u int, v double precision[]", "u", true}, {"h", "i int, v double precision[]", "i", true}},
-		[][2]string{{"w", "u"}, {"h", "i"}}, "optimizer => 'adam', lr => 0.05, epochs => 20"},
+		[][2]string{{"w", "u"}, {"h", "i"}}, "optimizer => 'adam', lr => 0.05, epochs => 20", nil},
 	{"logistic regression", logistic,
 		[]spreadTable{{"sample", "id bigint, x double precision[], y int", "id", true}}, [][2]string{{"w", "one"}},
-		"optimizer => 'momentum', momentum => 0.9, lr => 0.5, epochs => 30"},
+		"optimizer => 'momentum', momentum => 0.9, lr => 0.5, epochs => 30", nil},
 	{"logistic regression in batches", logistic,
 		[]spreadTable{{"sample", "id bigint, x double precision[], y int", "id", true}}, [][2]string{{"w", "one"}},
-		"optimizer => 'adam', lr => 0.05, epochs => 5, batch => 'sample', batch_size => 60, seed => 7"},
+		"optimizer => 'adam', lr => 0.05, epochs => 5, batch => 'sample', batch_size => 60, seed => 7", nil},
 	{"graph network", `
 CREATE TABLE node (id int, x double precision[], label int);
 INSERT INTO node SELECT k, ARRAY[sin(k), cos(k), sin(5 * k)], k % 2 FROM generate_series(0, 99) AS g(k);
@@ -77,7 +79,7 @@ CREATE VIEW loss AS SELECT avg(cross_entropy(matmul(z.h, l2.v), n.label)) AS los
   JOIN node n USING (id), l2`,
 		[]spreadTable{{"node", "id int, x double precision[], label int", "id", false},
 			{"edge", "src int, dst int, weight double precision", "dst", false}}, [][2]string{{"l1", "one"}, {"l2", "one"}},
-		"optimizer => 'adam', lr => 0.02, epochs => 20"},
+		"optimizer => 'adam', lr => 0.02, epochs => 20", nil},
 }
 
 // models: losses, gradients and trained parameters are those of one server, computed where the rows are.
@@ -162,16 +164,35 @@ func results(c *session, m model, as string) {
 		params = append(params, "'"+p[0]+"'")
 	}
 	list := "ARRAY[" + strings.Join(params, ", ") + "]"
-	c.must("CREATE TABLE %s_loss AS SELECT backward('loss', %s) AS x", as, list)
+	c.must("CREATE TABLE %s_loss AS SELECT backward('loss', %s, step => 1) AS x", as, list)
 	for _, p := range m.params {
 		c.must("CREATE TABLE %s_grad_%s AS SELECT * FROM %[2]s_grad; CREATE TABLE %[1]s_was_%[2]s AS SELECT * FROM %[2]s; "+
 			"DROP TABLE %[2]s_grad", as, p[0])
 	}
 	c.must("CALL train('loss', %s, %s)", list, m.train)
 	for _, p := range m.params {
-		c.must("CREATE TABLE %s_new_%s AS SELECT * FROM %[2]s; UPDATE %[2]s AS t SET v = o.v FROM %[1]s_was_%[2]s AS o "+
-			"WHERE t.%[3]s = o.%[3]s", as, p[0], p[1])
+		c.must("CREATE TABLE %s_new_%s AS SELECT * FROM %[2]s; UPDATE %[2]s AS t SET %[4]s FROM %[1]s_was_%[2]s AS o "+
+			"WHERE t.%[3]s = o.%[3]s", as, p[0], p[1], m.set(c, p[0]))
 	}
+}
+
+// valuesOf are the columns of a parameter that are trained.
+func (m model) valuesOf(c *session, table string) (out []string) {
+	for _, name := range append([]string{"v"}, m.cols...) {
+		if c.must("SELECT count(*) FROM pg_attribute WHERE attrelid = '%s'::regclass AND attname = '%s'", table, name)[0] == "1" {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// set sets them to what o has.
+func (m model) set(c *session, table string) string {
+	var out []string
+	for _, name := range m.valuesOf(c, table) {
+		out = append(out, name+" = o."+name)
+	}
+	return strings.Join(out, ", ")
 }
 
 // same compares what results has made on one server and on several.
@@ -186,13 +207,20 @@ func same(t *testing.T, c *session, m model, as string, kinds ...string) {
 			t.Errorf("%s differs by %s", what, out[1])
 		}
 	}
-	if as == "several" {
-		compare("the loss", "SELECT count(*), max(abs(o.x - s.x) / abs(o.x)) FROM one_loss o, several_loss s")
+	if slices.Contains(kinds, "grad") {
+		compare("the loss", "SELECT count(*), max(abs(o.x - s.x) / abs(o.x)) FROM one_loss o, "+as+"_loss s")
 	}
 	for _, p := range m.params {
 		for _, kind := range kinds {
-			compare(kind+" of "+p[0], fmt.Sprintf("SELECT count(*), max(abs(a - b)) FROM one_%s_%s o JOIN "+
-				"%[4]s_%[1]s_%[2]s s USING (%[3]s), unnest(o.v, s.v) AS u(a, b)", kind, p[0], p[1], as))
+			for _, v := range m.valuesOf(c, p[0]) {
+				of := v
+				if c.must("SELECT pg_typeof(%s) FROM %s LIMIT 1", v, p[0])[0] == "double precision" {
+					of = "ARRAY[" + v + "]"
+				}
+				compare(kind+" of "+p[0]+"."+v, fmt.Sprintf("SELECT count(*), max(abs(a - b)) FROM (SELECT %[3]s, %[5]s AS v FROM "+
+					"one_%[1]s_%[2]s) o JOIN (SELECT %[3]s, %[5]s AS v FROM %[4]s_%[1]s_%[2]s) s USING (%[3]s), "+
+					"unnest(o.v, s.v) AS u(a, b)", kind, p[0], p[1], as, of))
+			}
 		}
 	}
 }

@@ -46,7 +46,7 @@ func TestServers(t *testing.T) {
 		run  func(s *servers, t *testing.T)
 	}{{"places", (*servers).places}, {"distribute", (*servers).distributed}, {"models", (*servers).models},
 		{"bytes", (*servers).bytes}, {"transactions", (*servers).transactions},
-		{"torn", (*servers).torn},
+		{"torn", (*servers).torn}, {"scripts", (*servers).scripts},
 		{"failures", (*servers).failures}, {"random", (*servers).randomQueries}} {
 		t.Run(x.name, func(t *testing.T) { x.run(s.of(t), t) })
 	}
