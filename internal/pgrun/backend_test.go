@@ -23,7 +23,7 @@ import (
 	"github.com/relgrad/relgrad/sqlgen"
 )
 
-var backendFlag = flag.Int64("backend", 500, "number of random queries whose gradients a backend computes")
+var backendFlag = flag.Int64("backend", 250, "number of random queries whose gradients a backend computes")
 
 // engineModes are the values of relgrad.engine that name an engine.
 var engineModes = []string{"chunk", "sql"}

@@ -71,8 +71,8 @@ func (s *servers) scripts(t *testing.T) {
 			data := need.Data(t)
 			s := s.of(t)
 			c := s.called
-			cmd := exec.Command("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-v", "seed=1", "-v", "epochs=1", "-v", "data="+data,
-				"-d", c.c.DSN)
+			cmd := exec.Command("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-v", "seed=1", "-v", "epochs=1",
+				"-v", "data="+data, "-d", c.c.DSN)
 			cmd.Stdin = strings.NewReader(script(t, filepath.Join(need.Root(), "examples", e.script)) + "\n" + e.more)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, out)

@@ -179,7 +179,8 @@ func results(c *session, m model, as string) {
 // valuesOf are the columns of a parameter that are trained.
 func (m model) valuesOf(c *session, table string) (out []string) {
 	for _, name := range append([]string{"v"}, m.cols...) {
-		if c.must("SELECT count(*) FROM pg_attribute WHERE attrelid = '%s'::regclass AND attname = '%s'", table, name)[0] == "1" {
+		if c.must("SELECT count(*) FROM pg_attribute WHERE attrelid = '%s'::regclass AND attname = '%s'", table,
+			name)[0] == "1" {
 			out = append(out, name)
 		}
 	}

@@ -46,8 +46,9 @@ func TestServers(t *testing.T) {
 		run  func(s *servers, t *testing.T)
 	}{{"places", (*servers).places}, {"distribute", (*servers).distributed}, {"models", (*servers).models},
 		{"bytes", (*servers).bytes}, {"transactions", (*servers).transactions},
-		{"torn", (*servers).torn}, {"scripts", (*servers).scripts},
-		{"failures", (*servers).failures}, {"random", (*servers).randomQueries}} {
+		{"torn", (*servers).torn}, {"scripts", (*servers).scripts}, {"random", (*servers).randomQueries},
+		{"limits", (*servers).limits}, {"failures", (*servers).failures},
+		{"kills", (*servers).kills}} { // the last: it ends all sessions
 		t.Run(x.name, func(t *testing.T) { x.run(s.of(t), t) })
 	}
 }
