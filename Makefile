@@ -2,7 +2,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test faults test-unit golden fuzz lint pg-setup pg-install pg-demo bench growth-bench memory-bench sites-bench pg-bench clean
+.PHONY: help setup build demo test faults test-unit golden fuzz lint pg-setup pg-install pg-demo bench servers-demo growth-bench memory-bench sites-bench pg-bench servers-bench clean
 
 # A clone that another user owns, or one without git, builds too.
 export GOFLAGS := -buildvcs=false $(GOFLAGS)
@@ -57,6 +57,9 @@ pg-install: setup ## build and install the Postgres extension for the server tha
 pg-demo: pg-install ## train the same two models from psql, on a Postgres server of its own
 	@scripts/pg-demo
 
+servers-demo: pg-install ## train where three other Postgres servers have the rows: all on this machine, of their own
+	@scripts/servers-demo
+
 bench: export RELGRAD_DATA := $(or $(RELGRAD_DATA),$(abspath $(wildcard ../shared/data)))
 bench: build ## measure beside PyTorch, NumPy and others; writes bench/RESULTS.md (about 30 minutes, 3 GB to download)
 	@scripts/bench-setup
@@ -75,6 +78,9 @@ sites-bench: build ## measure at several sites of one process; writes bench/SITE
 
 pg-bench: pg-setup ## measure on a private Postgres server; writes bench/POSTGRES.md (about 5 minutes)
 	go test ./bench -run '^$$' -bench Postgres -benchtime 1x -timeout 30m -write
+
+servers-bench: pg-setup ## measure at three private Postgres servers; writes bench/SERVERS.md (about 10 minutes)
+	go test ./bench -run '^$$' -bench Servers -benchtime 1x -timeout 30m -write
 
 clean: ## remove what was built
 	rm -rf bin

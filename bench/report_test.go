@@ -23,6 +23,14 @@ func report(s *server, pairs, singles *Table) string {
 	fmt.Fprintf(&b, "# Measured on PostgreSQL\n\nWritten by `make pg-bench`; each line is explained in the package's "+
 		"comment (`go doc ./bench`). A ratio is the median over pairs that\nwere run alternately in one session, below 1 "+
 		"where relgrad is faster. Queries run without parallel workers and without JIT.\n\n")
+	b.WriteString(machine(s))
+	fmt.Fprintf(&b, "%s\n%s", pairs, singles)
+	return b.String()
+}
+
+// machine says on what was measured, and how loaded it was.
+func machine(s *server) string {
+	var b strings.Builder
 	version := s.must("SHOW server_version")
 	fmt.Fprintf(&b, "%s, %d processors; PostgreSQL %s, %s, %s.\n\n", processor(), runtime.NumCPU(), version,
 		runtime.Version(), time.Now().UTC().Format(time.DateOnly))
@@ -30,7 +38,6 @@ func report(s *server, pairs, singles *Table) string {
 		fmt.Fprintf(&b, "Load averages of the machine at the end (1 is this benchmark alone): %s.\n\n",
 			strings.Join(strings.Fields(string(load))[:3], ", "))
 	}
-	fmt.Fprintf(&b, "%s\n%s", pairs, singles)
 	return b.String()
 }
 

@@ -85,6 +85,10 @@ type Parted interface {
 	// Parts tells where the parts of a table lie, none if all of it is here. If they are partitions by the hash of one
 	// column, by is its name, and their remainders are those of their places.
 	Parts(schema, name string) (parts []Part, by string, err error)
+	// Distinct estimates how many values a column of integers has, at all of a table's parts together, from its rows.
+	Distinct(schema, name, column string, rows int64) (float64, error)
+	// Near reports whether a server is on this machine.
+	Near(server string) (bool, error)
 	// Connect begins a session at a server, unless there is one. It is kept.
 	Connect(ctx context.Context, server string) error
 	// Send sends a message to the engine beside that session, and returns its reply. Several servers may be sent to at

@@ -103,7 +103,11 @@ func (db *Engine) planned(ctx context.Context, c *Compiled, stage string) (strin
 	if s, err := db.spreadOf(c); err != nil {
 		return "", err
 	} else if s != nil && stage == sitesStage {
-		text, err := physical.Explain(ctx, c.Res.Plan, s.sites(c.Res.Plan), db.serverCosts())
+		costs, err := db.serverCosts(c, s)
+		if err != nil {
+			return "", err
+		}
+		text, err := physical.Explain(ctx, c.Res.Plan, s.sites(c.Res.Plan), costs)
 		return s.String() + text, About(err, "stage", 0)
 	}
 	usual := int64(4)

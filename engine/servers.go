@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -16,6 +17,8 @@ import (
 	"github.com/relgrad/relgrad/internal/encoded"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/optimizer/cost"
 	"github.com/relgrad/relgrad/optimizer/physical"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -111,16 +114,69 @@ func (s *spread) hashed(n *ra.Node) (col int, fn physical.Function, ok bool) {
 	return n.Table.Column(by), fn, true
 }
 
-// Servers are the limits for which plans of several servers are made: a network of 10 Gbit/s, and a statement for each
-// exchange.
-var Servers = physical.Cluster{Network: 1.25e9, Latency: 1e-3, Operations: 5e10, Reads: 8e9}
+// Servers are the limits for which plans of several servers are made: a network of 10 Gbit/s at the server that is
+// called, and what PostgreSQL takes and gives by one connection; a statement for each exchange. They are no
+// measurements, so the same query has the same plan each time.
+var Servers = physical.Cluster{Network: 3e8, Hub: 1.25e9, Latency: 5e-4, Operations: 5e10, Reads: 8e9}
 
-// serverCosts are what plans of several servers make least.
-func (db *compiler) serverCosts() physical.Costs {
+// serverCosts are what plans of several servers make least. They know how many values columns of the tables there have.
+func (db *compiler) serverCosts(c *Compiled, s *spread) (physical.Costs, error) {
+	out := physical.Costs{Cluster: Servers}
 	if db.Cluster != nil {
-		return *db.Cluster
+		out = *db.Cluster
 	}
-	return physical.Costs{Cluster: Servers}
+	out.Cluster.Memory = cmp.Or(out.Cluster.Memory, db.memory())
+	if text, ok := db.Setting("relgrad.server_limits"); ok && text != "" && db.Cluster == nil {
+		var err error
+		if out.Cluster, err = physical.ReadCluster(strings.NewReader(text), out.Cluster); err != nil {
+			return out, inLimits(err)
+		}
+	} else if db.Cluster == nil {
+		out.Cluster.Shared = true
+		for _, server := range s.servers {
+			near, err := db.Database.(catalog.Parted).Near(server)
+			if err != nil {
+				return out, err
+			}
+			out.Cluster.Shared = out.Cluster.Shared && near
+		}
+	}
+	if out.Cluster.Tables != nil {
+		return out, nil
+	}
+	out.Cluster.Tables = map[string]cost.Size{}
+	var failed error
+	ra.Walk(func(n *ra.Node) {
+		if n.Op != ra.Scan || s.parts[tableKey(n.Table)] == nil || failed != nil {
+			return
+		}
+		t := n.Table
+		size, ok := out.Cluster.Tables[t.Name]
+		if !ok {
+			size = cost.Size{Rows: float64(t.Rows), Values: map[string]float64{}}
+			out.Cluster.Tables[t.Name] = size
+		}
+		for _, col := range n.TableCols {
+			if col == ra.RowID || t.Cols[col].Type.Kind != kernels.Int || t.Cols[col].Type.Shape != nil ||
+				len(t.Key) == 1 && t.Key[0] == col || size.Values[t.Cols[col].Name] > 0 {
+				continue
+			}
+			name := t.Cols[col].Name
+			size.Values[name], failed = db.Database.(catalog.Parted).Distinct(t.Schema, t.Name, name, t.Rows)
+		}
+	}, c.Res.Plan.Nodes()...)
+	return out, failed
+}
+
+// inLimits is an error in relgrad.server_limits.
+func inLimits(err error) error {
+	var e *sqlerr.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	out := *e
+	out.Message = "relgrad.server_limits: " + e.Message
+	return &out
 }
 
 // String tells which site is which server, and where tables lie.
@@ -148,7 +204,11 @@ func (s *spread) String() string {
 // atServers builds the program of a plan of which tables lie at other servers, at all of them.
 func (db *compiler) atServers(ctx context.Context, c *Compiled, s *spread,
 	o executor.Options) (*executor.Program, error) {
-	found, err := physical.Choose(ctx, c.Res.Plan, s.sites(c.Res.Plan), db.serverCosts())
+	costs, err := db.serverCosts(c, s)
+	if err != nil {
+		return nil, err
+	}
+	found, err := physical.Choose(ctx, c.Res.Plan, s.sites(c.Res.Plan), costs)
 	if err != nil {
 		return nil, err
 	}

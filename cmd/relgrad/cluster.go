@@ -72,7 +72,7 @@ func (c *cluster) read() (*physical.Costs, error) {
 			return nil, sqlerr.New(sqlerr.UndefinedFile, "could not open file \"%s\" for reading", c.limits).Wrap(err)
 		}
 		defer f.Close()
-		if out.Cluster, err = physical.ReadCluster(f); err != nil {
+		if out.Cluster, err = physical.ReadCluster(f, physical.InProcess); err != nil {
 			return nil, err
 		}
 	}

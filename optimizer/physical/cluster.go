@@ -19,11 +19,13 @@ import (
 // Cluster are the limits of the machines of sites, which are alike. A limit of 0 is none.
 type Cluster struct {
 	Network    float64 // bytes per second that a site sends, and that it receives at the same time
+	Hub        float64 // bytes per second of the first site, through which others send each other theirs; 0: they do not
 	Latency    float64 // seconds of an exchange, whatever it moves
 	Operations float64 // of floating-point numbers per second, of a site
 	Reads      float64 // bytes per second that a site reads from its memory, or writes
 	Memory     int64   // bytes of a site
 	Overlap    bool    // a site computes while exchanges run: in a simulation
+	Shared     bool    // all sites are on one machine: what they do at the same time takes as long as one after the other
 	Processors int     // that all sites share, in a simulation; 0: each has its own
 	// Tables are sizes of tables that are not as large here as they are there.
 	Tables map[string]cost.Size
@@ -37,6 +39,7 @@ var InProcess = Cluster{Network: 8e9, Latency: 5e-6, Operations: 2e10, Reads: 4e
 // clusterFile is a Cluster as a file describes it.
 type clusterFile struct {
 	Network    string `json:"network"`
+	Hub        string `json:"hub"`
 	Latency    string `json:"latency"`
 	Operations string `json:"operations"`
 	Reads      string `json:"reads"`
@@ -51,17 +54,17 @@ type clusterFile struct {
 
 // ReadCluster reads the description of a cluster, in JSON:
 //
-//	{"network": "10Gbit", "latency": "50us", "operations": "250Gflop", "reads": "20GB", "memory": "64GB",
-//	 "tables": {"edge": {"rows": 2e9, "values": {"src": 1e8, "dst": 1e8}, "heaviest": {"dst": 1e6}}}}
+//	{"network": "10Gbit", "hub": "10Gbit", "latency": "50us", "operations": "250Gflop", "reads": "20GB",
+//	 "memory": "64GB", "tables": {"edge": {"rows": 2e9, "values": {"src": 1e8, "dst": 1e8}, "heaviest": {"dst": 1e6}}}}
 //
-// Rates are per second. What is not given is as in InProcess. Errors are 22023 and name the field.
-func ReadCluster(r io.Reader) (Cluster, error) {
-	out, d := InProcess, json.NewDecoder(r)
+// Rates are per second. What is not given is as in usual. Errors are 22023 and name the field.
+func ReadCluster(r io.Reader, usual Cluster) (Cluster, error) {
+	out, d := usual, json.NewDecoder(r)
 	d.DisallowUnknownFields()
 	var f clusterFile
 	if err := d.Decode(&f); err != nil {
 		return out, sqlerr.New(sqlerr.InvalidParameter, "limits of a cluster: %v", err).
-			WithHint("Fields are network, latency, operations, reads, memory, overlap and tables.")
+			WithHint("Fields are network, hub, latency, operations, reads, memory, overlap and tables.")
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return out, sqlerr.New(sqlerr.InvalidParameter, "limits of a cluster: something follows the object")
@@ -72,7 +75,8 @@ func ReadCluster(r io.Reader) (Cluster, error) {
 		name, text string
 		to         *float64
 		units      []unit
-	}{{"network", f.Network, &out.Network, rates}, {"latency", f.Latency, &out.Latency, times},
+	}{{"network", f.Network, &out.Network, rates}, {"hub", f.Hub, &out.Hub, rates},
+		{"latency", f.Latency, &out.Latency, times},
 		{"operations", f.Operations, &out.Operations, flops}, {"reads", f.Reads, &out.Reads, rates},
 		{"memory", f.Memory, &memory, rates[:1]}} {
 		if x.text == "" {

@@ -1,6 +1,7 @@
 package physical
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -15,7 +16,7 @@ import (
 // TestReadCluster: what is not given is as in a process; rates and sizes are read with their units.
 func TestReadCluster(t *testing.T) {
 	c, err := ReadCluster(strings.NewReader(`{"network": "10Gbit", "latency": "1us", "operations": "0.25 Tflop/s",
-		"memory": "64GB", "tables": {"edge": {"rows": 2e9, "values": {"src": 1e8}}}}`))
+		"memory": "64GB", "tables": {"edge": {"rows": 2e9, "values": {"src": 1e8}}}}`), InProcess)
 	must(t, err)
 	if c.Network != 1.25e9 || c.Latency != 1e-6 || c.Operations != 2.5e11 || c.Reads != InProcess.Reads ||
 		c.Memory != 64e9 || c.Tables["edge"].Rows != 2e9 || c.Tables["edge"].Values["src"] != 1e8 {
@@ -40,7 +41,8 @@ func TestReadCluster(t *testing.T) {
 		`{"tables": {"e": {"rows": 2, "values": {"a": 3}}}}`: "column a of table e has 1 to 2 values, " +
 			"and rows of the most frequent one, not 3",
 	} {
-		if _, err := ReadCluster(strings.NewReader(file)); err == nil || sqlerr.Code(err) != sqlerr.InvalidParameter ||
+		if _, err := ReadCluster(strings.NewReader(file),
+			InProcess); err == nil || sqlerr.Code(err) != sqlerr.InvalidParameter ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, not %s", file, err, want)
 		}
@@ -84,7 +86,7 @@ func TestMemory(t *testing.T) {
 }
 
 // TestBusiest: of rows that one site sends to all it sends three times what each other receives; what all gather at it,
-// it receives.
+// it receives. Where all pass the first site, another one sends a row once, and what it sends and receives adds up.
 func TestBusiest(t *testing.T) {
 	h := newHand(t, 4, map[string]int64{"i": 2, "j": 5, "k": 1})
 	tried := 0
@@ -99,18 +101,40 @@ func TestBusiest(t *testing.T) {
 			from Placement
 			to   Op
 			rows float64
-		}{{At(0), Bcast, 36}, {h.by(n, n.Col(n.Key[0]).Name), Bcast, 9}, {h.by(n, n.Col(n.Key[0]).Name), Gather, 9},
-			{At(1), Gather, 12}, {At(0), Gather, 0}} {
+
+			member, hub float64 // rows of the busiest of the other sites, and of all of these
+		}{{At(0), Bcast, 36, 12, 36}, {h.by(n, n.Col(n.Key[0]).Name), Bcast, 9, 12, 36},
+			{h.by(n, n.Col(n.Key[0]).Name), Gather, 9, 3, 9}, {At(1), Gather, 12, 12, 12}, {At(0), Gather, 0, 0, 0}} {
 			x := &Node{Op: c.to, Inputs: []*Node{{RA: n, Place: c.from}}}
 			x.Place, _ = derive(x, 4)
 			m, err := predict(x, even)
 			if must(t, err); m.Busiest != c.rows*row {
 				t.Errorf("%v of %v: the busiest site moves %g bytes, not %g", c.to, c.from, m.Busiest, c.rows*row)
 			}
+			if m.Rows == 0 {
+				continue
+			}
+			member := Costs{Cluster: Cluster{Network: 1, Hub: 1e30}}.sending(m)
+			hub := Costs{Cluster: Cluster{Hub: 1}}.sending(m)
+			if math.Abs(member/row-c.member) > 1e-9 || math.Abs(hub/row-c.hub) > 1e-9 {
+				t.Errorf("%v of %v through the first site: %g and %g rows, not %g and %g", c.to, c.from, member/row, hub/row,
+					c.member, c.hub)
+			}
 		}
 	}, h.query("CMM", [3]int{2, 2, 2}, nil, nil).Nodes()...)
 	if tried == 0 {
 		t.Error("nothing is tried")
+	}
+}
+
+// TestShared: sites on one machine take as long as one after the other.
+func TestShared(t *testing.T) {
+	n := newHand(t, 3, map[string]int64{"i": 2, "j": 5, "k": 1}).query("CMM", [3]int{2, 2, 2}, nil, nil).Nodes()[0]
+	w := Work{Node: &Node{RA: n}, Operations: []float64{3, 4, 5}, Bytes: make([]float64, 3), Rows: make([]float64, 3)}
+	for shared, want := range map[bool]float64{false: 5, true: 12} {
+		if got := (Costs{Cluster: Cluster{Operations: 1, Shared: shared}}).takes(w); got != want {
+			t.Errorf("shared %v: %g s, not %g", shared, got, want)
+		}
 	}
 }
 

@@ -103,7 +103,26 @@ func (c Costs) seconds(m Move) float64 {
 	if m.Rows == 0 {
 		return before
 	}
-	return before + (limited(m.Busiest, c.Cluster.Network)+c.Cluster.Latency)*c.moves(m) + c.keys(m, m.busiest())
+	return before + (c.sending(m)+c.Cluster.Latency)*c.moves(m) + c.keys(m, m.busiest())
+}
+
+// sending is how long the rows of an exchange are on their way. Where all pass the first site, another one sends a row
+// once, wherever it goes, and does not send while it receives.
+func (c Costs) sending(m Move) float64 {
+	if c.Cluster.Hub == 0 {
+		return limited(m.Busiest, c.Cluster.Network)
+	}
+	through, most := 0.0, 0.0
+	for s := 1; s < len(m.Sent); s++ {
+		sent := m.Sent[s]
+		if m.Node.Op == Bcast {
+			sent /= float64(len(m.Sent) - 1)
+		}
+		most = math.Max(most, sent+m.Received[s])
+		through += sent + m.Received[s]
+	}
+	row := m.Bytes / float64(m.Rows)
+	return math.Max(limited(most*row, c.Cluster.Network), limited(through*row, c.Cluster.Hub))
 }
 
 // moves is the part of a step that the rows of an exchange are worth.
@@ -139,10 +158,14 @@ func (c Costs) working(w Work) int64 {
 	return min(c.time(c.takes(w))+c.holding(w.Holds), impossible)
 }
 
-// takes is how long an operator runs at the site that takes longest.
+// takes is how long an operator runs at the site that takes longest, or at all that share a machine.
 func (c Costs) takes(w Work) (out float64) {
 	for s := range w.Operations {
-		out = math.Max(out, c.at(w, s))
+		if at := c.at(w, s); c.Cluster.Shared {
+			out += at
+		} else {
+			out = math.Max(out, at)
+		}
 	}
 	return out
 }

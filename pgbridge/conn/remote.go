@@ -56,6 +56,9 @@ const cancelTime = 5 * time.Second
 // Closed reports whether the connection is lost.
 func (r *Remote) Closed() bool { return r.pg.IsClosed() }
 
+// PID is the server's process of the connection.
+func (r *Remote) PID() uint32 { return r.pg.PID() }
+
 // Call runs a statement with one argument of bytes and returns its only value, which is bytes.
 func (r *Remote) Call(ctx context.Context, sql string, argument []byte) ([]byte, error) {
 	const binary = 1

@@ -1,12 +1,17 @@
 package serverstest
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/relgrad/relgrad/pgbridge/conn"
+	relgradsession "github.com/relgrad/relgrad/pgbridge/session"
 )
 
 // distributed: tables that relgrad.distribute has made lie at all servers have their rows, key, defaults and rights,
@@ -39,6 +44,12 @@ func (s *servers) distributed(t *testing.T) {
 	}
 	s.listed(t)
 	c.must("CALL train('loss', ARRAY['w', 'h'], optimizer => 'adam', lr => 0.05, epochs => 3)")
+	s.counted(t)
+	_, err := c.run(`SET relgrad.server_limits = '{"net": "1GB"}'; SELECT backward('loss', ARRAY['w'])`)
+	if err == nil || !strings.Contains(err.Error(), "relgrad.server_limits: limits of a cluster: json: unknown field") {
+		t.Errorf("limits of a field that is none: %v", err)
+	}
+	c.must(apart)
 	if _, err := s.others[1].run("INSERT INTO w SELECT u, v FROM w LIMIT 1"); err == nil {
 		t.Error("a part has no primary key")
 	}
@@ -119,6 +130,27 @@ func (s *servers) distributed(t *testing.T) {
 		t.Errorf("two tables have come back: %v", err)
 	}
 	c.must("SELECT distribute('w', 'u'); SELECT undistribute('w'); DROP OWNED BY reader; DROP ROLE reader")
+}
+
+// counted: the values of a column are counted over all parts, each once, and estimated where there are many.
+func (s *servers) counted(t *testing.T) {
+	line, err := conn.Dial(context.Background(), s.called.c.DSN, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer line.Close()
+	db := relgradsession.New(line)
+	defer db.HangUp()
+	for _, x := range []struct {
+		column string
+		rows   int64 // that the table is taken to have
+		want   float64
+	}{{"u", 600, 40}, {"i", 600, 31}, {"u", 1 << 17, 40}} {
+		got, err := db.Distinct("public", "rating", x.column, x.rows)
+		if err != nil || math.Abs(got-x.want) > x.want*float64(x.rows-600)/1e5 {
+			t.Errorf("%d rows have %g values of %s, %v; there are %g", x.rows, got, x.column, err, x.want)
+		}
+	}
 }
 
 // listed: relgrad.servers tells what lies where.

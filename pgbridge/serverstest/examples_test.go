@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -23,7 +24,7 @@ var examples = []struct {
 		train: "optimizer => 'adam', lr => 0.02, epochs => 20"},
 		"gcn/karate_model.sql", "", [][2]string{{"adj", "dst"}, {"member", "node"}}},
 	{model{name: "Cora", params: [][2]string{{"w0", "feature"}, {"w1", "id"}},
-		train: "optimizer => 'adam', lr => 0.01, epochs => 3, seed => 1"},
+		train: "optimizer => 'adam', lr => 0.01, epochs => 2, seed => 1"},
 		"gcn/cora_model.sql", "", [][2]string{{"adj", "dst"}, {"node", "node"}, {"feature", "node"}}},
 	{model{name: "factors of low rank", params: [][2]string{{"w", "i"}, {"h", "j"}},
 		train: "lr => 0.03, epochs => 50, nonnegative => ARRAY['w', 'h']"}, "nnmf/lowrank.sql", "", [][2]string{{"a", "j"}}},
@@ -34,14 +35,14 @@ var examples = []struct {
 			"DELETE FROM trait t WHERE NOT EXISTS (SELECT FROM train_rating r WHERE r.item = t.item)",
 		[][2]string{{"rating", "row"}}},
 	{model{name: "TransE", params: [][2]string{{"entity", "id"}, {"relation", "id"}},
-		train: "optimizer => 'adam', lr => 0.04, epochs => 2, seed => 1, batch => 'triple', batch_size => 400"},
+		train: "optimizer => 'adam', lr => 0.04, epochs => 1, seed => 1, batch => 'triple', batch_size => 400"},
 		"kge/transe.sql", "DELETE FROM triple WHERE h % 40 > 0; DELETE FROM entity e WHERE id > 1500",
 		[][2]string{{"triple", "h"}}},
 	{model{name: "tumours", params: [][2]string{{"model", "fold"}}, cols: []string{"w", "b"},
 		train: "optimizer => 'adam', lr => 0.1, epochs => 20, weight_decay => 1e-2"},
 		"logreg/breast_cancer.sql", "", [][2]string{{"patient", "row"}}},
 	{model{name: "digits", params: [][2]string{{"layer1", "id"}, {"layer2", "id"}}, cols: []string{"w", "b"},
-		train: "optimizer => 'adam', lr => 0.003, epochs => 1, seed => 1, batch => 'train_digit', batch_size => 500"},
+		train: "optimizer => 'adam', lr => 0.003, epochs => 1, seed => 1, batch => 'train_digit', batch_size => 1200"},
 		"mlp/digits.sql", "", [][2]string{{"digit", "n"}}},
 }
 
@@ -64,8 +65,19 @@ func script(t *testing.T, path string) string {
 	return real.ReplaceAllString(trained.ReplaceAllString(text, ""), "double precision")
 }
 
-// scripts: the models of the examples give at several servers what they give at one, by both engines.
+// scripts: the models of the examples give at several servers what they give at one, by both engines. The script of
+// make servers-demo trains.
 func (s *servers) scripts(t *testing.T) {
+	t.Run("ratings", func(t *testing.T) {
+		s := s.of(t)
+		out, err := exec.Command("psql", "-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1", "-d", s.called.c.DSN, "-f",
+			filepath.Join(need.Root(), "examples", "servers", "ratings.sql")).CombinedOutput()
+		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+		if loss, e := strconv.ParseFloat(lines[len(lines)-1], 64); err != nil || e != nil || !(loss > 0 && loss < 0.5) ||
+			!strings.Contains(string(out), "s3|ready|rating") || !strings.Contains(string(out), "rating_s3|13100") {
+			t.Errorf("%v: %s", err, out)
+		}
+	})
 	for _, e := range examples {
 		t.Run(e.name, func(t *testing.T) {
 			data := need.Data(t)

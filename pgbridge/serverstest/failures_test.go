@@ -61,7 +61,7 @@ func (s *servers) failures(t *testing.T) {
 	c.must("%s", m.setup[strings.Index(m.setup, "CREATE VIEW"):])
 	c.must("CREATE TABLE w_was AS TABLE w; CREATE TABLE h_was AS TABLE h; SET relgrad.server_timeout = '2s'")
 	again := "TRUNCATE w, h; INSERT INTO w TABLE w_was; INSERT INTO h TABLE h_was"
-	const call = "CALL train('loss', ARRAY['w', 'h'], optimizer => 'adam', lr => 0.001, epochs => 1500)"
+	const call = "CALL train('loss', ARRAY['w', 'h'], optimizer => 'adam', lr => 0.001, epochs => 400)"
 	c.must(call)
 	c.must("CREATE TABLE w_new AS TABLE w; CREATE TABLE h_new AS TABLE h")
 	for _, f := range []struct {

@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	runsFlag  = flag.Int("runs", 2, "number of runs amid which processes are killed")
+	runsFlag  = flag.Int("runs", 1, "number of runs amid which processes are killed")
 	killsFlag = flag.Int("kills", 3, "number of kills for each run")
 )
 
@@ -100,7 +100,7 @@ func (s *servers) kills(t *testing.T) {
 	c.must("CREATE TABLE w_was AS TABLE w; CREATE TABLE h_was AS TABLE h; SELECT distribute('rating', 'u'); " +
 		"SELECT distribute('w', 'u'); SELECT distribute('h', 'i')")
 	const call = "CALL train('loss', ARRAY['w', 'h'], optimizer => 'adam', lr => 0.001, epochs => %d)"
-	steps := map[string]int{"chunk": 1500, "sql": 60}
+	steps := map[string]int{"chunk": 300, "sql": 60}
 	killed, interrupted := 0, map[string]int{}
 	for run := range *runsFlag {
 		engine := []string{"chunk", "sql"}[run%2]

@@ -23,7 +23,7 @@ func (s *servers) limits(t *testing.T) {
 	again := "UPDATE w SET v = o.v FROM w_was o WHERE o.u = w.u; UPDATE h SET v = o.v FROM h_was o WHERE o.i = h.i"
 	const rows = "SELECT 'w' AS of, u AS k, v FROM w UNION ALL SELECT 'h', i, v FROM h"
 	call := func(engine string) string {
-		n := map[string]int{"chunk": 1500, "sql": 40}[engine]
+		n := map[string]int{"chunk": 300, "sql": 40}[engine]
 		return fmt.Sprintf("CALL train('loss', ARRAY['w', 'h'], optimizer => 'adam', lr => 0.001, epochs => %d)", n)
 	}
 	undisturbed := func(engine string) {

@@ -53,7 +53,7 @@ func (s *servers) randomQueries(t *testing.T) {
 	for seed := *seedFlag; seed < *seedFlag+*queriesFlag && !t.Failed(); seed++ {
 		q := randquery.Generate(seed, randquery.Options{})
 		draw := rand.New(rand.NewSource(seed))
-		limits := physical.Cluster{Network: math.Pow(10, float64(2+draw.Intn(9))), Operations: 1e6, Reads: 1e6}
+		limits := physical.Cluster{Network: math.Pow(10, float64(2+draw.Intn(9))), Operations: 1e4, Reads: 1e4}
 		db.Cluster = &physical.Costs{Cluster: limits}
 		one, err := s.random(db, q, nil)
 		if err != nil { // the same query is judged elsewhere

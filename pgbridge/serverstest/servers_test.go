@@ -53,15 +53,21 @@ func TestServers(t *testing.T) {
 	}
 }
 
+// apart makes the sessions of a server plan as if its others were machines of their own, on which computing costs much:
+// all take part.
+const apart = `ALTER DATABASE postgres SET relgrad.server_limits = '{"operations": "10Mflop", "reads": "10MB"}'; ` +
+	`SET relgrad.server_limits = '{"operations": "10Mflop", "reads": "10MB"}'`
+
 // of are the servers for a test, without tables.
 func (s *servers) of(t *testing.T) *servers {
 	t.Helper()
 	own := func(x *session) *session {
 		x = &session{t, x.pg, x.c}
-		x.must("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+		x.must("RESET ALL; SET search_path = public, relgrad; DROP SCHEMA public CASCADE; CREATE SCHEMA public")
 		return x
 	}
 	out := &servers{t: t, called: own(s.called)}
+	out.called.must(apart)
 	for _, o := range s.others {
 		out.others = append(out.others, own(o))
 	}

@@ -1,8 +1,12 @@
 package serverstest
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/relgrad/relgrad"
 )
 
 // transactions: what the caller's own transaction has changed at servers counts, before it commits: rows are as
@@ -62,6 +66,7 @@ END $$`, "one", "rating")
 		t.Errorf("in a block: %s, not %s", x[0], x[1])
 	}
 	same("committed")
+	s.planned(t)
 	// a table that is no partition is at the same server, and may be the same table there
 	c.must("BEGIN; INSERT INTO aside VALUES (1)")
 	if text := c.must("SELECT explain_gradient('loss', 'w', 'sites')"); strings.Contains(text[0], "server s1") {
@@ -84,5 +89,51 @@ END $$`, "one", "rating")
 	}
 	if len(rows) != 40 || c.must("SELECT count(*) FROM by_one a JOIN was USING (u) WHERE a.v <> was.v")[0] == "0" {
 		t.Error("before_step: nothing is compared")
+	}
+}
+
+// planned: what a call has planned the next one uses, while the rows at servers and the sessions there are the same.
+// The calls are of a session from outside.
+func (s *servers) planned(t *testing.T) {
+	c, o, ctx := s.called, s.others[1], context.Background()
+	db, err := relgrad.Dial(ctx, c.c.DSN, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.Mode = "chunk"
+	plans := 0
+	db.OnCompiling = func() { plans++ }
+	for i, x := range []struct {
+		what  string
+		plans int
+		do    func()
+	}{
+		{"the first", 1, func() {}},
+		{"nothing has changed", 0, func() {}},
+		{"a parameter", 0, func() { c.must("UPDATE w SET v = array_append(v[1:2], v[3] * 0.9)") }},
+		{"rows", 1, func() { c.must("UPDATE rating SET x = x + 0.5; UPDATE one SET x = x + 0.5") }},
+		{"rows come", 1, func() { c.must("INSERT INTO rating VALUES (9, 9, 9); INSERT INTO one VALUES (9, 9, 9)") }},
+		{"rows go at the server", 1, func() {
+			o.must("DELETE FROM part_rating WHERE u %% 5 = 0")
+			c.must("DELETE FROM one WHERE NOT EXISTS (SELECT FROM rating r WHERE r.u = one.u)")
+		}},
+		{"a session ends", 1, func() {
+			o.must("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'relgrad'")
+		}},
+		{"nothing again", 0, func() {}},
+	} {
+		x.do()
+		plans = 0
+		got, err := db.Backward(ctx, "public.loss", []string{"public.w", "public.h"}, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := c.must("SELECT loss FROM loss_one")[0]; sameValues(want, fmt.Sprint(got)) != nil {
+			t.Errorf("%s: %v, not %s", x.what, got, want)
+		}
+		if plans != x.plans {
+			t.Errorf("call %d, %s: the loss is planned %d times", i, x.what, plans)
+		}
 	}
 }

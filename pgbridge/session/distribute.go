@@ -73,6 +73,7 @@ type storedTable struct {
 	key          []string
 	views        [][2]string // those that read it: their names and texts
 	grants       [][2]string // the right, and to whom
+	batch        string      // how many rows go to a server at once, as an option; "": postgres_fdw's default
 }
 
 type storedColumn struct{ name, definition, otherwise string }
@@ -101,6 +102,13 @@ var why = []struct{ cond, text string }{
 		"OPERATOR(pg_catalog.<>) 'v')", "a materialized view or a rule reads it"},
 }
 
+// batchSize is SQL for the option of a partition of table c by which some hundred rows go to its server at once, or fewer
+// long ones. Without it postgres_fdw sends one by one; versions before 14 do only that.
+const batchSize = "CASE WHEN pg_catalog.current_setting('server_version_num')::pg_catalog.int4 " +
+	"OPERATOR(pg_catalog.>=) 140000 THEN pg_catalog.concat(', batch_size ''', greatest(1, least(500, 4000000 " +
+	"OPERATOR(pg_catalog./) (1 OPERATOR(pg_catalog.+) pg_catalog.pg_total_relation_size(c.oid) OPERATOR(pg_catalog./) " +
+	"greatest(c.reltuples, 1)::pg_catalog.int8))), '''') END"
+
 // kinds are the relations (pg_class.relkind) that move.
 var kinds = map[string]string{"r": "ordinary table", "p": "partitioned table"}
 
@@ -109,7 +117,7 @@ func (s *servers) stored(what, kind string) (*storedTable, error) {
 	oid := sqltext.Text(what) + "::pg_catalog.regclass"
 	items := []string{"n.nspname::pg_catalog.text", "c.relname::pg_catalog.text", "CASE WHEN pg_catalog.pg_get_userbyid(" +
 		"c.relowner) OPERATOR(pg_catalog.<>) current_user THEN pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(" +
-		"c.relowner)) END", "c.relkind::pg_catalog.text"}
+		"c.relowner)) END", "c.relkind::pg_catalog.text", batchSize}
 	for _, w := range why {
 		items = append(items, w.cond)
 	}
@@ -118,7 +126,7 @@ func (s *servers) stored(what, kind string) (*storedTable, error) {
 	if err != nil {
 		return nil, bare(err)
 	}
-	t := &storedTable{schema: rows[0][0], name: rows[0][1], owner: rows[0][2]}
+	t := &storedTable{schema: rows[0][0], name: rows[0][1], owner: rows[0][2], batch: rows[0][4]}
 	cannot := func(why string) error {
 		do := map[string]string{"r": "lie at other servers", "p": "come back from other servers"}[kind]
 		return sqlerr.New(sqlerr.WrongObjectType, "table \"%s\" cannot %s: %s", t.name, do, why)
@@ -127,7 +135,7 @@ func (s *servers) stored(what, kind string) (*storedTable, error) {
 		return nil, cannot("it is no " + kinds[kind])
 	}
 	for i, w := range why {
-		if rows[0][4+i] == "true" {
+		if rows[0][5+i] == "true" {
 			return nil, cannot(w.text)
 		}
 	}
@@ -287,8 +295,8 @@ func (t *storedTable) statements(by string, names []string) (out []string) {
 	add("CREATE TABLE %s (%s) PARTITION BY HASH (%s)", full, t.definitions(false, true), sqltext.Ident(by))
 	for i, name := range names {
 		add("CREATE FOREIGN TABLE %s PARTITION OF %s FOR VALUES WITH (MODULUS %d, REMAINDER %d) SERVER %s OPTIONS "+
-			"(schema_name %s, table_name %s)", sqltext.Name(t.schema, t.name+"_"+name), full, len(names), i,
-			sqltext.Ident(name), sqltext.Text(t.schema), sqltext.Text(t.name))
+			"(schema_name %s, table_name %s%s)", sqltext.Name(t.schema, t.name+"_"+name), full, len(names), i,
+			sqltext.Ident(name), sqltext.Text(t.schema), sqltext.Text(t.name), t.batch)
 	}
 	return append(append(out, t.moved(full, old)...), "DROP TABLE "+old)
 }

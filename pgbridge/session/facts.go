@@ -200,6 +200,35 @@ func (s *facts) add(r *relation, f *tableFacts, part catalog.Part) error {
 	return nil
 }
 
+// sampled is about how many values of a column are read to count all.
+const sampled = 1 << 15
+
+// Distinct implements catalog.Parted. Of the values' hashes some are read: those that leave no rest when divided. A
+// server's statistics would do for an estimate, but they change with time, and a plan must not.
+func (s *servers) Distinct(schema, name, column string, rows int64) (float64, error) {
+	r := s.names.find(nil, schema, name)
+	if err := s.failed(); err != nil || r == nil {
+		return 0, err
+	}
+	p, err := s.of(r)
+	if err != nil {
+		return 0, err
+	}
+	part, seen := max(rows/sampled, 1), map[string]bool{}
+	for _, at := range p.parts {
+		found, err := s.ask(at.Server, fmt.Sprintf("SELECT DISTINCT x.h FROM (SELECT pg_catalog.hashint8extended(t.%s, 0) "+
+			"AS h FROM %s t) x WHERE x.h OPERATOR(pg_catalog.%%) %d OPERATOR(pg_catalog.=) 0", sqltext.Ident(column),
+			sqltext.Name(at.Schema, at.Name), part))
+		if err != nil {
+			return 0, err
+		}
+		for _, row := range found {
+			seen[row[0]] = true
+		}
+	}
+	return float64(max(len(seen), 1)) * float64(part), nil
+}
+
 // readDims reads "[1:2][1:3]"; nil for an empty array.
 func readDims(dims string) tensor.Shape {
 	var shape tensor.Shape

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,7 +40,8 @@ type partition struct {
 // line is a connection to a server, for one role: another one has other rights there.
 type line struct {
 	*conn.Remote
-	by string // what it was made of: role, options, user mapping
+	by   string // what it was made of: role, options, user mapping
+	near bool   // the server is on this machine
 }
 
 func (s *servers) drop() { s.parts = map[int64]*partition{} }
@@ -254,7 +256,8 @@ func dial(ctx context.Context, options map[string]string, free bool) (*line, err
 	if err != nil && sqlerr.Code(err) != sqlerr.UndefinedObject && sqlerr.Code(err) != sqlerr.InvalidParameter {
 		return nil, errors.Join(err, remote.Close())
 	}
-	return &line{Remote: remote}, nil
+	near := net.ParseIP(config.Host).IsLoopback() || config.Host == "localhost" || strings.HasPrefix(config.Host, "/")
+	return &line{Remote: remote, near: near}, nil
 }
 
 // firstAnswer notes whether a server's first message asks for a password
@@ -316,6 +319,15 @@ func (s *servers) Patience() time.Duration {
 	return min(s.timeout/4, most)
 }
 
+// Near implements catalog.Parted: by a socket of this machine, or its own address.
+func (s *servers) Near(name string) (bool, error) {
+	l, err := s.line(context.Background(), name)
+	if err != nil {
+		return false, err
+	}
+	return l.near, nil
+}
+
 // Connect implements catalog.Parted.
 func (s *servers) Connect(ctx context.Context, name string) error {
 	_, err := s.line(ctx, name)
@@ -343,22 +355,28 @@ func (s *servers) Send(ctx context.Context, name string, message []byte) ([]byte
 	return reply, nil
 }
 
-// ask runs a query of our own on a server; "": on this one.
+// ask runs a query of our own, which only reads, on a server; "": on this one. If its session has ended since it was
+// last asked, another one is begun.
 func (s *servers) ask(name, sql string) ([][]string, error) {
 	if name == "" {
 		return s.texts(sql)
 	}
-	l, err := s.line(context.Background(), name)
-	if err != nil {
-		return nil, err
+	for again := false; ; again = true {
+		l, err := s.line(context.Background(), name)
+		if err != nil {
+			return nil, err
+		}
+		ctx, cancel := s.within(context.Background())
+		rows, err := textsOf(ctx, l, sql)
+		if err == nil || again || !l.Closed() || ctx.Err() != nil {
+			if err != nil {
+				err = s.at(name, ctx, bare(err))
+			}
+			cancel()
+			return rows, err
+		}
+		cancel()
 	}
-	ctx, cancel := s.within(context.Background())
-	defer cancel()
-	rows, err := textsOf(ctx, l, sql)
-	if err != nil {
-		return nil, s.at(name, ctx, bare(err))
-	}
-	return rows, nil
 }
 
 // HangUp ends the connections to other servers.

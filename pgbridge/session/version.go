@@ -2,6 +2,7 @@ package session
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
@@ -32,25 +33,32 @@ func (s *rows) Version(schema, name string) (catalog.Version, error) {
 		s.begun++
 		return catalog.Version{Keys: s.begun, Values: s.begun}
 	}
-	if r.kind != "r" && r.kind != "m" && r.kind != "p" { // its rows have no places in a table
-		return always(), nil
+	parts := []catalog.Part{{Schema: r.table.Schema, Name: r.table.Name}}
+	if r.kind != "r" && r.kind != "m" && r.kind != "p" { // its rows have no places in a table here
+		p, err := s.names.facts.servers.of(r)
+		if err != nil {
+			return catalog.Version{}, err
+		}
+		if parts = p.parts; parts == nil || p.here {
+			return always(), nil
+		}
 	}
 	from := sqltext.Name(r.table.Schema, r.table.Name)
 	place, err := s.placeHash()
 	if err != nil {
 		return catalog.Version{}, bare(err)
 	}
-	rows, err := s.texts("SELECT pg_catalog.concat(pg_catalog.count(*), ' ', pg_catalog.bit_xor(" +
-		place + ")) FROM " + from)
-	// the places of rows cannot be read by a user who may read only some columns
-	if sqlerr.Code(err) == sqlerr.InsufficientPrivilege {
+	rows, err := s.printed(parts, "SELECT pg_catalog.concat(pg_catalog.count(*), ' ', pg_catalog.bit_xor("+place+"))")
+	// the places of rows cannot be read by a user who may read only some columns, nor by our hash where relgrad is not
+	switch sqlerr.Code(err) {
+	case sqlerr.InsufficientPrivilege, sqlerr.UndefinedFunction, "3F000":
 		return always(), nil
 	}
 	if err != nil {
 		return catalog.Version{}, bare(err)
 	}
 	was, seen := s.keys[from]
-	if seen && was.print == rows[0][0]+r.print {
+	if seen && was.print == rows+r.print {
 		return catalog.Version{Keys: was.keys, Values: was.values}, nil
 	}
 	var cols []string
@@ -60,15 +68,32 @@ func (s *rows) Version(schema, name string) (catalog.Version, error) {
 			cols = append(cols, sqltext.Ident(c.Name))
 		}
 	}
-	keys, err := s.texts(
-		"SELECT pg_catalog.concat(pg_catalog.count(*), ' ', pg_catalog.sum(pg_catalog.hashtextextended(ROW(" +
-			strings.Join(cols, ", ") + ")::pg_catalog.text, 0))) FROM " + from)
+	keys, err := s.printed(parts,
+		"SELECT pg_catalog.concat(pg_catalog.count(*), ' ', pg_catalog.sum(pg_catalog.hashtextextended(ROW("+
+			strings.Join(cols, ", ")+")::pg_catalog.text, 0)))")
 	if err != nil {
 		return catalog.Version{}, bare(err)
 	}
-	now := keyPrint{values: hash(rows[0][0] + r.print), keys: hash(keys[0][0] + r.print), print: rows[0][0] + r.print}
+	now := keyPrint{values: hash(rows + r.print), keys: hash(keys + r.print), print: rows + r.print}
 	s.keys[from] = now
 	return catalog.Version{Keys: now.keys, Values: now.values}, nil
+}
+
+// printed is what a query gives of each part of a table, as one text. Behind sql FROM follows. It tells sessions at
+// servers apart: a program is not that of another one.
+func (s *rows) printed(parts []catalog.Part, sql string) (string, error) {
+	var out []string
+	for _, p := range parts {
+		rows, err := s.names.facts.servers.ask(p.Server, sql+" FROM "+sqltext.Name(p.Schema, p.Name))
+		if err != nil {
+			return "", err
+		}
+		out = append(out, rows[0][0])
+		if l := s.names.facts.servers.lines[p.Server]; l != nil {
+			out = append(out, strconv.FormatUint(uint64(l.PID()), 10))
+		}
+	}
+	return strings.Join(out, ", "), nil
 }
 
 // ExternalVersion changes whenever other sessions may have changed something.

@@ -19,6 +19,7 @@ static int rg_threads = 0;
 static int rg_memory = 0;
 static int rg_sites = 1;
 static int rg_server_timeout = 60000;
+static char *rg_server_limits = NULL;
 static int rg_max_threads = 0;
 static int rg_max_memory = 0;
 static int rg_max_spill = -1;
@@ -72,6 +73,9 @@ rg_define_settings(void)
 	DefineCustomIntVariable("relgrad.server_timeout", "How long another server may take to answer.",
 							"0: without end. One that still computes answers that it does.", &rg_server_timeout, 60000,
 							0, INT_MAX, PGC_USERSET, GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomStringVariable("relgrad.server_limits", "What other servers and the network to them are taken to do.",
+							   "JSON, as relgrad explain --limits reads it. Plans of losses that read their tables are made "
+							   "for it.", &rg_server_limits, "", PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("relgrad.max_threads", "Threads of the engine that a session may take.",
 							"0: no limit. Superusers set it.", &rg_max_threads, 0, 0, 1024, PGC_SUSET, 0, NULL,
 							NULL, NULL);
