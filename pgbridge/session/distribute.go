@@ -102,8 +102,8 @@ var why = []struct{ cond, text string }{
 		"OPERATOR(pg_catalog.<>) 'v')", "a materialized view or a rule reads it"},
 }
 
-// batchSize is SQL for the option of a partition of table c by which some hundred rows go to its server at once, or fewer
-// long ones. Without it postgres_fdw sends one by one; versions before 14 do only that.
+// batchSize is SQL for the option of a partition of table c by which some hundred rows go to its server at once, or
+// fewer long ones. Without it postgres_fdw sends one by one; versions before 14 do only that.
 const batchSize = "CASE WHEN pg_catalog.current_setting('server_version_num')::pg_catalog.int4 " +
 	"OPERATOR(pg_catalog.>=) 140000 THEN pg_catalog.concat(', batch_size ''', greatest(1, least(500, 4000000 " +
 	"OPERATOR(pg_catalog./) (1 OPERATOR(pg_catalog.+) pg_catalog.pg_total_relation_size(c.oid) OPERATOR(pg_catalog./) " +
