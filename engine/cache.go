@@ -39,7 +39,8 @@ func (p *planCache) clear() {
 
 // key identifies a compiled loss. It includes settings, since what a text means depends on them.
 func (db *compiler) key(r Request) string {
-	k := db.Meaning() + "\x00" + r.Loss + "\x00" + strconv.Itoa(db.sites())
+	limits, _ := db.Setting("relgrad.server_limits")
+	k := db.Meaning() + "\x00" + r.Loss + "\x00" + strconv.Itoa(db.sites()) + "\x00" + limits
 	for _, p := range r.Params {
 		k += "\x00" + p
 	}

@@ -48,7 +48,8 @@ func (db *compiler) spreadOf(c *Compiled) (*spread, error) {
 		}) {
 			return
 		}
-		if len(n.Table.Key) == 0 { // its one row is read here, wherever it lies
+		// one row is read here, wherever it lies; what a before_step changes is seen only here before it commits
+		if n.PerStep || len(n.Table.Key) == 0 {
 			return
 		}
 		parts, by, err := from.Parts(n.Table.Schema, n.Table.Name)

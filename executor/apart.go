@@ -43,7 +43,10 @@ func CompileApart(ctx context.Context, plan *physical.Plan, number int, src ra.S
 		s.device.Join(s.port)
 		p.sites = []*site{s}
 	}
-	p.sites[0].steps = steps
+	p.sites[0].steps, p.exchanges = steps, steps
+	for _, l := range f.links {
+		p.exchanges = p.exchanges || l.perStep || slices.Contains(l.varies, true)
+	}
 	return p.compiled(ctx, opt)
 }
 

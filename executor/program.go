@@ -72,7 +72,11 @@ type Program struct {
 	roots   []ra.Root
 	source  *spreadSource   // nil: there is one site
 	network *device.Network // nil: there is one site
-	leads   Conductor       // of sites of other processes; nil: this one leads none
+
+	leads     Conductor // of sites of other processes; nil: this one leads none
+	exchanges bool      // between these and this one, in each step
+	settled   bool      // there are none, and a run has had them send all that they ever do
+
 	env     kernels.Env
 	params  []*Param      // of several sites
 	spills  func(Spilled) // tells once that something lies in files; nil: nobody asks, or it has been told
@@ -254,14 +258,18 @@ type order struct {
 	Counts bool // nothing is run: the reply is a crossing
 }
 
-// lead is Run at all sites.
+// lead is Run at all sites, or at this one where the others have no part in a step.
 func (p *Program) lead(ctx context.Context, env kernels.Env) error {
+	if p.settled && !p.broken && env.Seed == p.env.Seed {
+		return p.run(ctx, env)
+	}
 	text, err := encoded.Append(nil, order{Env: env, Again: p.broken}, nil)
 	if err != nil {
 		return err
 	}
 	_, err = p.leads.Do(ctx, text, func(ctx context.Context) error { return p.run(ctx, env) })
 	p.broken = err != nil
+	p.settled = err == nil && !p.exchanges
 	p.sites[0].within(ctx) // what is read of the run is found behind it
 	return err
 }

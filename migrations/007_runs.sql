@@ -17,6 +17,13 @@ CREATE POLICY own ON run_row USING (owner = current_user) WITH CHECK (owner = cu
 GRANT SELECT, DELETE, INSERT (loss, params, keys, options, seed, status, step, best, since, started, updated, rest, progress),
   UPDATE (status, step, best, since, updated, progress) ON run_row TO PUBLIC;
 
+-- How far runs of other servers are whose parameters lie here: written with these, in one transaction.
+CREATE TABLE mark (leader text, run bigint, step bigint NOT NULL, owner name NOT NULL DEFAULT current_user,
+  PRIMARY KEY (leader, run, owner));
+ALTER TABLE mark ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON mark USING (owner = current_user) WITH CHECK (owner = current_user);
+GRANT SELECT, INSERT, UPDATE, DELETE ON mark TO PUBLIC;
+
 -- The runs of who asks; a superuser sees all. One says running while a session holds its lock (on a standby nobody sees that): a server
 -- or a session that ended amid a run could not note it.
 CREATE VIEW run WITH (security_barrier) AS SELECT run, loss, params, keys, options, seed,

@@ -203,8 +203,8 @@ func (c Cluster) String() string {
 		name string
 		is   float64
 		unit string
-	}{{"network", c.Network, "B/s"}, {"memory", c.Reads, "B/s"}, {"", c.Operations, "flop/s"},
-		{"memory of", float64(c.Memory), "B"}} {
+	}{{"network", c.Network, "B/s"}, {"through the first one", c.Hub, "B/s"}, {"memory", c.Reads, "B/s"},
+		{"", c.Operations, "flop/s"}, {"memory of", float64(c.Memory), "B"}} {
 		if x.is > 0 {
 			out = append(out, strings.TrimSpace(x.name+" "+scaled(x.is, x.unit)))
 		}

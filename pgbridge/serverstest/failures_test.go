@@ -61,7 +61,7 @@ func (s *servers) failures(t *testing.T) {
 	c.must("%s", m.setup[strings.Index(m.setup, "CREATE VIEW"):])
 	c.must("CREATE TABLE w_was AS TABLE w; CREATE TABLE h_was AS TABLE h; SET relgrad.server_timeout = '2s'")
 	again := "TRUNCATE w, h; INSERT INTO w TABLE w_was; INSERT INTO h TABLE h_was"
-	const call = "CALL train('loss', ARRAY['w', 'h'], optimizer => 'adam', lr => 0.001, epochs => 400)"
+	const call = "CALL train('loss', ARRAY['w', 'h'], optimizer => 'adam', lr => 0.001, epochs => 1000)"
 	c.must(call)
 	c.must("CREATE TABLE w_new AS TABLE w; CREATE TABLE h_new AS TABLE h")
 	for _, f := range []struct {
@@ -118,7 +118,11 @@ func (s *servers) failures(t *testing.T) {
 				undo()
 			}
 			var e *pgconn.PgError
-			if !errors.As(err, &e) || e.Code != f.code || !strings.Contains(e.Message, f.says) {
+			switch {
+			case errors.As(err, &e) && e.Code == f.code && strings.Contains(e.Message, f.says):
+			case e != nil && f.code == "57P01" && strings.Contains(e.Message, "server \"s2\": the connection is lost"):
+				// it has ended between two calls
+			default:
 				t.Errorf("after %v: %v", took, err)
 			}
 			if took > 12*time.Second {
@@ -127,9 +131,9 @@ func (s *servers) failures(t *testing.T) {
 			run := strings.Split(c.must("SELECT run, step FROM relgrad.run ORDER BY run DESC LIMIT 1")[0], "|")
 			c.must("CALL train(resume => %s)", run[0])
 			for _, p := range []string{"w", "h"} {
-				if n := c.must("SELECT count(*) FROM (TABLE %s EXCEPT TABLE %[1]s_new) x", p); n[0] != "0" {
+				if n := c.differ("TABLE "+p, "TABLE "+p+"_new"); n != "0" {
 					t.Errorf("interrupted behind step %s, %s rows of %s are others than those of a run that was not", run[1],
-						n[0], p)
+						n, p)
 				}
 			}
 			for i, o := range s.others {

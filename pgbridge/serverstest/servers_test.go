@@ -141,3 +141,9 @@ func (s *servers) spread(table, columns, by string, keyed bool) {
 	}
 	s.called.must("INSERT INTO %s SELECT * FROM whole_%[1]s", table)
 }
+
+// differ is how many rows of two relations, each a query, are not in the other one.
+func (s *session) differ(a, b string) string {
+	s.t.Helper()
+	return s.must("SELECT count(*) FROM ((%s) EXCEPT (%s) UNION ALL ((%[2]s) EXCEPT (%[1]s))) x", a, b)[0]
+}

@@ -81,6 +81,7 @@ END $$`, "one", "rating")
 		c.must("UPDATE w SET v = was.v FROM was WHERE was.u = w.u; CALL train('%s', 'w', lr => 0.1, epochs => 4, "+
 			"before_step => 'UPDATE %s SET x = x * 0.5 WHERE u > 5'); CREATE TABLE by_%[2]s AS TABLE w", loss, table)
 	}
+	s.resumed(t)
 	rows := c.must("SELECT a.v, b.v FROM by_one a JOIN by_rating b USING (u) ORDER BY u")
 	for _, row := range rows {
 		if v := strings.Split(row, "|"); sameValues(v[0], v[1]) != nil {
@@ -89,6 +90,33 @@ END $$`, "one", "rating")
 	}
 	if len(rows) != 40 || c.must("SELECT count(*) FROM by_one a JOIN was USING (u) WHERE a.v <> was.v")[0] == "0" {
 		t.Error("before_step: nothing is compared")
+	}
+}
+
+// resumed: a run that goes on sees what its before_step changes at servers, too.
+func (s *servers) resumed(t *testing.T) {
+	c := s.called
+	for _, table := range []string{"one", "rating"} {
+		loss := map[string]string{"one": "loss_one", "rating": "loss"}[table]
+		c.must("UPDATE %s SET x = 1 + u + i", table)
+		c.must("UPDATE w SET v = was.v FROM was WHERE was.u = w.u; SET statement_timeout = '2500ms'")
+		if _, err := c.run(fmt.Sprintf("CALL train('%s', 'w', lr => 0.1, epochs => 9, before_step => 'UPDATE %s SET x = x * "+
+			"0.9 WHERE u > 5; SELECT pg_sleep(0.5)')", loss, table)); err == nil {
+			t.Fatal("the run is not cut off")
+		}
+		c.must("RESET statement_timeout")
+		run := strings.Split(c.must("SELECT run, step FROM relgrad.run ORDER BY run DESC LIMIT 1")[0], "|")
+		if run[1] == "0" {
+			t.Errorf("the run of %s is cut off before its first commit", table)
+		}
+		c.must("CALL train(resume => %s)", run[0])
+		c.must("CREATE TABLE again_%s AS TABLE w", table)
+	}
+	rows := c.must("SELECT a.v, b.v FROM again_one a JOIN again_rating b USING (u) ORDER BY u")
+	for _, row := range rows {
+		if v := strings.Split(row, "|"); sameValues(v[0], v[1]) != nil {
+			t.Fatalf("a resumed run with before_step: %s, not %s", v[1], v[0])
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
@@ -25,6 +26,9 @@ func (s *servers) Distribute(ctx context.Context, what, by string, names []strin
 	if err := t.mayLieBy(by); err != nil {
 		return err
 	}
+	if err := s.batched(t); err != nil {
+		return err
+	}
 	if names == nil {
 		if names, err = s.mapped(); err != nil {
 			return err
@@ -35,12 +39,22 @@ func (s *servers) Distribute(ctx context.Context, what, by string, names []strin
 			return err
 		}
 	}
-	for _, sql := range t.statements(by, names) {
-		if _, err := s.result(ctx, sql); err != nil {
+	return s.move(ctx, t, t.statements(by, names))
+}
+
+// move runs the statements that put a table in another one's place. All rows must go over.
+func (s *servers) move(ctx context.Context, t *storedTable, statements []string) error {
+	defer s.forget()
+	for _, sql := range statements {
+		done, err := s.result(ctx, sql)
+		if err != nil {
 			return bare(err)
 		}
+		if strings.HasPrefix(sql, "INSERT") && done.Count != t.rows {
+			return sqlerr.New(sqlerr.SerializationFailure, "%d of %d rows of table \"%s\" arrive", done.Count, t.rows, t.name).
+				WithDetail("A trigger or a policy is in the way, or rows have changed meanwhile.")
+		}
 	}
-	s.forget()
 	return nil
 }
 
@@ -73,7 +87,8 @@ type storedTable struct {
 	key          []string
 	views        [][2]string // those that read it: their names and texts
 	grants       [][2]string // the right, and to whom
-	batch        string      // how many rows go to a server at once, as an option; "": postgres_fdw's default
+	rows         int64
+	batch        string // how many rows go to a server at once, as an option; "": postgres_fdw's default
 }
 
 type storedColumn struct{ name, definition, otherwise string }
@@ -102,12 +117,23 @@ var why = []struct{ cond, text string }{
 		"OPERATOR(pg_catalog.<>) 'v')", "a materialized view or a rule reads it"},
 }
 
-// batchSize is SQL for the option of a partition of table c by which some hundred rows go to its server at once, or
-// fewer long ones. Without it postgres_fdw sends one by one; versions before 14 do only that.
-const batchSize = "CASE WHEN pg_catalog.current_setting('server_version_num')::pg_catalog.int4 " +
-	"OPERATOR(pg_catalog.>=) 140000 THEN pg_catalog.concat(', batch_size ''', greatest(1, least(500, 4000000 " +
-	"OPERATOR(pg_catalog./) (1 OPERATOR(pg_catalog.+) pg_catalog.pg_total_relation_size(c.oid) OPERATOR(pg_catalog./) " +
-	"greatest(c.reltuples, 1)::pg_catalog.int8))), '''') END"
+// batched sets how many rows go to a server at once: some hundred, or fewer long ones. By itself postgres_fdw sends one
+// by one; versions before 14 do only that.
+func (s *servers) batched(t *storedTable) error {
+	const most, bytes = 500, 4 << 20
+	full := sqltext.Name(t.schema, t.name)
+	rows, err := s.texts("SELECT pg_catalog.count(*), pg_catalog.pg_total_relation_size(" + sqltext.Text(full) +
+		"), pg_catalog.current_setting('server_version_num')::pg_catalog.int4 OPERATOR(pg_catalog.>=) 140000 FROM " + full)
+	if err != nil {
+		return bare(err)
+	}
+	t.rows, _ = strconv.ParseInt(rows[0][0], 10, 64)
+	size, _ := strconv.ParseInt(rows[0][1], 10, 64)
+	if rows[0][2] == "true" {
+		t.batch = fmt.Sprintf(", batch_size '%d'", max(1, min(most, bytes*max(t.rows, 1)/max(size, 1))))
+	}
+	return nil
+}
 
 // kinds are the relations (pg_class.relkind) that move.
 var kinds = map[string]string{"r": "ordinary table", "p": "partitioned table"}
@@ -117,7 +143,7 @@ func (s *servers) stored(what, kind string) (*storedTable, error) {
 	oid := sqltext.Text(what) + "::pg_catalog.regclass"
 	items := []string{"n.nspname::pg_catalog.text", "c.relname::pg_catalog.text", "CASE WHEN pg_catalog.pg_get_userbyid(" +
 		"c.relowner) OPERATOR(pg_catalog.<>) current_user THEN pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(" +
-		"c.relowner)) END", "c.relkind::pg_catalog.text", batchSize}
+		"c.relowner)) END", "c.relkind::pg_catalog.text"}
 	for _, w := range why {
 		items = append(items, w.cond)
 	}
@@ -126,7 +152,7 @@ func (s *servers) stored(what, kind string) (*storedTable, error) {
 	if err != nil {
 		return nil, bare(err)
 	}
-	t := &storedTable{schema: rows[0][0], name: rows[0][1], owner: rows[0][2], batch: rows[0][4]}
+	t := &storedTable{schema: rows[0][0], name: rows[0][1], owner: rows[0][2]}
 	cannot := func(why string) error {
 		do := map[string]string{"r": "lie at other servers", "p": "come back from other servers"}[kind]
 		return sqlerr.New(sqlerr.WrongObjectType, "table \"%s\" cannot %s: %s", t.name, do, why)
@@ -135,7 +161,7 @@ func (s *servers) stored(what, kind string) (*storedTable, error) {
 		return nil, cannot("it is no " + kinds[kind])
 	}
 	for i, w := range why {
-		if rows[0][5+i] == "true" {
+		if rows[0][4+i] == "true" {
 			return nil, cannot(w.text)
 		}
 	}
@@ -221,6 +247,30 @@ func (t *storedTable) definitions(keyed, defaults bool) string {
 	return strings.Join(out, ", ")
 }
 
+// columnsOf and keyColumnsOf are queries of what print gives of a table.
+func columnsOf(oid string) string {
+	return "SELECT pg_catalog.string_agg(pg_catalog.concat(pg_catalog.quote_ident(a.attname), ' ', " +
+		"pg_catalog.format_type(a.atttypid, a.atttypmod), CASE WHEN a.attnotnull THEN ' NOT NULL' END), ', ' ORDER BY " +
+		"a.attnum) FROM pg_catalog.pg_attribute a WHERE a.attrelid OPERATOR(pg_catalog.=) " + oid + " AND a.attnum " +
+		"OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped"
+}
+
+func keyColumnsOf(oid string) string {
+	return "SELECT pg_catalog.string_agg(a.attname::pg_catalog.text, ', ' ORDER BY k.n) FROM pg_catalog.pg_index i, " +
+		"pg_catalog.unnest(i.indkey::pg_catalog.int2[]) WITH ORDINALITY AS k(att, n), pg_catalog.pg_attribute a WHERE " +
+		"i.indisprimary AND i.indrelid OPERATOR(pg_catalog.=) " + oid + " AND a.attrelid OPERATOR(pg_catalog.=) " +
+		"i.indrelid AND a.attnum OPERATOR(pg_catalog.=) k.att"
+}
+
+// print are the columns and the primary key, as texts.
+func (t *storedTable) print() (out [2]string) {
+	var cols []string
+	for _, c := range t.columns {
+		cols = append(cols, c.definition)
+	}
+	return [2]string{strings.Join(cols, ", "), strings.Join(t.key, ", ")}
+}
+
 // make makes the table at a server.
 func (s *servers) make(ctx context.Context, name string, t *storedTable) error {
 	if err := s.Connect(ctx, name); err != nil {
@@ -239,6 +289,16 @@ func (s *servers) make(ctx context.Context, name string, t *storedTable) error {
 			return sqlerr.New("42P07", "server \"%s\" has a table %s with rows", name, full).
 				WithHint("Drop or rename it there.")
 		}
+		there, err := s.ask(name, "SELECT ("+columnsOf(sqltext.Text(full)+"::pg_catalog.regclass")+"), ("+
+			keyColumnsOf(sqltext.Text(full)+"::pg_catalog.regclass")+")")
+		if err != nil {
+			return err
+		}
+		if own := t.print(); there[0][0] != own[0] || there[0][1] != own[1] {
+			return sqlerr.New("42P07", "server \"%s\" has another table %s: (%s), primary key (%s)", name, full, there[0][0],
+				there[0][1]).WithDetail("Here it is (%s), primary key (%s).", own[0], own[1]).
+				WithHint("Drop or rename it there.")
+		}
 		return nil
 	}
 	inner, cancel := s.within(ctx)
@@ -252,7 +312,8 @@ func (s *servers) make(ctx context.Context, name string, t *storedTable) error {
 }
 
 // Undistribute brings a table's rows back: it becomes an ordinary table of the same name, with the primary key that all
-// parts have, in the transaction. The tables at servers stay, without rows.
+// parts have, in the transaction. The tables at servers stay, with their rows: servers commit one after the other, and
+// what one had deleted would be lost if this one then failed.
 func (s *servers) Undistribute(ctx context.Context, what string) error {
 	t, err := s.stored(what, "p")
 	if err != nil {
@@ -262,29 +323,42 @@ func (s *servers) Undistribute(ctx context.Context, what string) error {
 	if err := s.failed(); err != nil {
 		return err
 	}
-	if p, err := s.of(r); err != nil {
-		return err
-	} else if p.parts == nil { // then nobody knows the key
-		return sqlerr.New(sqlerr.WrongObjectType, "table \"%s\" cannot come back from other servers: %s", t.name,
-			"a partition is of another foreign data wrapper, or a column has another name there")
-	}
-	f, err := s.names.facts.of(r)
+	p, err := s.of(r)
 	if err != nil {
-		return bare(err)
+		return err
 	}
-	if t.key == nil {
-		t.key = f.key
+	if !slices.ContainsFunc(p.parts, func(p catalog.Part) bool { return p.Server != "" }) { // nor does one know the key
+		return sqlerr.New(sqlerr.WrongObjectType, "table \"%s\" cannot come back from other servers: %s", t.name,
+			"no partition lies there, one is of another foreign data wrapper, or a column has another name there")
+	}
+	if t.key, err = s.commonKey(p); err != nil {
+		return err
 	}
 	full, old := sqltext.Name(t.schema, t.name), sqltext.Name(t.schema, t.name+"_distributed")
-	for _, sql := range slices.Concat([]string{fmt.Sprintf("ALTER TABLE %s RENAME TO %s", full,
-		sqltext.Ident(t.name+"_distributed")), fmt.Sprintf("CREATE TABLE %s (%s)", full, t.definitions(true, true))},
-		t.moved(full, old), []string{"DELETE FROM " + old, "DROP TABLE " + old}) {
-		if _, err := s.result(ctx, sql); err != nil {
-			return bare(err)
-		}
+	if _, err := s.result(ctx, "LOCK TABLE "+full+" IN ACCESS EXCLUSIVE MODE"); err != nil {
+		return bare(err)
 	}
-	s.forget()
-	return nil
+	if err := s.batched(t); err != nil {
+		return err
+	}
+	return s.move(ctx, t, slices.Concat([]string{fmt.Sprintf("ALTER TABLE %s RENAME TO %s", full,
+		sqltext.Ident(t.name+"_distributed")), fmt.Sprintf("CREATE TABLE %s (%s)", full, t.definitions(true, true))},
+		t.moved(full, old), []string{"DROP TABLE " + old}))
+}
+
+// commonKey is the primary key that all parts of a table have; nil: they have none, or others.
+func (s *servers) commonKey(p *partition) (key []string, err error) {
+	for i, part := range p.parts {
+		own, err := s.names.facts.keyOf(part)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 && !slices.Equal(own, key) {
+			return nil, nil
+		}
+		key = own
+	}
+	return key, nil
 }
 
 // statements make the table lie at servers where there are tables for its rows.

@@ -108,14 +108,8 @@ func (s *facts) count(r *relation, f *tableFacts) error {
 	parts := at.parts
 	// no statement reads the table here, which would be refused
 	if parts != nil && !at.here && !slices.Contains(f.denied, true) {
-		rows, err := s.texts(fmt.Sprintf("SELECT pg_catalog.has_table_privilege(c.oid, 'SELECT') AND "+
-			"pg_catalog.has_schema_privilege(c.relnamespace, 'USAGE') FROM pg_catalog.pg_class c WHERE c.oid "+
-			"OPERATOR(pg_catalog.=) %d", r.oid))
-		if err != nil {
+		if err := s.servers.mayRead(r); err != nil {
 			return err
-		}
-		if len(rows) == 0 || rows[0][0] != "true" {
-			return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for table %s", r.table.Name)
 		}
 	}
 	if parts == nil {
@@ -127,13 +121,14 @@ func (s *facts) count(r *relation, f *tableFacts) error {
 			return err
 		}
 	}
+	keyed := at.by != ""
 	for i, p := range parts {
 		if !at.here {
 			if err := s.add(r, f, p); err != nil {
 				return err
 			}
 		}
-		if at.by == "" {
+		if !keyed {
 			continue
 		}
 		key, err := s.keyOf(p)
@@ -144,8 +139,22 @@ func (s *facts) count(r *relation, f *tableFacts) error {
 			f.key = key
 		}
 		if !slices.Equal(f.key, key) || !slices.Contains(key, at.by) { // else no two servers have rows of one key
-			f.key, at = nil, &partition{}
+			f.key, keyed = nil, false
 		}
+	}
+	return nil
+}
+
+// mayRead refuses a table that the role may not read here.
+func (s *servers) mayRead(r *relation) error {
+	rows, err := s.texts(fmt.Sprintf("SELECT pg_catalog.has_table_privilege(c.oid, 'SELECT') AND "+
+		"pg_catalog.has_schema_privilege(c.relnamespace, 'USAGE') FROM pg_catalog.pg_class c WHERE c.oid "+
+		"OPERATOR(pg_catalog.=) %d", r.oid))
+	if err != nil {
+		return err
+	}
+	if len(rows) == 0 || rows[0][0] != "true" {
+		return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for table %s", r.table.Name)
 	}
 	return nil
 }

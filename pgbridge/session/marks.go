@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 )
 
@@ -66,14 +67,23 @@ func (s *marks) Mark(ctx context.Context, at []string, run, step int64) error {
 	return nil
 }
 
-// table is the foreign table of the marks at a server.
+// table is the role's foreign table of the marks at a server. Another one of its name is not trusted.
 func (s *marks) table(ctx context.Context, server string) (string, error) {
-	rows, err := s.texts("SELECT s.oid, pg_catalog.to_regclass(pg_catalog.concat('pg_temp.relgrad_mark_', s.oid)) " +
-		"IS NULL FROM pg_catalog.pg_foreign_server s WHERE s.srvname OPERATOR(pg_catalog.=) " + sqltext.Text(server))
+	rows, err := s.texts("SELECT x.name, c.oid IS NULL, coalesce(c.relkind OPERATOR(pg_catalog.=) 'f' AND c.relowner " +
+		"OPERATOR(pg_catalog.=) x.role AND f.ftserver OPERATOR(pg_catalog.=) x.server, true) FROM (SELECT " +
+		"pg_catalog.concat('relgrad_mark_', s.oid, '_', r.oid) AS name, s.oid AS server, r.oid AS role FROM " +
+		"pg_catalog.pg_foreign_server s, pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) current_user AND " +
+		"s.srvname OPERATOR(pg_catalog.=) " + sqltext.Text(server) + ") x LEFT JOIN pg_catalog.pg_class c ON c.oid " +
+		"OPERATOR(pg_catalog.=) pg_catalog.to_regclass(pg_catalog.concat('pg_temp.', x.name)) LEFT JOIN " +
+		"pg_catalog.pg_foreign_table f ON f.ftrelid OPERATOR(pg_catalog.=) c.oid")
 	if err != nil {
 		return "", bare(err)
 	}
-	table := "pg_temp.relgrad_mark_" + rows[0][0]
+	table := "pg_temp." + rows[0][0]
+	if rows[0][2] != "true" {
+		return "", sqlerr.New("42P07", "relation %s is not the one in which train notes its steps at other servers", table).
+			WithHint("Drop it.")
+	}
 	if rows[0][1] == "true" {
 		_, err = s.result(ctx, "CREATE FOREIGN TABLE "+table+" (leader pg_catalog.text, run pg_catalog.int8, step "+
 			"pg_catalog.int8) SERVER "+sqltext.Ident(server)+" OPTIONS (schema_name 'relgrad', table_name 'mark')")
@@ -87,8 +97,9 @@ func (s *marks) Marked(_ context.Context, server string, run int64) (step int64,
 	if err != nil {
 		return 0, false, err
 	}
+	// the role that is mapped may be another one than it was, with rows of both
 	rows, err := s.ask(server, fmt.Sprintf("SELECT m.step FROM relgrad.mark m WHERE m.leader OPERATOR(pg_catalog.=) %s "+
-		"AND m.run OPERATOR(pg_catalog.=) %d AND m.owner OPERATOR(pg_catalog.=) current_user", sqltext.Text(leader), run))
+		"AND m.run OPERATOR(pg_catalog.=) %d ORDER BY m.step DESC LIMIT 1", sqltext.Text(leader), run))
 	if err != nil || len(rows) == 0 {
 		return 0, false, err
 	}

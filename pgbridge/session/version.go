@@ -39,7 +39,7 @@ func (s *rows) Version(schema, name string) (catalog.Version, error) {
 		if err != nil {
 			return catalog.Version{}, err
 		}
-		if parts = p.parts; parts == nil || p.here {
+		if parts = p.parts; parts == nil || p.here || s.names.facts.servers.mayRead(r) != nil {
 			return always(), nil
 		}
 	}
@@ -79,16 +79,20 @@ func (s *rows) Version(schema, name string) (catalog.Version, error) {
 	return catalog.Version{Keys: now.keys, Values: now.values}, nil
 }
 
-// printed is what a query gives of each part of a table, as one text. Behind sql FROM follows. It tells sessions at
-// servers apart: a program is not that of another one.
+// printed is what a query gives of each part of a table, as one text, with the columns there. Behind sql FROM follows.
+// It tells sessions at servers apart: a program is not that of another one.
 func (s *rows) printed(parts []catalog.Part, sql string) (string, error) {
 	var out []string
 	for _, p := range parts {
-		rows, err := s.names.facts.servers.ask(p.Server, sql+" FROM "+sqltext.Name(p.Schema, p.Name))
+		from := sqltext.Name(p.Schema, p.Name)
+		rows, err := s.names.facts.servers.ask(p.Server, sql+", (SELECT pg_catalog.md5(pg_catalog.string_agg("+
+			"pg_catalog.concat(a.attnum, ' ', a.attname, ' ', a.atttypid), ',' ORDER BY a.attnum)) FROM "+
+			"pg_catalog.pg_attribute a WHERE a.attrelid OPERATOR(pg_catalog.=) "+sqltext.Text(from)+
+			"::pg_catalog.regclass AND a.attnum OPERATOR(pg_catalog.>) 0) FROM "+from)
 		if err != nil {
 			return "", err
 		}
-		out = append(out, rows[0][0])
+		out = append(out, rows[0][0], rows[0][1])
 		if l := s.names.facts.servers.lines[p.Server]; l != nil {
 			out = append(out, strconv.FormatUint(uint64(l.PID()), 10))
 		}

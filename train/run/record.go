@@ -281,6 +281,11 @@ func (r *record) sameKeys() error {
 	if r.progress.Step == 0 || r.keys() == r.stored {
 		return nil
 	}
+	return r.otherRows()
+}
+
+// otherRows is the error of a run whose parameters have other rows now.
+func (r *record) otherRows() error {
 	return sqlerr.New(sqlerr.ObjectNotPrereqState,
 		"run %d cannot go on: its parameters or its batch have other rows, or it trains others, than when it began", r.id).
 		WithDetail("It began with %s; now there are %s (rows and a hash of their keys).", r.stored, r.keys()).

@@ -80,6 +80,10 @@ func (r *record) storedValues(ctx context.Context, l *engine.Live) (*column.Colu
 // untear makes the parameters at other servers those of the run's last commit, if a server has another one.
 func (r *run) untear(ctx context.Context) error {
 	at, err := r.servers()
+	if err != nil || len(at) == 0 {
+		return err
+	}
+	recorded, err := r.recorded(ctx)
 	if err != nil {
 		return err
 	}
@@ -89,24 +93,27 @@ func (r *run) untear(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if ok && step != r.progress.Step {
+		switch {
+		case ok && step != r.progress.Step:
 			torn = append(torn, fmt.Sprintf("those at server \"%s\" were of step %d", server, step))
+		case !ok && r.progress.Step > 0 && recorded: // else the table lay here when the record was written
+			torn = append(torn, fmt.Sprintf("server \"%s\" no longer tells of which step those there were", server))
 		}
 	}
 	if torn == nil {
 		return nil
 	}
-	if err := r.db.BeginWrite(); err != nil {
-		return err
+	if r.keys() != r.stored {
+		return r.otherRows()
 	}
-	err = r.writeBack(ctx)
-	if err == nil {
-		err = r.markServers(ctx, r.progress.Step)
+	if r.db.InTransaction() { // the caller's
+		if err = r.writeBack(ctx); err == nil {
+			err = r.markServers(ctx, r.progress.Step)
+		}
+	} else {
+		err = r.writeBackApart(ctx)
 	}
 	if err != nil {
-		return r.db.Undo(err)
-	}
-	if _, err := r.db.Commit(); err != nil {
 		return err
 	}
 	for _, text := range torn {
@@ -114,6 +121,32 @@ func (r *run) untear(ctx context.Context) error {
 			r.progress.Step, text))
 	}
 	return nil
+}
+
+// recorded reports whether the record has values of parameters.
+func (r *record) recorded(ctx context.Context) (bool, error) {
+	res, err := r.db.Runf(ctx, "SELECT EXISTS (SELECT FROM relgrad.state WHERE run OPERATOR(pg_catalog.=) %d AND name "+
+		"OPERATOR(pg_catalog.=) '%s')", r.id, valueName)
+	if err != nil {
+		return false, err
+	}
+	return res.Rows[0][0] == true, nil
+}
+
+// writeBackApart is writeBack in a transaction of its own.
+func (r *run) writeBackApart(ctx context.Context) error {
+	if err := r.db.BeginWrite(); err != nil {
+		return err
+	}
+	err := r.writeBack(ctx)
+	if err == nil {
+		err = r.markServers(ctx, r.progress.Step)
+	}
+	if err != nil {
+		return r.db.Undo(err)
+	}
+	_, err = r.db.Commit()
+	return err
 }
 
 // writeBack writes the values of the run's record to the parameters that lie at other servers.
