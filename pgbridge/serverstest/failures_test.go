@@ -61,7 +61,7 @@ func (s *servers) failures(t *testing.T) {
 	c.must("%s", m.setup[strings.Index(m.setup, "CREATE VIEW"):])
 	c.must("CREATE TABLE w_was AS TABLE w; CREATE TABLE h_was AS TABLE h; SET relgrad.server_timeout = '2s'")
 	again := "TRUNCATE w, h; INSERT INTO w TABLE w_was; INSERT INTO h TABLE h_was"
-	const call = "CALL train('loss', ARRAY['w', 'h'], optimizer => 'adam', lr => 0.001, epochs => 1000)"
+	const call = "CALL train('loss', ARRAY['w', 'h'], optimizer => 'adam', lr => 0.001, epochs => 500)"
 	c.must(call)
 	c.must("CREATE TABLE w_new AS TABLE w; CREATE TABLE h_new AS TABLE h")
 	for _, f := range []struct {
@@ -99,12 +99,17 @@ func (s *servers) failures(t *testing.T) {
 	} {
 		t.Run(f.name, func(t *testing.T) {
 			c.must("%s", again)
+			watch := connect(t, c.c)
+			before := watch.must("SELECT max(run) FROM relgrad.run")[0]
 			failed := make(chan error, 1)
 			go func() {
 				_, err := c.run(call)
 				failed <- err
 			}()
-			time.Sleep(400 * time.Millisecond)
+			for i := 0; watch.must("SELECT max(run) FROM relgrad.run")[0] == before && i < 1000; i++ { // it is planned
+				time.Sleep(10 * time.Millisecond)
+			}
+			time.Sleep(200 * time.Millisecond)
 			begin := time.Now()
 			undo := f.do(t, s.others[1])
 			var err error
