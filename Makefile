@@ -22,11 +22,11 @@ build: setup ## make bin/relgrad
 demo: build ## train a graph network and a factorisation from their SQL scripts (under 5 minutes)
 	@scripts/demo
 
-# Of the planted faults every tenth; make faults plants all of them.
-test: export RELGRAD_FAULTS ?= 10
+# Of the planted faults every sixteenth; make faults plants all of them.
+test: export RELGRAD_FAULTS ?= 16
 # A garbage collector that waits longer halves the work of compiling and of many small queries.
 test: export GOGC = 300
-test: build pg-setup ## all tests that this machine can run, every tenth planted fault (under 30 minutes)
+test: build pg-setup ## all tests that this machine can run, every sixteenth planted fault (under 30 minutes)
 	go vet ./...
 	go test -json -timeout 25m ./... | $(REPORT)
 
