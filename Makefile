@@ -26,7 +26,7 @@ demo: build ## train a graph network and a factorisation from their SQL scripts 
 test: export RELGRAD_FAULTS ?= 16
 # A garbage collector that waits longer halves the work of compiling and of many small queries.
 test: export GOGC = 300
-test: build pg-setup ## all tests that this machine can run, every sixteenth planted fault (under 30 minutes)
+test: build pg-setup ## all tests that this machine can run, every sixteenth planted fault
 	go vet ./...
 	go test -json -timeout 25m ./... | $(REPORT)
 

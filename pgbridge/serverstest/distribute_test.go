@@ -46,6 +46,14 @@ func (s *servers) distributed(t *testing.T) {
 	s.listed(t)
 	c.must("CALL train('loss', ARRAY['w', 'h'], optimizer => 'adam', lr => 0.05, epochs => 3)")
 	s.counted(t)
+	s.others[2].must("DROP EXTENSION relgrad")
+	c.must("DISCARD TEMP; SET relgrad.engine = sql")
+	if _, err := c.run("CALL train('loss', 'w', lr => 0.05, epochs => 2)"); err == nil ||
+		!strings.Contains(err.Error(), `server "s3": parameters lie there, and relgrad is not installed`) {
+		t.Errorf("a server without relgrad has parameters: %v", err)
+	}
+	s.others[2].must("CREATE EXTENSION relgrad")
+	c.must("RESET relgrad.engine")
 	_, err := c.run(`SET relgrad.server_limits = '{"net": "1GB"}'; SELECT backward('loss', ARRAY['w'])`)
 	if err == nil || !strings.Contains(err.Error(), "relgrad.server_limits: limits of a cluster: json: unknown field") {
 		t.Errorf("limits of a field that is none: %v", err)

@@ -53,7 +53,7 @@ func (s *servers) randomQueries(t *testing.T) {
 	for seed := *seedFlag; seed < *seedFlag+*queriesFlag && !t.Failed(); seed++ {
 		q := randquery.Generate(seed, randquery.Options{})
 		draw := rand.New(rand.NewSource(seed))
-		limits := physical.Cluster{Network: math.Pow(10, float64(2+draw.Intn(9))), Operations: 1e4, Reads: 1e4}
+		limits := physical.Cluster{Network: math.Pow(10, float64(4+draw.Intn(7))), Operations: 1e2, Reads: 1e2}
 		db.Cluster = &physical.Costs{Cluster: limits}
 		one, err := s.random(db, q, nil)
 		if err != nil { // the same query is judged elsewhere
@@ -76,7 +76,7 @@ func (s *servers) randomQueries(t *testing.T) {
 	}
 	t.Logf("%d agree; %d tables were spread; %d exchanges that are no gather; refused: %v", agree, spread,
 		exchanges, refused)
-	if *queriesFlag >= 30 && (agree < int(*queriesFlag)/3 || spread < agree/2 || exchanges < agree/2) {
+	if *queriesFlag >= 30 && (agree < int(*queriesFlag)/3 || spread < agree/2 || exchanges < agree) {
 		t.Errorf("of %d queries %d are compared, with %d tables at several servers and %d exchanges", *queriesFlag, agree,
 			spread, exchanges)
 	}

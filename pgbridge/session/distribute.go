@@ -169,17 +169,7 @@ func (s *servers) stored(what, kind string) (*storedTable, error) {
 		sql string
 		add func(r []string)
 	}{
-		{"SELECT a.attname, pg_catalog.concat(pg_catalog.quote_ident(a.attname), ' ', pg_catalog.format_type(a.atttypid, " +
-			"a.atttypmod), CASE WHEN a.attnotnull THEN ' NOT NULL' END), pg_catalog.pg_get_expr(d.adbin, d.adrelid) " +
-			"FROM pg_catalog.pg_attribute a LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid OPERATOR(pg_catalog.=) " +
-			"a.attrelid AND d.adnum OPERATOR(pg_catalog.=) a.attnum WHERE a.attrelid OPERATOR(pg_catalog.=) " +
-			oid + " AND a.attnum " +
-			"OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped ORDER BY a.attnum",
-			func(r []string) { t.columns = append(t.columns, storedColumn{r[0], r[1], r[2]}) }},
-		{"SELECT a.attname FROM pg_catalog.pg_index i, pg_catalog.unnest(i.indkey::pg_catalog.int2[]) WITH ORDINALITY AS " +
-			"k(att, n), pg_catalog.pg_attribute a WHERE i.indisprimary AND i.indrelid OPERATOR(pg_catalog.=) " + oid +
-			" AND a.attrelid OPERATOR(pg_catalog.=) i.indrelid AND a.attnum OPERATOR(pg_catalog.=) k.att ORDER BY k.n",
-			func(r []string) { t.key = append(t.key, r[0]) }},
+		{columnsOf(oid), func(r []string) { t.columns = append(t.columns, storedColumn{r[0], r[1], r[2]}) }},
 		{"SELECT DISTINCT pg_catalog.concat(pg_catalog.quote_ident(n.nspname), '.', pg_catalog.quote_ident(v.relname), " +
 			"CASE WHEN v.reloptions IS NOT NULL THEN pg_catalog.concat(' WITH (', pg_catalog.array_to_string(v.reloptions, " +
 			"', '), ')') END), pg_catalog.pg_get_viewdef(v.oid) FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_rewrite r ON " +
@@ -203,7 +193,8 @@ func (s *servers) stored(what, kind string) (*storedTable, error) {
 			read.add(r)
 		}
 	}
-	return t, nil
+	t.key, err = s.names.facts.keyOf(catalog.Part{Schema: t.schema, Name: t.name})
+	return t, err
 }
 
 // mayLieBy refuses a column by whose hash a table cannot be spread.
@@ -247,28 +238,36 @@ func (t *storedTable) definitions(keyed, defaults bool) string {
 	return strings.Join(out, ", ")
 }
 
-// columnsOf and keyColumnsOf are queries of what print gives of a table.
+// columnsOf is a query of the columns of a table: the name, the definition, the default.
 func columnsOf(oid string) string {
-	return "SELECT pg_catalog.string_agg(pg_catalog.concat(pg_catalog.quote_ident(a.attname), ' ', " +
-		"pg_catalog.format_type(a.atttypid, a.atttypmod), CASE WHEN a.attnotnull THEN ' NOT NULL' END), ', ' ORDER BY " +
-		"a.attnum) FROM pg_catalog.pg_attribute a WHERE a.attrelid OPERATOR(pg_catalog.=) " + oid + " AND a.attnum " +
-		"OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped"
-}
-
-func keyColumnsOf(oid string) string {
-	return "SELECT pg_catalog.string_agg(a.attname::pg_catalog.text, ', ' ORDER BY k.n) FROM pg_catalog.pg_index i, " +
-		"pg_catalog.unnest(i.indkey::pg_catalog.int2[]) WITH ORDINALITY AS k(att, n), pg_catalog.pg_attribute a WHERE " +
-		"i.indisprimary AND i.indrelid OPERATOR(pg_catalog.=) " + oid + " AND a.attrelid OPERATOR(pg_catalog.=) " +
-		"i.indrelid AND a.attnum OPERATOR(pg_catalog.=) k.att"
+	return "SELECT a.attname, pg_catalog.concat(pg_catalog.quote_ident(a.attname), ' ', pg_catalog.format_type(" +
+		"a.atttypid, a.atttypmod), CASE WHEN a.attnotnull THEN ' NOT NULL' END), pg_catalog.pg_get_expr(d.adbin, " +
+		"d.adrelid) FROM pg_catalog.pg_attribute a LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid " +
+		"OPERATOR(pg_catalog.=) a.attrelid AND d.adnum OPERATOR(pg_catalog.=) a.attnum WHERE a.attrelid " +
+		"OPERATOR(pg_catalog.=) " + oid + " AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped ORDER BY a.attnum"
 }
 
 // print are the columns and the primary key, as texts.
-func (t *storedTable) print() (out [2]string) {
+func (t *storedTable) print() (columns, key string) {
 	var cols []string
 	for _, c := range t.columns {
 		cols = append(cols, c.definition)
 	}
-	return [2]string{strings.Join(cols, ", "), strings.Join(t.key, ", ")}
+	return strings.Join(cols, ", "), strings.Join(t.key, ", ")
+}
+
+// at describes the columns and the primary key of a table of its name at a server.
+func (t *storedTable) at(s *servers, server string) (*storedTable, error) {
+	out := &storedTable{}
+	rows, err := s.ask(server, columnsOf(sqltext.Text(sqltext.Name(t.schema, t.name))+"::pg_catalog.regclass"))
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
+		out.columns = append(out.columns, storedColumn{r[0], r[1], r[2]})
+	}
+	out.key, err = s.names.facts.keyOf(catalog.Part{Server: server, Schema: t.schema, Name: t.name})
+	return out, err
 }
 
 // make makes the table at a server.
@@ -289,14 +288,14 @@ func (s *servers) make(ctx context.Context, name string, t *storedTable) error {
 			return sqlerr.New("42P07", "server \"%s\" has a table %s with rows", name, full).
 				WithHint("Drop or rename it there.")
 		}
-		there, err := s.ask(name, "SELECT ("+columnsOf(sqltext.Text(full)+"::pg_catalog.regclass")+"), ("+
-			keyColumnsOf(sqltext.Text(full)+"::pg_catalog.regclass")+")")
+		there, err := t.at(s, name)
 		if err != nil {
 			return err
 		}
-		if own := t.print(); there[0][0] != own[0] || there[0][1] != own[1] {
-			return sqlerr.New("42P07", "server \"%s\" has another table %s: (%s), primary key (%s)", name, full, there[0][0],
-				there[0][1]).WithDetail("Here it is (%s), primary key (%s).", own[0], own[1]).
+		columns, key := there.print()
+		if own, ownKey := t.print(); columns != own || key != ownKey {
+			return sqlerr.New("42P07", "server \"%s\" has another table %s: (%s), primary key (%s)", name, full, columns,
+				key).WithDetail("Here it is (%s), primary key (%s).", own, ownKey).
 				WithHint("Drop or rename it there.")
 		}
 		return nil

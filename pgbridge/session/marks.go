@@ -85,10 +85,19 @@ func (s *marks) table(ctx context.Context, server string) (string, error) {
 			WithHint("Drop it.")
 	}
 	if rows[0][1] == "true" {
+		there, err := s.ask(server, "SELECT pg_catalog.to_regclass('relgrad.mark') IS NOT NULL")
+		if err != nil {
+			return "", err
+		}
+		if there[0][0] != "true" {
+			return "", sqlerr.New(sqlerr.UndefinedObject, "server \"%s\": parameters lie there, and relgrad is not installed",
+				server).WithHint("CREATE EXTENSION relgrad in the database that the server's options name.")
+		}
 		_, err = s.result(ctx, "CREATE FOREIGN TABLE "+table+" (leader pg_catalog.text, run pg_catalog.int8, step "+
 			"pg_catalog.int8) SERVER "+sqltext.Ident(server)+" OPTIONS (schema_name 'relgrad', table_name 'mark')")
+		return table, bare(err)
 	}
-	return table, bare(err)
+	return table, nil
 }
 
 // Marked implements catalog.Marker.

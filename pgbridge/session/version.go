@@ -84,15 +84,17 @@ func (s *rows) Version(schema, name string) (catalog.Version, error) {
 func (s *rows) printed(parts []catalog.Part, sql string) (string, error) {
 	var out []string
 	for _, p := range parts {
-		from := sqltext.Name(p.Schema, p.Name)
-		rows, err := s.names.facts.servers.ask(p.Server, sql+", (SELECT pg_catalog.md5(pg_catalog.string_agg("+
-			"pg_catalog.concat(a.attnum, ' ', a.attname, ' ', a.atttypid), ',' ORDER BY a.attnum)) FROM "+
-			"pg_catalog.pg_attribute a WHERE a.attrelid OPERATOR(pg_catalog.=) "+sqltext.Text(from)+
-			"::pg_catalog.regclass AND a.attnum OPERATOR(pg_catalog.>) 0) FROM "+from)
+		from, columns := sqltext.Name(p.Schema, p.Name), ""
+		if p.Server != "" { // of a table here relation.print tells them
+			columns = ", (SELECT pg_catalog.md5(pg_catalog.string_agg(pg_catalog.concat(a.attnum, ' ', a.attname, ' ', " +
+				"a.atttypid), ',' ORDER BY a.attnum)) FROM pg_catalog.pg_attribute a WHERE a.attrelid " +
+				"OPERATOR(pg_catalog.=) " + sqltext.Text(from) + "::pg_catalog.regclass AND a.attnum OPERATOR(pg_catalog.>) 0)"
+		}
+		rows, err := s.names.facts.servers.ask(p.Server, sql+columns+" FROM "+from)
 		if err != nil {
 			return "", err
 		}
-		out = append(out, rows[0][0], rows[0][1])
+		out = append(out, rows[0]...)
 		if l := s.names.facts.servers.lines[p.Server]; l != nil {
 			out = append(out, strconv.FormatUint(uint64(l.PID()), 10))
 		}
