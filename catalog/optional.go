@@ -33,6 +33,11 @@ type Pusher interface {
 // Filler is a Pusher that keeps rows in temporary tables between the steps of a run.
 type Filler interface {
 	FillTemp(ctx context.Context, name string, cols []*column.Column, create bool) error
+	EmptyTemp(ctx context.Context, name string) error
+	// FromTemp runs a query that reads such tables, as they are now, and returns its columns.
+	FromTemp(ctx context.Context, query string) ([]*column.Column, error)
+	// DropTemp is a statement that drops such a table if it is there.
+	DropTemp(name string) string
 	// OfferRows makes rows readable by one query: from stands for them in its FROM clause.
 	OfferRows(ctx context.Context, names []string, cols []*column.Column) (from string, err error)
 }
@@ -94,8 +99,18 @@ type Parted interface {
 	// Send sends a message to the engine beside that session, and returns its reply. Several servers may be sent to at
 	// once.
 	Send(ctx context.Context, server string, message []byte) (reply []byte, err error)
+	// OpenLine begins another session at a server, which is the caller's: one transaction, which shows the tables as they
+	// are now. Its temporary tables end with it.
+	OpenLine(ctx context.Context, server string) (Line, error)
 	// Patience is how long a server may compute until it says that it still does.
 	Patience() time.Duration
+}
+
+// Line is a session at another server.
+type Line interface {
+	// Send sends a message to the engine beside the session, and returns its reply.
+	Send(ctx context.Context, message []byte) (reply []byte, err error)
+	Close() error
 }
 
 // Marker notes at the servers where a run's parameters lie how far the run is, in the transaction that writes them

@@ -46,6 +46,8 @@ type Compiled struct {
 	Looks  []target      // of a training run: parameters that look like data
 	took   time.Duration // time of planning
 	placed *physical.Choice
+	// queries are those at other servers, where the databases compute the loss; nil: it is computed here.
+	queries *Queries
 
 	Read      []*ra.Table                     // tables from which the plan was made
 	Defined   map[*ra.Table]*catalog.TableDef // their definitions

@@ -39,7 +39,8 @@ type session struct {
 	spill     spillBounds
 	Catalogue *Catalogue
 	cache     *planCache
-	led       *uint64 // programs that lead others, so far
+	led       *uint64     // programs that lead others, so far
+	left      *[]*Queries // those whose temporary tables are still in the session
 }
 
 // Engine is the engine of one session, without training. It has layers; each knows only those below it:
@@ -53,7 +54,8 @@ type Engine struct{ pusher }
 
 // New makes the engine of a database.
 func New(d catalog.Database, s *Settings) *Engine {
-	base := session{Database: d, Settings: s, Catalogue: newCatalogue(d), cache: &planCache{}, led: new(uint64)}
+	base := session{Database: d, Settings: s, Catalogue: newCatalogue(d), cache: &planCache{}, led: new(uint64),
+		left: new([]*Queries)}
 	return &Engine{pusher{finder{compiler{base}}}}
 }
 

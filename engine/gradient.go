@@ -27,7 +27,7 @@ func (db *Engine) Gradient(ctx context.Context, loss, table string, step *int64,
 }
 
 func (db *Engine) gradient(ctx context.Context, r Request, step *int64, seed int64) (*catalog.Relation, error) {
-	switch c, env, err := db.push(ctx, r, step, seed); {
+	switch c, env, err := db.push(ctx, r, step, seed, false); {
 	case err != nil:
 		return nil, err
 	case c != nil:
@@ -87,10 +87,11 @@ func (db *session) longNumerics(ctx context.Context, t *ra.Table, col ra.TableCo
 }
 
 // GradientText is Gradient for a database that takes a query: text if the database computes the gradient, else rows.
+// The call may only read.
 func (db *Engine) GradientText(ctx context.Context, loss, table string, step *int64, seed int64) (text string,
 	rows *catalog.Relation, err error) {
 	ask := Request{Loss: loss, Params: []string{table}, Draw: true}
-	c, env, err := db.push(ctx, ask, step, seed)
+	c, env, err := db.push(ctx, ask, step, seed, true)
 	if err != nil {
 		return "", nil, err
 	}
@@ -172,7 +173,7 @@ func (db *Engine) Backward(ctx context.Context, loss string, params []string, st
 }
 
 func (db *Engine) backward(ctx context.Context, r Request, step *int64, seed int64) (float64, error) {
-	c, env, err := db.push(ctx, r, step, seed)
+	c, env, err := db.push(ctx, r, step, seed, false)
 	if err == nil && c == nil {
 		c, err = db.kept(ctx, r)
 	}

@@ -24,6 +24,8 @@ import (
 type opening struct {
 	Version string // of the build: both sides have the same types
 	Site    int
+	SQL     bool // the databases compute
+	Steps   bool // of these: several steps
 	Force64 bool
 	Many    bool
 	Env     kernels.Env
@@ -58,7 +60,13 @@ type Members struct {
 type member struct {
 	*apart.Member
 	db      *Engine
-	program *executor.Program
+	program obedient // nil: there is none yet
+}
+
+// obedient is a program that another site leads.
+type obedient interface {
+	Obey(ctx context.Context, command []byte) (reply []byte, err error)
+	Close()
 }
 
 // NewMembers has no programs yet.
@@ -103,7 +111,9 @@ func (m *Members) Call(ctx context.Context, message []byte) ([]byte, error) {
 
 func (p *member) end() {
 	p.Close()
-	p.program.Close()
+	if p.program != nil {
+		p.program.Close()
+	}
 }
 
 // obey does a command: the first one opens the program.
@@ -130,10 +140,16 @@ func (p *member) obey(ctx context.Context, command []byte) (reply []byte, err er
 		return nil, err
 	}
 	p.Wait(o.Waits)
+	if o.SQL {
+		return nil, p.queries(plan, o)
+	}
 	opt := p.db.options(nil)
 	opt.Force64, opt.Many, opt.Env = o.Force64, o.Many, o.Env
 	src := &partSource{db: p.db.Catalogue, within: p.Within, parts: o.Parts, site: o.Site}
-	p.program, err = executor.CompileApart(ctx, plan, o.Site, src, p, opt)
+	program, err := executor.CompileApart(ctx, plan, o.Site, src, p, opt)
+	if program != nil {
+		p.program = program
+	}
 	return nil, err
 }
 

@@ -122,7 +122,7 @@ func (s portable) texts(ctx context.Context, c *Compiled) (value, gradient strin
 	}
 	t := c.Tables[0]
 	gradient, err = s.Database.(catalog.Presenter).
-		PresentQuery(s.inOrder(c, 0, s.guarded(c, text)), fullName(t.Schema, t.Name))
+		PresentQuery(s.named(c, 0, s.guarded(c, text)), fullName(t.Schema, t.Name))
 	return value, gradient, err
 }
 

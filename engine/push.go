@@ -64,10 +64,13 @@ func (db *pusher) text(ctx context.Context, c *Compiled, root int, env kernels.E
 	if err != nil {
 		return "", err
 	}
-	holds = append(db.Holding(c), holds...)
-	return rootSQL(ctx, c.Res.Plan, root, db.Dialect(), sqlgen.Options{Env: &env,
-		Typed: db.Database.(catalog.Pusher).Captured(), Inexact: db.Database.(catalog.Pusher).Inexact(), Holds: holds,
-		Opaque: func(n *ra.Node) (string, error) { return db.RowsText(ctx, n, &env) }})
+	o := sqlgen.Options{Env: &env, Typed: db.Database.(catalog.Pusher).Captured(),
+		Inexact: db.Database.(catalog.Pusher).Inexact(), Holds: append(db.Holding(c), holds...),
+		Opaque: func(n *ra.Node) (string, error) { return db.RowsText(ctx, n, &env) }}
+	if c.queries != nil { // two relations of what is left may have the same columns: at the site, and as they arrive
+		return sqlgen.SQL(c.queries.Res.Plan, root, db.Dialect(), o)
+	}
+	return rootSQL(ctx, c.Res.Plan, root, db.Dialect(), o)
 }
 
 // Holding are conditions that the tables from which a plan was made still have the properties found in them. That
@@ -75,9 +78,18 @@ func (db *pusher) text(ctx context.Context, c *Compiled, root int, env kernels.E
 func (db *pusher) Holding(c *Compiled) (conds []string) {
 	h := db.Database.(catalog.Pusher)
 	for _, t := range c.Read {
+		if c.queries != nil {
+			if of, spread := c.queries.holding(t); spread {
+				conds = append(conds, of...)
+				continue
+			}
+		}
 		if q := h.Planned(t); q != "" {
 			conds = append(conds, h.HasChanged(q))
 		}
+	}
+	if c.queries != nil {
+		conds = append(conds, c.queries.site.Holding()...)
 	}
 	return conds
 }
@@ -162,8 +174,10 @@ func (db *pusher) pushedLoss(ctx context.Context, c *Compiled, env kernels.Env) 
 }
 
 // push plans a loss for a call of gradient() or backward() that the database computes; nil: the executor computes it.
-func (db *pusher) push(ctx context.Context, r Request, step *int64, seed int64) (c *Compiled, env kernels.Env,
-	err error) {
+// readOnly: the call may not write, not even temporary tables. Then tables at other servers are read through their
+// foreign tables.
+func (db *pusher) push(ctx context.Context, r Request, step *int64, seed int64, readOnly bool) (c *Compiled,
+	env kernels.Env, err error) {
 	env = kernels.Env{Seed: seed}
 	if _, can := db.Database.(catalog.Pusher); !can || db.Mode == ModeChunk ||
 		db.Mode != ModeSQL && db.cache.find(db.key(r)) != nil {
@@ -181,7 +195,21 @@ func (db *pusher) push(ctx context.Context, r Request, step *int64, seed int64) 
 	if step != nil {
 		env.Step = *step
 	}
-	return c, env, db.Draw(env)
+	if err := db.Draw(env); err != nil || readOnly {
+		return c, env, err
+	}
+	return c, env, db.oneStep(ctx, c, env)
+}
+
+// oneStep has the servers compute what they have to for a call of gradient() or backward(). The tables that they leave
+// here are read by the text that the call returns, and dropped by the next one.
+func (db *pusher) oneStep(ctx context.Context, c *Compiled, env kernels.Env) (err error) {
+	if _, err = db.Queries(ctx, c, false); c.queries == nil || err != nil {
+		return About(err, "loss", 0)
+	}
+	err = c.queries.Step(ctx, env)
+	c.queries.Close()
+	return About(err, "loss", 0)
 }
 
 // rootSQL prints one root of a plan as a query by itself.
@@ -199,22 +227,30 @@ func (db *pusher) pushedGradient(ctx context.Context, c *Compiled, i int, env ke
 	if err != nil {
 		return "", err
 	}
-	return db.inOrder(c, i, text), nil
+	return db.named(c, i, text), nil
 }
 
-// inOrder wraps the query of parameter i's gradient to give it the names and the order of the table's columns.
-func (db *pusher) inOrder(c *Compiled, i int, text string) string {
+// named wraps the query of parameter i's gradient to give it the names and the order of the table's columns.
+func (db *pusher) named(c *Compiled, i int, text string) string {
 	var items []string
 	root := c.Res.Plan.Roots[1+i]
+	for _, j := range inOrder(c, i) {
+		items = append(items, "g."+db.Dialect().Ident(root.Node.Col(root.Cols[j]).Name)+" AS "+db.Dialect().
+			Ident(c.Tables[i].Cols[c.Res.Cols[i][j]].Name))
+	}
+	return "SELECT " + strings.Join(items, ", ") + " FROM (\n" + strings.TrimRight(text, "\n") + "\n) AS g"
+}
+
+// inOrder are the columns of parameter i's gradient in the order of the table's.
+func inOrder(c *Compiled, i int) (out []int) {
 	for tc := range c.Tables[i].Cols {
 		for j, k := range c.Res.Cols[i] {
 			if k == tc {
-				items = append(items, "g."+db.Dialect().Ident(root.Node.Col(root.Cols[j]).Name)+" AS "+db.Dialect().
-					Ident(c.Tables[i].Cols[tc].Name))
+				out = append(out, j)
 			}
 		}
 	}
-	return "SELECT " + strings.Join(items, ", ") + " FROM (\n" + strings.TrimRight(text, "\n") + "\n) AS g"
+	return out
 }
 
 // pushedRelation is Gradient by the database.
@@ -230,7 +266,15 @@ func (db *pusher) pushedRelation(ctx context.Context, c *Compiled, env kernels.E
 		return nil, err
 	}
 	out := &catalog.Relation{}
-	if out.Names, out.Cols, err = db.Database.(catalog.Pusher).Rows(ctx, text); err != nil {
+	if c.queries == nil {
+		out.Names, out.Cols, err = db.Database.(catalog.Pusher).Rows(ctx, text)
+	} else {
+		out.Cols, err = db.Database.(catalog.Filler).FromTemp(ctx, text)
+		for _, j := range inOrder(c, 0) {
+			out.Names = append(out.Names, c.Tables[0].Cols[c.Res.Cols[0][j]].Name)
+		}
+	}
+	if err != nil {
 		return nil, About(err, "loss", 0)
 	}
 	for i, name := range out.Names {

@@ -214,42 +214,58 @@ func (db *compiler) atServers(ctx context.Context, c *Compiled, s *spread,
 		return nil, err
 	}
 	c.placed = found
+	l, to := db.leads(s), db.Database.(catalog.Parted)
 	for _, server := range s.servers { // before several are sent to at once
-		if err := db.Database.(catalog.Parted).Connect(ctx, server); err != nil {
+		if err := to.Connect(ctx, server); err != nil {
 			return nil, err
 		}
+		l.lines = append(l.lines, keptLine{to, server})
 	}
+	return l.open(ctx, found.Plan, s, &partSource{db: db.Catalogue, parts: s.at(0)}, o)
+}
+
+// keptLine is the session at a server that is kept.
+type keptLine struct {
+	to     catalog.Parted
+	server string
+}
+
+// Send implements catalog.Line.
+func (k keptLine) Send(ctx context.Context, message []byte) ([]byte, error) {
+	return k.to.Send(ctx, k.server, message)
+}
+
+// Close implements catalog.Line.
+func (k keptLine) Close() error { return nil }
+
+// leads is a new program at servers, without sessions there.
+func (db *compiler) leads(s *spread) *leading {
 	*db.led++
-	l := &leading{to: db.Database.(catalog.Parted), number: *db.led, servers: s.servers}
+	l := &leading{number: *db.led, servers: s.servers, patience: db.Database.(catalog.Parted).Patience()}
 	callers := make([]apart.Caller, len(s.servers)+1)
 	for i := range s.servers {
 		callers[i+1] = &caller{l, i}
 	}
 	l.conductor = apart.NewConductor(callers)
-	return l.open(ctx, found.Plan, s, &partSource{db: db.Catalogue, parts: s.at(0)}, o)
+	return l
 }
 
 // leading is a program whose other sites are at servers.
 type leading struct {
-	to        catalog.Parted
 	number    uint64
 	servers   []string
+	lines     []catalog.Line // to them
 	conductor *apart.Conductor
+	patience  time.Duration
 }
 
 // open has all sites compile the plan.
 func (l *leading) open(ctx context.Context, plan *physical.Plan, s *spread, src ra.Source,
 	o executor.Options) (p *executor.Program, err error) {
-	texts := make([][]byte, len(l.servers)+1)
-	for i := range l.servers {
-		own := opening{Version: build, Site: i + 1, Force64: o.Force64, Many: o.Many, Env: o.Env, Parts: s.at(i + 1),
-			Waits: l.to.Patience()}
-		if texts[i+1], err = encoded.Append(nil, own, nil); err == nil {
-			texts[i+1], err = apart.AppendPlan(texts[i+1], plan, func(t *ra.Table) *ra.Table { return t })
-		}
-		if err != nil {
-			return nil, err
-		}
+	texts, err := l.openings(plan, s, opening{Force64: o.Force64, Many: o.Many, Env: o.Env})
+	if err != nil {
+		l.Close()
+		return nil, err
 	}
 	_, err = l.do(ctx, texts, func(ctx context.Context) (err error) {
 		p, err = executor.CompileApart(ctx, plan, 0, src, l.conductor, o)
@@ -262,6 +278,21 @@ func (l *leading) open(ctx context.Context, plan *physical.Plan, s *spread, src 
 	}
 	p.Lead(ctx, l)
 	return p, nil
+}
+
+// openings are the first commands of a program, by site.
+func (l *leading) openings(plan *physical.Plan, s *spread, o opening) (texts [][]byte, err error) {
+	texts = make([][]byte, len(l.servers)+1)
+	for i := range l.servers {
+		o.Version, o.Site, o.Parts, o.Waits = build, i+1, s.at(i+1), l.patience
+		if texts[i+1], err = encoded.Append(nil, o, nil); err == nil {
+			texts[i+1], err = apart.AppendPlan(texts[i+1], plan, func(t *ra.Table) *ra.Table { return t })
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return texts, nil
 }
 
 // Do implements executor.Conductor.
@@ -299,8 +330,9 @@ const closing = 5 * time.Second
 func (l *leading) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closing)
 	defer cancel()
-	for _, server := range l.servers {
-		_, _ = l.to.Send(ctx, server, l.message([]byte(ends)))
+	for _, line := range l.lines {
+		_, _ = line.Send(ctx, l.message([]byte(ends)))
+		_ = line.Close()
 	}
 }
 
@@ -318,5 +350,5 @@ type caller struct {
 
 // Call implements apart.Caller.
 func (c *caller) Call(ctx context.Context, message []byte) ([]byte, error) {
-	return c.to.Send(ctx, c.servers[c.server], c.message(message))
+	return c.lines[c.server].Send(ctx, c.message(message))
 }

@@ -49,8 +49,9 @@ func (p *printer) scan(n *ra.Node) string {
 		if t := n.TableCols[i]; t == ra.RowID {
 			x = p.d.RowID(n.Table)
 		} else {
-			if x, p.slim[c.ID] = p.d.Column("", &n.Table.Cols[t]), p.d.Narrow(&n.Table.Cols[t]); p.slim[c.ID] {
-				x = p.d.Ident(n.Table.Cols[t].Name)
+			x = p.d.Column("", &n.Table.Cols[t])
+			if p.d.Narrow(&n.Table.Cols[t]) {
+				x, p.slim[columnOf{n, c.ID}] = p.d.Ident(n.Table.Cols[t].Name), true
 			}
 		}
 		out = append(out, x+" AS "+colName(c.ID))
@@ -81,11 +82,11 @@ func (p *printer) column(alias []string) func(kernels.Col) string {
 	}
 }
 
-// wide prints a column as an operand: integers as bigint. A column that is only compared, grouped by or passed on keeps
-// its table's type (printer.slim), so that the planner can use its statistics.
-func (p *printer) wide(col func(kernels.Col) string) func(kernels.Col) string {
+// wide prints a column of an input of n as an operand: integers as bigint. A column that is only compared, grouped by
+// or passed on keeps its table's type (printer.slim), so that the planner can use its statistics.
+func (p *printer) wide(n *ra.Node, col func(kernels.Col) string) func(kernels.Col) string {
 	return func(c kernels.Col) string {
-		if p.slim[c.ID] {
+		if p.slim[columnOf{n.Inputs[c.Input], c.ID}] {
 			return col(c) + "::bigint"
 		}
 		return col(c)
@@ -95,14 +96,14 @@ func (p *printer) wide(col func(kernels.Col) string) func(kernels.Col) string {
 func (p *printer) join(n *ra.Node) (string, error) {
 	from, alias := p.sources(n)
 	narrow := p.column(alias)
-	col := p.wide(narrow)
+	col := p.wide(n, narrow)
 	var out []string
 	for i, c := range n.Cols {
 		if !p.need[c.ID] {
 			continue
 		}
 		if x := n.Out[i]; x.IsCol {
-			p.slim[c.ID] = p.slim[x.Col.ID]
+			p.slim[columnOf{n, c.ID}] = p.slim[columnOf{n.Inputs[x.Col.Input], x.Col.ID}]
 			out = append(out, narrow(x.Col)+" AS "+colName(c.ID))
 			continue
 		}
@@ -202,7 +203,7 @@ func (p *printer) aggregate(n *ra.Node) (string, error) {
 		}
 		group = append(group, p.ref(g))
 		if p.need[n.Cols[i].ID] {
-			p.slim[n.Cols[i].ID] = p.slim[g]
+			p.slim[columnOf{n, n.Cols[i].ID}] = p.slim[columnOf{in, g}]
 			out = append(out, colName(g)+" AS "+colName(n.Cols[i].ID))
 		}
 	}
@@ -215,7 +216,7 @@ func (p *printer) aggregate(n *ra.Node) (string, error) {
 			out = append(out, "nullif(count(*), 0) AS "+colName(c.ID))
 			continue
 		}
-		x, err := p.agg(in, a, c.Type, len(n.Group) > 0)
+		x, err := p.agg(n, a, c.Type)
 		if err != nil {
 			return "", err
 		}
@@ -231,11 +232,12 @@ func (p *printer) aggregate(n *ra.Node) (string, error) {
 	return s, nil
 }
 
-func (p *printer) agg(in *ra.Node, a ra.Agg, out kernels.Type, grouped bool) (string, error) {
+func (p *printer) agg(n *ra.Node, a ra.Agg, out kernels.Type) (string, error) {
+	in, grouped := n.Inputs[0], len(n.Group) > 0
 	if a.Fn == ra.CountRows {
 		return "count(*)", nil
 	}
-	t, x := in.Col(a.Arg).Type, p.wide(p.column(nil))(kernels.Col{ID: a.Arg})
+	t, x := in.Col(a.Arg).Type, p.wide(n, p.column(nil))(kernels.Col{ID: a.Arg})
 	switch a.Fn {
 	case ra.Count:
 		return p.d.Aggregate(ra.Count, t, x), nil
@@ -274,7 +276,7 @@ func (p *printer) union(n *ra.Node, cols []ra.Column) string {
 				continue
 			}
 			x := p.ref(in.Cols[i].ID)
-			p.slim[c.ID] = p.slim[c.ID] || p.slim[in.Cols[i].ID]
+			p.slim[columnOf{n, c.ID}] = p.slim[columnOf{n, c.ID}] || p.slim[columnOf{in, in.Cols[i].ID}]
 			if k == 0 {
 				x += " AS " + colName(c.ID)
 			}
@@ -320,7 +322,7 @@ func (p *printer) semi(n *ra.Node) (string, error) {
 	var out, conds []string
 	for i, c := range n.Cols {
 		if p.need[c.ID] {
-			p.slim[c.ID] = p.slim[l.Cols[i].ID]
+			p.slim[columnOf{n, c.ID}] = p.slim[columnOf{l, l.Cols[i].ID}]
 			out = append(out, col(kernels.Col{ID: l.Cols[i].ID})+" AS "+colName(c.ID))
 		}
 	}
@@ -331,7 +333,7 @@ func (p *printer) semi(n *ra.Node) (string, error) {
 		}
 		conds = append(conds, c)
 	}
-	conds, err := p.filter(n, nil, conds, p.wide(col))
+	conds, err := p.filter(n, nil, conds, p.wide(n, col))
 	if err != nil {
 		return "", err
 	}

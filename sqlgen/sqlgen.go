@@ -108,7 +108,7 @@ type printer struct {
 	names map[*ra.Node]string
 	need  map[ra.ColumnID]bool // columns to print
 	value map[ra.ColumnID]bool // those of need whose values matter, not only whether they are NULL
-	slim  map[ra.ColumnID]bool // those that may keep a table's narrower type: see wide
+	slim  map[columnOf]bool    // those that may keep a table's narrower type: see wide
 	refs  map[ra.ColumnID]int  // how often a column's name has been printed
 	uses  map[*ra.Node]int     // edges to a node
 	from  map[ra.ColumnID]bool // columns that can fail to be computed
@@ -118,13 +118,20 @@ type printer struct {
 	fence bool                 // some condition can fail: none may run before those of its inputs
 }
 
+// columnOf is a column of a node. Where rows of a relation are at hand in two ways, as at a site, two nodes have its
+// columns.
+type columnOf struct {
+	n  *ra.Node
+	id ra.ColumnID
+}
+
 func newPrinter(d Dialect, o Options, roots ...ra.Root) *printer {
 	if o.Env == nil {
 		o.Env = &kernels.Env{}
 	}
 	p := &printer{d: d, o: o, draw: Draw{o.Seed, o.Step}, names: map[*ra.Node]string{}, uses: map[*ra.Node]int{},
 		late: map[ra.ColumnID]bool{}, need: map[ra.ColumnID]bool{}, value: map[ra.ColumnID]bool{},
-		slim: map[ra.ColumnID]bool{}, refs: map[ra.ColumnID]int{}, joins: map[*ra.Node]bool{}, width: map[*ra.Node]int{}}
+		slim: map[columnOf]bool{}, refs: map[ra.ColumnID]int{}, joins: map[*ra.Node]bool{}, width: map[*ra.Node]int{}}
 	if o.Seed == "" {
 		p.draw.Seed = strconv.FormatInt(o.Env.Seed, 10)
 	}

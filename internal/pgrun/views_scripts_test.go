@@ -29,6 +29,9 @@ func TestPrintedScripts(t *testing.T) {
 	s := newViewServer(t)
 	for _, path := range append(ours, theirs...) {
 		name := filepath.Base(filepath.Dir(path)) + "/" + filepath.Base(path)
+		if strings.HasPrefix(name, "servers/") {
+			continue // of several servers, which the embedded store does not have: pgbridge/serverstest runs it
+		}
 		if strings.HasSuffix(path, "kge_data.sql") || strings.HasSuffix(path, "_model.sql") &&
 			!strings.HasSuffix(path, "language_model.sql") {
 			continue // others include it

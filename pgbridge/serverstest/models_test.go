@@ -103,6 +103,19 @@ func (s *servers) models(t *testing.T) {
 					t.Errorf("%s sessions have led server %d", n[0], i+1)
 				}
 			}
+			c.must("SET relgrad.engine = sql; SELECT fdw.postgres_fdw_disconnect_all()")
+			c.must("SELECT backward('loss', ARRAY['%s'], step => 1)", strings.Join(names(m), "', '"))
+			if !m.paramsApart() { // no row of a table at servers has come by its foreign table
+				if far := c.must("SELECT server_name FROM fdw.postgres_fdw_get_connections()"); len(far) > 0 {
+					t.Errorf("SQL reads foreign tables of %v", far)
+				}
+			}
+			for _, name := range names(m) {
+				c.must("DROP TABLE %s_grad", name)
+			}
+			results(c, m, "queries")
+			same(t, c, m, "queries", "grad", "new")
+			c.must("RESET relgrad.engine")
 			for _, network := range []float64{1e5, 1e8, 1e12} { // bytes per second: plans differ
 				trainedOutside(t, c, m, network)
 				same(t, c, m, "outside", "new")
@@ -110,6 +123,11 @@ func (s *servers) models(t *testing.T) {
 			}
 		})
 	}
+}
+
+// paramsApart reports whether tables of parameters lie at several servers.
+func (m model) paramsApart() bool {
+	return slices.ContainsFunc(m.spread, func(x spreadTable) bool { return slices.Contains(names(m), x.name) })
 }
 
 // names are those of the tables of parameters.

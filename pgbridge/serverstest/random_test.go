@@ -38,7 +38,6 @@ func (s *servers) randomQueries(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	db.Mode = "chunk"
 	exchanges := 0
 	db.OnCompiled = func(c relgrad.Compilation) {
 		if c.Placed != nil {
@@ -49,64 +48,83 @@ func (s *servers) randomQueries(t *testing.T) {
 			}
 		}
 	}
-	agree, refused, spread := 0, map[string]int{}, 0
+	agree, refused, spread := map[string]int{}, map[string]int{}, 0
 	for seed := *seedFlag; seed < *seedFlag+*queriesFlag && !t.Failed(); seed++ {
 		q := randquery.Generate(seed, randquery.Options{})
 		draw := rand.New(rand.NewSource(seed))
 		limits := physical.Cluster{Network: math.Pow(10, float64(4+draw.Intn(7))), Operations: 1e2, Reads: 1e2}
 		db.Cluster = &physical.Costs{Cluster: limits}
-		one, err := s.random(db, q, nil)
+		if err := s.random(q, nil); err != nil {
+			refused["on one server, too"]++
+			continue
+		}
+		one, err := s.answers(db, q, "chunk")
 		if err != nil { // the same query is judged elsewhere
 			refused["on one server, too"]++
 			continue
 		}
-		several, err := s.random(db, q, draw)
-		if err != nil {
+		refuses := func(engine string, err error) {
 			if text := err.Error(); strings.Contains(text, "internal error") || strings.Contains(text, "server \"") {
-				t.Errorf("seed %d: %v\n%s", seed, err, q.Report())
+				t.Errorf("seed %d, %s: %v\n%s", seed, engine, err, q.Report())
 			}
-			refused[strings.SplitN(err.Error(), "\n", 2)[0]]++
+			t.Logf("seed %d, %s: %v", seed, engine, err)
+			refused[engine+": "+strings.SplitN(err.Error(), "\n", 2)[0]]++
+		}
+		if err := s.random(q, draw); err != nil {
+			refuses("the called server", err)
 			continue
 		}
-		spread += several.spread
-		if err := one.same(several); err != nil {
-			t.Errorf("seed %d: %v\n%s", seed, err, q.Report())
+		for _, engine := range []string{"chunk", "sql"} {
+			several, err := s.answers(db, q, engine)
+			if err != nil {
+				refuses(engine, err)
+				continue
+			}
+			if err := one.same(several); err != nil {
+				t.Errorf("seed %d, %s: %v\n%s", seed, engine, err, q.Report())
+			}
+			agree[engine]++
 		}
-		agree++
+		spread += s.apart
 	}
-	t.Logf("%d agree; %d tables were spread; %d exchanges that are no gather; refused: %v", agree, spread,
-		exchanges, refused)
-	if *queriesFlag >= 30 && (agree < int(*queriesFlag)/3 || spread < agree/2 || exchanges < agree) {
-		t.Errorf("of %d queries %d are compared, with %d tables at several servers and %d exchanges", *queriesFlag, agree,
+	t.Logf("%v agree; %d tables were spread; %d exchanges that are no gather; refused: %v", agree, spread, exchanges,
+		refused)
+	if n := agree["chunk"]; *queriesFlag >= 30 && (n < int(*queriesFlag)/3 || agree["sql"] < n*3/4 || spread < n/2 ||
+		exchanges < n) {
+		t.Errorf("of %d queries %v are compared, with %d tables at several servers and %d exchanges", *queriesFlag, agree,
 			spread, exchanges)
 	}
 }
 
 // answer is a loss with its gradients, row by row.
 type answer struct {
-	loss   string
-	grads  [][]string // by parameter
-	spread int        // tables that lie at several servers
+	loss  string
+	grads [][]string // by parameter
 }
 
-// random gives the answer to a query. With draw some of its tables lie at several servers.
-func (s *servers) random(db *relgrad.Server, q *randquery.Query, draw *rand.Rand) (*answer, error) {
-	ctx, c, out := context.Background(), s.called, &answer{}
-	for _, x := range append([]*session{c}, s.others...) {
-		x.must("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
-	}
-	var tables []string
+// tablesOf are the tables of a query's parameters.
+func tablesOf(q *randquery.Query) (tables []string) {
 	for _, p := range q.Params {
 		if name, _, _ := strings.Cut(p, "."); !slices.Contains(tables, name) {
 			tables = append(tables, name)
 		}
+	}
+	return tables
+}
+
+// random makes the tables of a query. With draw some of them lie at several servers.
+func (s *servers) random(q *randquery.Query, draw *rand.Rand) error {
+	c, tables := s.called, tablesOf(q)
+	s.apart = 0
+	for _, x := range append([]*session{c}, s.others...) {
+		x.must("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
 	}
 	for _, text := range q.DB.Script(kernels.Float64) {
 		m := tableText.FindStringSubmatch(text)
 		if m != nil && draw != nil && !slices.Contains(tables, m[1]) && draw.Intn(4) > 0 {
 			if by := keyColumn.FindAllStringSubmatch(m[2], -1); by != nil {
 				s.parted(m[1], m[2], by[draw.Intn(len(by))][1], draw.Intn(3) == 0)
-				out.spread++
+				s.apart++
 				continue
 			}
 		}
@@ -114,16 +132,23 @@ func (s *servers) random(db *relgrad.Server, q *randquery.Query, draw *rand.Rand
 	}
 	for _, v := range q.Views {
 		if _, err := c.run(fmt.Sprintf("CREATE VIEW %s AS %s", v.Name, v.SQL)); err != nil {
-			return nil, err // a partitioned table has no primary key on which columns of a group depend
+			return err // a partitioned table has no primary key on which columns of a group depend
 		}
 	}
+	return nil
+}
+
+// answers asks an engine for the loss and its gradients.
+func (s *servers) answers(db *relgrad.Server, q *randquery.Query, engine string) (*answer, error) {
+	ctx, out := context.Background(), &answer{}
+	db.Mode = engine
 	step := int64(1)
 	loss, err := db.Backward(ctx, q.Loss, q.Params, &step, 0)
 	if err != nil {
 		return nil, err
 	}
 	out.loss = fmt.Sprint(loss)
-	for _, name := range tables {
+	for _, name := range tablesOf(q) {
 		grad, err := db.Gradient(ctx, q.Loss, name, &step, 0)
 		if err != nil {
 			return nil, err

@@ -17,6 +17,7 @@ type servers struct {
 	t      *testing.T
 	called *session
 	others []*session
+	apart  int // tables of a random query that lie at several servers
 }
 
 // session is a session of a superuser on a private server.

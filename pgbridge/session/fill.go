@@ -105,6 +105,12 @@ func (s *rows) makeGrad(ctx context.Context, name string, names, types, key []st
 // VACUUM, which a transaction cannot run, and the planner thinks that they are full.
 const deadBytes = 256 << 10
 
+// EmptyTemp implements catalog.Filler.
+func (s *rows) EmptyTemp(ctx context.Context, name string) error { return s.empty(ctx, name) }
+
+// DropTemp implements catalog.Filler.
+func (s *rows) DropTemp(name string) string { return conn.DropTemp(name) }
+
 // empty deletes the rows of a temporary table. A large one is truncated, unless a running query reads it or a table of
 // the user's refers to it.
 func (s *rows) empty(ctx context.Context, name string) error {

@@ -176,8 +176,8 @@ var notLibpq = map[string]bool{"use_remote_estimate": true, "fdw_startup_cost": 
 	"truncatable": true, "keep_connections": true, "parallel_commit": true, "parallel_abort": true,
 	"password_required": true, "analyze_sampling": true, "client_encoding": true}
 
-// line is the connection to a server.
-func (s *servers) line(ctx context.Context, name string) (*line, error) {
+// how reads how to connect to a server: the row of lineQuery.
+func (s *servers) how(name string) ([]string, error) {
 	rows, err := s.texts(lineQuery + sqltext.Text(name))
 	if err != nil {
 		return nil, bare(err)
@@ -196,25 +196,42 @@ func (s *servers) line(ctx context.Context, name string) (*line, error) {
 		ms, _ := strconv.ParseInt(rows[0][5], 10, 64)
 		s.timeout = time.Duration(ms) * time.Millisecond
 	}
-	by := strings.Join(rows[0][:5], "\x03")
+	return rows[0], nil
+}
+
+// line is the connection to a server that is kept.
+func (s *servers) line(ctx context.Context, name string) (*line, error) {
+	how, err := s.how(name)
+	if err != nil {
+		return nil, err
+	}
+	by := strings.Join(how[:5], "\x03")
 	if l := s.lines[name]; l != nil && !l.Closed() && l.by == by {
 		return l, nil
 	} else if l != nil {
 		l.Close() // what is wrong with it is of no use any more
 	}
+	l, err := s.connect(ctx, name, how)
+	if err == nil {
+		l.by, s.lines[name] = by, l
+	}
+	return l, err
+}
+
+// connect makes a connection to a server.
+func (s *servers) connect(ctx context.Context, name string, how []string) (*line, error) {
 	options := map[string]string{}
-	for _, pair := range append(split(rows[0][0], "\x02"), split(strings.TrimPrefix(rows[0][1], "m"), "\x02")...) {
+	for _, pair := range append(split(how[0], "\x02"), split(strings.TrimPrefix(how[1], "m"), "\x02")...) {
 		key, value, _ := strings.Cut(pair, "\x01")
 		options[key] = value
 	}
-	free := rows[0][3] == "true" || options["password_required"] == "false"
+	free := how[3] == "true" || options["password_required"] == "false"
 	inner, cancel := s.within(ctx)
 	defer cancel()
 	l, err := dial(inner, options, free)
 	if err != nil {
 		return nil, s.at(name, inner, err)
 	}
-	l.by, s.lines[name] = by, l
 	return l, nil
 }
 
@@ -343,14 +360,19 @@ func (s *servers) Send(ctx context.Context, name string, message []byte) ([]byte
 	}
 	inner, cancel := s.within(ctx)
 	defer cancel()
-	reply, err := l.Call(inner, "SELECT relgrad.gen_member($1)", message)
+	return s.sent(inner, name, l, message)
+}
+
+// sent is the reply to a message.
+func (s *servers) sent(ctx context.Context, name string, l *line, message []byte) ([]byte, error) {
+	reply, err := l.Call(ctx, "SELECT relgrad.gen_member($1)", message)
 	switch sqlerr.Code(err) {
 	case sqlerr.UndefinedFunction, "3F000":
 		err = sqlerr.New(sqlerr.UndefinedObject, "relgrad is not installed there, or another version of it").Wrap(err).
 			WithHint("CREATE EXTENSION relgrad in the database that the server's options name.")
 	}
 	if err != nil {
-		return nil, s.at(name, inner, err)
+		return nil, s.at(name, ctx, err)
 	}
 	return reply, nil
 }

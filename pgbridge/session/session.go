@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/pgbridge/conn"
@@ -28,6 +29,16 @@ type Session struct {
 	*marks
 	planned
 }
+
+// What a session can do is asked of it at run time: a method of another form would be a capability lost.
+var _ interface {
+	catalog.Database
+	catalog.Pusher
+	catalog.Filler
+	catalog.Appender
+	catalog.Parted
+	catalog.Marker
+} = (*Session)(nil)
 
 // New makes a session.
 func New(c conn.Conn) *Session {

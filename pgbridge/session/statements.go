@@ -76,8 +76,19 @@ func (s *statements) Native(ctx context.Context, sel *ast.Select, text *ast.Text
 
 // Rows runs a query of generated SQL and returns its columns.
 func (s *statements) Rows(ctx context.Context, sql string) (names []string, data []*column.Column, err error) {
+	return s.rowsOf(ctx, sql, true)
+}
+
+// FromTemp implements catalog.Filler: a query that only reads sees the state of the statement that calls the engine.
+func (s *statements) FromTemp(ctx context.Context, sql string) ([]*column.Column, error) {
+	_, data, err := s.rowsOf(ctx, sql, false)
+	return data, err
+}
+
+func (s *statements) rowsOf(ctx context.Context, sql string, readOnly bool) (names []string, data []*column.Column,
+	err error) {
 	c := collector{what: "the query"}
-	if _, _, err := s.conn.Query(ctx, sql, true, c.add); err != nil {
+	if _, _, err := s.conn.Query(ctx, sql, readOnly, c.add); err != nil {
 		return nil, nil, bare(err)
 	}
 	for i, col := range c.cols {

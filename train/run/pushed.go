@@ -26,10 +26,11 @@ type pushedRun struct {
 	*run
 	st     *train.Statement
 	params []train.StatementParam
-	set    bool         // the temporary tables and the prepared statement exist
-	rows   []*stepTable // temporary tables that the engine fills before each step
-	draws  bool         // a sub-query depends on the step
-	once   []string     // conditions that setUp checks: sub-queries read for the plan give the same rows
+	set    bool            // the temporary tables and the prepared statement exist
+	rows   []*stepTable    // temporary tables that the engine fills before each step
+	draws  bool            // a sub-query depends on the step
+	once   []string        // conditions that setUp checks: sub-queries read for the plan give the same rows
+	apart  *engine.Queries // at other servers; nil: the loss's tables are all here
 }
 
 // stepTable is a temporary table of the rows of one node.
@@ -88,7 +89,13 @@ func (p *pushedRun) statement(ctx context.Context) (err error) {
 	if p.once, err = p.db.Folded(ctx, p.c); err != nil {
 		return err
 	}
-	p.st, err = p.config.Statement(p.c.Res, p.params, sqlgen.Options{Env: &env,
+	res := p.c.Res
+	if p.apart, err = p.db.Queries(ctx, p.c, true); err != nil {
+		return engine.About(err, "loss", 0)
+	} else if p.apart != nil {
+		res = p.apart.Res
+	}
+	p.st, err = p.config.Statement(res, p.params, sqlgen.Options{Env: &env,
 		Typed: p.db.Database.(catalog.Pusher).Captured(), Inexact: p.db.Database.(catalog.Pusher).Inexact(),
 		Holds: p.db.Holding(p.c), Opaque: func(n *ra.Node) (string, error) {
 			if !n.PerStep {
@@ -162,6 +169,14 @@ func (p *pushedRun) drop(ctx context.Context) error {
 	return p.runAll(ctx, p.st.Teardown)
 }
 
+// leave ends what is at other servers.
+func (p *pushedRun) leave(ctx context.Context) error {
+	if p.apart == nil {
+		return nil
+	}
+	return p.apart.Drop(ctx)
+}
+
 func (p *pushedRun) fill(ctx context.Context, t *stepTable, env kernels.Env, create bool) error {
 	data, _, err := bind.Rows(t.node, &env)
 	if err != nil {
@@ -176,7 +191,15 @@ func (p *pushedRun) Step(ctx context.Context, step int64) (float64, error) {
 	if err := p.begin(ctx); err != nil {
 		return 0, err
 	}
-	if err := p.hookAndSetUp(ctx, env); err != nil {
+	if err := p.hooked(ctx, env); err != nil {
+		return 0, err
+	}
+	if p.apart != nil {
+		if err := p.apart.Step(ctx, env); err != nil {
+			return 0, engine.About(err, "loss", 0)
+		}
+	}
+	if err := p.ready(ctx, env); err != nil {
 		return 0, err
 	}
 	var args []string
@@ -211,23 +234,29 @@ func (p *pushedRun) Step(ctx context.Context, step int64) (float64, error) {
 // Update implements train.Model. Step has updated the parameters already.
 func (p *pushedRun) Update(context.Context, int64) error { return nil }
 
-// hookAndSetUp runs before_step, and brings what the step reads up to date.
-func (p *pushedRun) hookAndSetUp(ctx context.Context, env kernels.Env) error {
-	if p.hook != nil {
-		if err := p.db.Draw(env); err != nil {
-			return err
-		}
-		for _, s := range p.hook.stmts {
-			if err := p.run.statement(ctx, s); err != nil {
-				return inContext(err, fmt.Sprintf("before_step of step %d", env.Step))
-			}
-		}
-		if p.db.Moved(p.hook.names, p.hook.settings) { // the prepared statement contains the old definitions
-			return sqlerr.New(sqlerr.FeatureNotSupported,
-				"before_step of step %d has changed a definition or a setting that the loss reads", env.Step).
-				WithHint("The chunk engine follows it: SET relgrad.engine = 'chunk'.")
+// hooked runs before_step.
+func (p *pushedRun) hooked(ctx context.Context, env kernels.Env) error {
+	if p.hook == nil {
+		return nil
+	}
+	if err := p.db.Draw(env); err != nil {
+		return err
+	}
+	for _, s := range p.hook.stmts {
+		if err := p.run.statement(ctx, s); err != nil {
+			return inContext(err, fmt.Sprintf("before_step of step %d", env.Step))
 		}
 	}
+	if p.db.Moved(p.hook.names, p.hook.settings) { // the prepared statement contains the old definitions
+		return sqlerr.New(sqlerr.FeatureNotSupported,
+			"before_step of step %d has changed a definition or a setting that the loss reads", env.Step).
+			WithHint("The chunk engine follows it: SET relgrad.engine = 'chunk'.")
+	}
+	return nil
+}
+
+// ready brings what the step's statement reads up to date.
+func (p *pushedRun) ready(ctx context.Context, env kernels.Env) error {
 	if err := p.setUp(ctx); err != nil {
 		return err
 	}
@@ -258,6 +287,9 @@ func (p *pushedRun) Commit(ctx context.Context, pr train.Progress, rows []train.
 		if pr.Status != train.Running {
 			statements = nil
 			if err := p.drop(ctx); err != nil {
+				return err
+			}
+			if err := p.leave(ctx); err != nil {
 				return err
 			}
 		}

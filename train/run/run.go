@@ -232,6 +232,9 @@ func (r *run) close() {
 	if r.v != nil {
 		r.v.Prog.Close()
 	}
+	if r.pushed != nil && r.pushed.apart != nil {
+		r.pushed.apart.Close()
+	}
 	r.c, r.v = nil, nil
 	if r.back != nil {
 		r.back()
