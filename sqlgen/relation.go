@@ -13,6 +13,7 @@ import (
 // Relation prints, for Postgres, the query of the rows of a relation of a plan that several texts compute together: the
 // values of its columns are those that they have inside of a text, in no order. TempTable describes a table of them.
 func Relation(r ra.Root, o Options) (string, error) {
+	o.unordered = true
 	p := newPrinter(Postgres{}, o, r)
 	ctes, err := p.ctes(r.Node)
 	if err != nil {
@@ -56,6 +57,7 @@ func Inside(t kernels.Type) kernels.Type {
 	return t
 }
 
-
 // Needed tells which columns the texts of relations read.
-func Needed(roots ...ra.Root) map[ra.ColumnID]bool { return newPrinter(Postgres{}, Options{}, roots...).need }
+func Needed(roots ...ra.Root) map[ra.ColumnID]bool {
+	return newPrinter(Postgres{}, Options{}, roots...).need
+}

@@ -31,7 +31,8 @@ type Options struct {
 	// Holds are conditions that raise an error where the plan's assumptions no longer hold. Every text checks them.
 	Holds []string
 	// InFrom prints queries that are read once in FROM instead of WITH, as in long texts.
-	InFrom bool
+	InFrom    bool
+	unordered bool // rows of a root come in no order
 	// Note adds words to a node's comment, such as the rule that made it; nil: none.
 	Note func(n *ra.Node) string
 }
@@ -156,7 +157,9 @@ func newPrinter(d Dialect, o Options, roots ...ra.Root) *printer {
 func (p *printer) live(roots []ra.Root) {
 	for _, r := range roots {
 		p.mark(r.Cols)
-		p.mark(order(r.Node))
+		if !p.o.unordered {
+			p.mark(order(r.Node))
+		}
 	}
 	for i := len(p.nodes) - 1; i >= 0; i-- {
 		n := p.nodes[i]
