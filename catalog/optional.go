@@ -90,6 +90,9 @@ type Parted interface {
 	// Parts tells where the parts of a table lie, none if all of it is here. If they are partitions by the hash of one
 	// column, by is its name, and their remainders are those of their places.
 	Parts(schema, name string) (parts []Part, by string, err error)
+	// Through says why a table of which parts are elsewhere is read through its foreign tables, and what to change; "":
+	// it is not, or it has none.
+	Through(schema, name string) (why, hint string, err error)
 	// Distinct estimates how many values a column of integers has, at all of a table's parts together, from its rows.
 	Distinct(schema, name, column string, rows int64) (float64, error)
 	// Near reports whether a server is on this machine.

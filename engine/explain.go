@@ -178,8 +178,16 @@ func (db *Engine) Analyze(ctx context.Context, loss string, params []string, bat
 	if err != nil {
 		return "", err
 	}
-	p, err := db.Compile(ctx, Request{Loss: loss, Params: params, Draw: true, Batch: rows})
+	p, err := db.Plan(ctx, Request{Loss: loss, Params: params, Draw: true, Batch: rows})
 	if err != nil {
+		return "", err
+	}
+	if sql, _ := db.Pushes(p); sql {
+		if text, err := db.analyzeQueries(ctx, p, step); text != "" || err != nil {
+			return text, About(err, "loss", 0)
+		}
+	}
+	if err := db.Build(ctx, p); err != nil {
 		return "", err
 	}
 	defer p.Prog.Close()
@@ -206,6 +214,14 @@ func fired(count map[string]int) string {
 	return b.String()
 }
 
+// rootName says what root i of a plan is.
+func rootName(i int, r ra.Root) string {
+	if i == 0 {
+		return "the loss"
+	}
+	return "the gradient with respect to " + r.Name
+}
+
 // gradientSQL prints each root of the plan as a statement. Comments tell what computes the gradient and why, which
 // rules have made the plan, what each operator is, and the cost that a server estimates.
 func (db *Engine) gradientSQL(ctx context.Context, c *Compiled) (string, error) {
@@ -221,11 +237,13 @@ func (db *Engine) gradientSQL(ctx context.Context, c *Compiled) (string, error) 
 	if len(made) > 0 {
 		fmt.Fprintf(&b, "-- rules, with how often each fired: %s\n", strings.Join(made, ", "))
 	}
-	for i, r := range c.Res.Plan.Roots {
-		what := "the loss"
-		if i > 0 {
-			what = "the gradient with respect to " + r.Name
+	if sql {
+		if text, err := db.explainQueries(ctx, c); text != "" || err != nil {
+			return b.String() + text, err
 		}
+	}
+	for i, r := range c.Res.Plan.Roots {
+		what := rootName(i, r)
 		text, err := rootSQL(ctx, c.Res.Plan, i, db.Dialect(),
 			sqlgen.Options{Opaque: func(n *ra.Node) (string, error) { return db.Catalogue.print(ctx, n) }})
 		if err != nil {

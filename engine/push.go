@@ -195,8 +195,11 @@ func (db *pusher) push(ctx context.Context, r Request, step *int64, seed int64, 
 	if step != nil {
 		env.Step = *step
 	}
-	if err := db.Draw(env); err != nil || readOnly {
-		return c, env, err
+	if err := db.Draw(env); err != nil {
+		return nil, env, err
+	}
+	if readOnly {
+		return c, env, About(db.guard(c, true), "loss", 0)
 	}
 	return c, env, db.oneStep(ctx, c, env)
 }

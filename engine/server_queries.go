@@ -2,17 +2,22 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/engine/sqlsite"
+	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/encoded"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/optimizer/physical"
 	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlgen"
 )
 
 // Where databases compute a loss of which tables lie at several servers, each computes what its rows give. What is left
@@ -30,19 +35,14 @@ type Queries struct {
 
 // Queries has the servers ready where the tables of a loss lie; nil: all are here. steps: it is for a training run.
 func (db *pusher) Queries(ctx context.Context, c *Compiled, steps bool) (q *Queries, err error) {
-	s, err := db.spreadOf(c)
-	if err == nil {
-		err = db.sweep(ctx)
+	if err := db.guard(c, false); err != nil {
+		return nil, err
 	}
+	if err := db.sweep(ctx); err != nil {
+		return nil, err
+	}
+	s, found, err := db.choose(ctx, c)
 	if s == nil || err != nil {
-		return nil, err
-	}
-	costs, err := db.serverCosts(c, s)
-	if err != nil {
-		return nil, err
-	}
-	found, err := physical.Choose(ctx, c.Res.Plan, s.sites(c.Res.Plan), costs)
-	if err != nil {
 		return nil, err
 	}
 	q = &Queries{leading: db.leads(s), db: db, spread: s}
@@ -77,6 +77,56 @@ func (db *pusher) Queries(ctx context.Context, c *Compiled, steps bool) (q *Quer
 	return q, nil
 }
 
+// choose is the plan of a loss of which tables lie at several servers; nil: all are here.
+func (db *pusher) choose(ctx context.Context, c *Compiled) (*spread, *physical.Choice, error) {
+	s, err := db.spreadOf(c)
+	if s == nil || err != nil {
+		return nil, nil, err
+	}
+	costs, err := db.serverCosts(c, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := physical.Choose(ctx, c.Res.Plan, s.sites(c.Res.Plan), costs)
+	return s, found, err
+}
+
+// explainQueries prints what each server would run for a loss of which tables lie at several; "": all are here.
+func (db *pusher) explainQueries(ctx context.Context, c *Compiled) (string, error) {
+	s, found, err := db.choose(ctx, c)
+	if s == nil || err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	opaque := func(n *ra.Node) (string, error) { return db.Catalogue.print(ctx, n) }
+	for n := range found.Plan.Sites {
+		where := "this server"
+		if n > 0 {
+			where = "server " + s.servers[n-1]
+		}
+		site, err := sqlsite.New(found.Plan, n, nil, db.Database.(sqlsite.Database), sqlsite.Options{Prefix: prefix(0),
+			Parts: s.at(n), Key: tableKey, Steps: true, Snapshot: n > 0,
+			Opaque: func(_ context.Context, n *ra.Node, _ *kernels.Env) (string, error) { return opaque(n) }})
+		if err != nil {
+			return "", err
+		}
+		text, err := site.Explain(ctx, kernels.Env{})
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "-- at %s\n%s", where, text)
+		rest := site.Rest()
+		for i, r := range rest.Roots {
+			text, err := sqlgen.SQL(rest, i, db.Dialect(), sqlgen.Options{Opaque: opaque})
+			if err != nil {
+				return "", err
+			}
+			fmt.Fprintf(&b, "-- %s\n%s;\n", rootName(i, r), strings.TrimRight(text, "\n"))
+		}
+	}
+	return b.String(), nil
+}
+
 // prefix begins the names of a program's temporary tables.
 func prefix(number uint64) string { return fmt.Sprintf("relgrad_site%d_", number) }
 
@@ -93,6 +143,57 @@ func (q *Queries) Step(ctx context.Context, env kernels.Env) error {
 		_, err = q.leading.Do(ctx, text, func(ctx context.Context) error { return q.site.Step(ctx, env) })
 	}
 	return err
+}
+
+// exchanged tells what the last step has moved.
+func (q *Queries) exchanged(ctx context.Context) ([]executor.Exchanged, error) {
+	text, err := encoded.Append(nil, stepOrder{Counts: true}, nil)
+	if err != nil {
+		return nil, err
+	}
+	replies, err := q.leading.Do(ctx, text, func(context.Context) error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	counts := [][]sqlsite.Count{q.site.Counts()}
+	for i, r := range replies[1:] {
+		var c []sqlsite.Count
+		if _, err := encoded.Read(r, &c, nil); err != nil {
+			return nil, err
+		}
+		if len(c) != len(counts[0]) {
+			return nil, sqlerr.Broken("engine", "site %d has counted %d exchanges of %d", i+1, len(c), len(counts[0]))
+		}
+		counts = append(counts, c)
+	}
+	return q.site.Exchanged(counts), nil
+}
+
+// analyzeQueries runs some steps of a loss of which tables lie at several servers, and tells what they move; "": all
+// tables are here.
+func (db *pusher) analyzeQueries(ctx context.Context, c *Compiled, step int64) (string, error) {
+	q, err := db.Queries(ctx, c, true)
+	if q == nil || err != nil {
+		return "", err
+	}
+	begin := time.Now()
+	for i := range int64(analyzeSteps) {
+		if err := q.Step(ctx, kernels.Env{Step: step + i}); err != nil {
+			return "", errors.Join(err, q.Drop(ctx))
+		}
+	}
+	each := time.Since(begin) / analyzeSteps
+	list, err := q.exchanged(ctx)
+	if err != nil {
+		return "", errors.Join(err, q.Drop(ctx))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%sa step of the databases, until what is left can be computed here, takes %v on average of %d\n",
+		q.spread, each, analyzeSteps)
+	for _, x := range list {
+		b.WriteString(x.String() + "\n")
+	}
+	return b.String(), q.Drop(ctx)
 }
 
 // Close ends the sessions at servers. The temporary tables of this session stay until others are made, or Drop.
@@ -158,6 +259,9 @@ func (q *siteQueries) Obey(ctx context.Context, command []byte) ([]byte, error) 
 	var o stepOrder
 	if _, err := encoded.Read(command, &o, nil); err != nil {
 		return nil, err
+	}
+	if o.Counts {
+		return encoded.Append(nil, q.Counts(), nil)
 	}
 	return nil, q.Step(ctx, o.Env)
 }

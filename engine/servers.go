@@ -74,6 +74,57 @@ func (db *compiler) spreadOf(c *Compiled) (*spread, error) {
 	return out, nil
 }
 
+// guard tells which tables at other servers are read through their foreign tables, all rows of them, and why; with
+// relgrad.strict it refuses that. readOnly: those that a database would read there are, too.
+func (db *compiler) guard(c *Compiled, readOnly bool) (err error) {
+	from, ok := db.Database.(catalog.Parted)
+	if !ok {
+		return nil
+	}
+	seen := map[string]bool{}
+	ra.Walk(func(n *ra.Node) {
+		if n.Op != ra.Scan || err != nil || seen[tableKey(n.Table)] ||
+			slices.ContainsFunc(c.Tables, func(t *ra.Table) bool { return same(t, n.Table) }) {
+			return
+		}
+		seen[tableKey(n.Table)] = true
+		var why, hint string
+		if why, hint, err = from.Through(n.Table.Schema, n.Table.Name); err != nil {
+			return
+		}
+		if why == "" && (n.PerStep || readOnly) {
+			why, hint, err = elsewhere(from, n)
+		}
+		if why != "" && err == nil {
+			err = db.through(n.Table, why, hint)
+		}
+	}, c.Res.Plan.Nodes()...)
+	return err
+}
+
+// elsewhere says why a table is read here though its parts at other servers could be read there.
+func elsewhere(from catalog.Parted, n *ra.Node) (why, hint string, err error) {
+	parts, _, err := from.Parts(n.Table.Schema, n.Table.Name)
+	switch {
+	case err != nil || !slices.ContainsFunc(parts, func(p catalog.Part) bool { return p.Server != "" }):
+		return "", "", err
+	case n.PerStep:
+		return "before_step may change it", "SET relgrad.engine = chunk, which knows the tables that a before_step changes.",
+			nil
+	}
+	return "gradient() writes nothing, not even temporary tables", "SET relgrad.engine = chunk, or call backward().", nil
+}
+
+// through says that a table is read through its foreign tables, or refuses it.
+func (db *compiler) through(t *ra.Table, why, hint string) error {
+	text := fmt.Sprintf("table \"%s\" is read through its foreign tables: %s", t.Name, why)
+	if strict, _ := db.Setting("relgrad.strict"); strict == "on" {
+		return sqlerr.New(sqlerr.ObjectNotPrereqState, "%s", text).WithDetail("relgrad.strict is on.").WithHint("%s", hint)
+	}
+	db.Notify("NOTICE", text)
+	return nil
+}
+
 // same reports whether two descriptions are of one table.
 func same(a, b *ra.Table) bool { return a.Schema == b.Schema && a.Name == b.Name }
 

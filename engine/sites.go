@@ -81,6 +81,9 @@ func (db *session) reader(ctx context.Context) func(t *ra.Table, col int) *colum
 
 // compiled builds the program of a plan, at several sites where the session has them, or its tables are.
 func (db *compiler) compiled(ctx context.Context, c *Compiled, o executor.Options) (*executor.Program, error) {
+	if err := db.guard(c, false); err != nil {
+		return nil, err
+	}
 	if s, err := db.spreadOf(c); err != nil {
 		return nil, err
 	} else if s != nil {

@@ -169,15 +169,23 @@ func (x present) Stays(n *physical.Node) (rows int64) {
 func (p *Program) explainExchanges(b *strings.Builder) error {
 	list, err := p.Exchanges()
 	for _, x := range list {
-		fmt.Fprintf(b, "%v of %s: %d rows, %s", x.Node.Op, strings.Join(x.Columns, ", "), x.Rows,
-			values.Size(float64(x.Predicted)))
-		if x.Once {
-			b.WriteString(" once")
-		}
-		if x.Moved > 0 {
-			fmt.Fprintf(b, "; moved %s", values.Size(float64(x.Moved)))
-		}
-		b.WriteString("\n")
+		b.WriteString(x.String() + "\n")
 	}
 	return err
+}
+
+// String says on one line what an exchange moves.
+func (x Exchanged) String() string {
+	s := fmt.Sprintf("%v of %s: %d rows, %s", x.Node.Op, strings.Join(x.Columns, ", "), x.Rows,
+		values.Size(float64(x.Predicted)))
+	if x.Once {
+		s += " once"
+	}
+	if x.Moved > 0 {
+		s += "; moved " + values.Size(float64(x.Moved))
+	}
+	if x.Moved > 0 && x.Moved != x.Predicted {
+		s += fmt.Sprintf(", %d bytes of %d that were foretold", x.Moved, x.Predicted)
+	}
+	return s
 }

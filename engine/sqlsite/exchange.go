@@ -26,7 +26,15 @@ type exchange struct {
 	needs  string         // table of the keys that sites need, with the sites
 	arrive string         // table of what comes
 
-	Rows, Bytes int64 // that have come from other sites in the last step that moved some
+	count Count // of the last step that ran it
+}
+
+// Count is what an exchange has moved at a site.
+type Count struct {
+	Sent  int64 // rows that the relation has there, before it is known which go where
+	Stays int64 // rows that have gone from the site to itself
+	Came  int64 // rows that have come from others
+	Bytes int64 // of their numbers
 }
 
 // exchange prepares an exchange: what it brings is a table.
@@ -137,7 +145,7 @@ func (s *Site) ask(ctx context.Context, x *exchange, env *kernels.Env) error {
 		}
 		keys := own
 		if to != s.number {
-			if keys, err = s.hear(in, to, x.asked); err != nil {
+			if keys, err = hear(in, to, x.asked); err != nil {
 				return err
 			}
 		}
@@ -175,6 +183,10 @@ func (s *Site) say(ctx context.Context, x *exchange, env *kernels.Env) error {
 			}
 		}
 	}
+	x.count = Count{}
+	if x.rows != nil {
+		x.count.Sent = int64(height(data))
+	}
 	in, err := s.turns.Turn(ctx, x.turn+1, out)
 	if err != nil || x.arrive == "" {
 		return err
@@ -185,7 +197,6 @@ func (s *Site) say(ctx context.Context, x *exchange, env *kernels.Env) error {
 // arrives fills the table of what an exchange brings.
 func (s *Site) arrives(ctx context.Context, x *exchange, own []*column.Column, rows [][]int32, in [][]byte) error {
 	all, sites := columns(x.types), columns([]kernels.Type{{Kind: kernels.Int}})
-	x.Rows, x.Bytes = 0, 0
 	for _, from := range x.Sources(s.number) {
 		if !x.Comes(from, s.number) {
 			continue
@@ -194,14 +205,14 @@ func (s *Site) arrives(ctx context.Context, x *exchange, own []*column.Column, r
 		switch {
 		case from != s.number:
 			var err error
-			if came, err = s.hear(in, from, x.types); err != nil {
+			if came, err = hear(in, from, x.types); err != nil {
 				return err
 			}
 			n = height(came)
-			x.Rows += int64(n)
+			x.count.Came += int64(n)
 			for i, c := range came[:len(x.types)] {
 				if x.Moved[i] {
-					x.Bytes += int64(n * c.Size() * c.Kind().Bytes())
+					x.count.Bytes += int64(len(c.Bytes()))
 				}
 			}
 		case rows != nil:
@@ -210,8 +221,10 @@ func (s *Site) arrives(ctx context.Context, x *exchange, own []*column.Column, r
 				came = append(came, column.Gather(c, rows[from]))
 			}
 			n = len(rows[from])
+			x.count.Stays = int64(n)
 		default:
 			n = height(own)
+			x.count.Stays = int64(n)
 		}
 		extend(all, came)
 		extend(sites, []*column.Column{repeated(from, n)})
@@ -318,7 +331,7 @@ func pack(data []*column.Column, rows []int32, n int) []byte {
 }
 
 // hear reads what a site sends.
-func (s *Site) hear(in [][]byte, from int, types []kernels.Type) (out []*column.Column, err error) {
+func hear(in [][]byte, from int, types []kernels.Type) (out []*column.Column, err error) {
 	broken := func() error { return sqlerr.Broken(room, "site %d sends nothing where rows are awaited", from) }
 	if from >= len(in) {
 		return nil, broken()

@@ -95,7 +95,7 @@ func (s *Site) share() {
 		}
 	}
 	for _, n := range slices.Backward(nodes) { // readers first
-		if s.shared(n, by[n]) && s.worth(n, needs) {
+		if s.shared(n, by[n]) && worth(n, needs) {
 			k := &keep{query: query{roots: []*ra.Node{n}, varies: s.varies(n)}}
 			for _, c := range n.Cols {
 				if needs[c.ID] {
@@ -154,7 +154,7 @@ func (s *Site) varies(n *ra.Node) bool {
 
 // worth reports whether a table is better than computing a relation again. It is not where it would only copy chunks or
 // some columns of a table.
-func (s *Site) worth(n *ra.Node, needs map[ra.ColumnID]bool) bool {
+func worth(n *ra.Node, needs map[ra.ColumnID]bool) bool {
 	switch n.Op {
 	case ra.Opaque, ra.Aggregate, ra.Add, ra.Scan:
 		return true
@@ -246,6 +246,10 @@ func (s *Site) text(ctx context.Context, q *query, env *kernels.Env) (string, er
 	if err := s.need(ctx, q, env); err != nil {
 		return "", err
 	}
+	return s.print(ctx, q, env)
+}
+
+func (s *Site) print(ctx context.Context, q *query, env *kernels.Env) (string, error) {
 	o := sqlgen.Options{Env: env, Typed: s.db.Captured(), Inexact: s.db.Inexact()}
 	if s.o.Opaque != nil {
 		o.Opaque = func(n *ra.Node) (string, error) { return s.o.Opaque(ctx, n, env) }

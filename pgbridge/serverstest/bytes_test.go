@@ -2,6 +2,7 @@ package serverstest
 
 import (
 	"context"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -60,4 +61,19 @@ func (s *servers) bytes(t *testing.T) {
 	if err != nil || !strings.Contains(text, "; moved ") || !strings.Contains(text, "site 0 holds ") {
 		t.Errorf("%v\n%s", err, text)
 	}
+	db.Mode = "sql"
+	text, err = db.Analyze(ctx, "public.loss", []string{"public.l1"}, "", 0)
+	lines := exchangeLine.FindAllStringSubmatch(text, -1)
+	if err != nil || len(lines) < 4 || strings.Contains(text, "foretold") || !strings.Contains(text, "BCAST of ") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	for _, m := range lines {
+		if m[1] != "0 rows" && m[2] != m[3] {
+			t.Errorf("by SQL, %s are %s, and %s are moved:\n%s", m[1], m[2], m[3], text)
+		}
+	}
 }
+
+// exchangeLine is what Analyze says of an exchange: rows, bytes that they have, bytes that were moved.
+var exchangeLine = regexp.MustCompile(
+	`(?m)^[A-Za-z]+ of .*: (\d+ rows), ([\d.]+ \w+)(?: once)?(?:; moved ([\d.]+ \w+))?$`)

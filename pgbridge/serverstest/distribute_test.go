@@ -49,6 +49,10 @@ func (s *servers) distributed(t *testing.T) {
 	s.others[2].must("DROP EXTENSION relgrad")
 	c.must("DISCARD TEMP; SET relgrad.engine = sql")
 	if _, err := c.run("CALL train('loss', 'w', lr => 0.05, epochs => 2)"); err == nil ||
+		!strings.Contains(err.Error(), `server "s3": relgrad is not installed there, or another version of it`) {
+		t.Errorf("a server without relgrad has rows: %v", err)
+	}
+	if _, err := c.run("CALL train('SELECT sum(sqnorm(v)) AS loss FROM w', 'w', lr => 0.05, epochs => 2)"); err == nil ||
 		!strings.Contains(err.Error(), `server "s3": parameters lie there, and relgrad is not installed`) {
 		t.Errorf("a server without relgrad has parameters: %v", err)
 	}

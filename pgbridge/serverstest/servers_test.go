@@ -46,8 +46,9 @@ func TestServers(t *testing.T) {
 		name string
 		run  func(s *servers, t *testing.T)
 	}{{"places", (*servers).places}, {"distribute", (*servers).distributed}, {"models", (*servers).models},
-		{"bytes", (*servers).bytes}, {"transactions", (*servers).transactions},
-		{"torn", (*servers).torn}, {"scripts", (*servers).scripts}, {"random", (*servers).randomQueries},
+		{"texts", (*servers).texts}, {"bytes", (*servers).bytes}, {"transactions", (*servers).transactions},
+		{"strict", (*servers).strict}, {"torn", (*servers).torn},
+		{"scripts", (*servers).scripts}, {"random", (*servers).randomQueries},
 		{"limits", (*servers).limits}, {"failures", (*servers).failures},
 		{"kills", (*servers).kills}} { // the last: it ends all sessions
 		t.Run(x.name, func(t *testing.T) { x.run(s.of(t), t) })

@@ -35,6 +35,8 @@ type partition struct {
 	parts []catalog.Part
 	by    string // see catalog.Parted
 	here  bool   // it is read through its foreign tables all the same
+	why   string // of that, or of no parts being known; "": all of it is here
+	hint  string
 }
 
 // line is a connection to a server, for one role: another one has other rights there.
@@ -106,12 +108,17 @@ func (s *servers) of(r *relation) (*partition, error) {
 		return nil, bare(err)
 	}
 	out := &partition{}
+	far := func(row []string) bool { return row[0] != "" }
+	if i := slices.IndexFunc(rows, func(row []string) bool { return row[3] != "" }); i >= 0 {
+		if slices.ContainsFunc(rows, far) {
+			out.why, out.hint = through(rows[i][3])
+		}
+		s.parts[r.oid] = out
+		return out, nil
+	}
 	byRemainder, hashed := make([]catalog.Part, len(rows)), true
 	for _, row := range rows {
 		part := catalog.Part{Server: row[0], Schema: row[1], Name: row[2]}
-		if row[3] != "" {
-			return &partition{}, nil
-		}
 		out.parts, out.by = append(out.parts, part), row[5]
 		modulus, remainder := 0, 0
 		_, err := fmt.Sscanf(row[4], "FOR VALUES WITH (modulus %d, remainder %d)", &modulus, &remainder)
@@ -126,6 +133,31 @@ func (s *servers) of(r *relation) (*partition, error) {
 	}
 	s.parts[r.oid] = out
 	return s.seen(out)
+}
+
+// through says why a table is read through its foreign tables, by a reason of partsQuery.
+func through(reason string) (why, hint string) {
+	switch reason {
+	case "row-level security":
+		return "it has row-level security here", "Policies of the tables at the servers hold there."
+	case "column_name":
+		return "a column has another name at the server (column_name)",
+			"Give the columns there the names that they have here."
+	}
+	return "", "" // tables of another wrapper are at no server of ours
+}
+
+// Through implements catalog.Parted.
+func (s *servers) Through(schema, name string) (why, hint string, err error) {
+	r := s.names.find(nil, schema, name)
+	if err := s.failed(); err != nil || r == nil {
+		return "", "", err
+	}
+	p, err := s.of(r)
+	if err != nil {
+		return "", "", err
+	}
+	return p.why, p.hint, nil
 }
 
 // changedQuery lists the servers of which this transaction has changed a foreign table: until its end it holds the lock
@@ -149,7 +181,8 @@ func (s *servers) seen(p *partition) (*partition, error) {
 	}
 	for _, row := range rows {
 		if slices.ContainsFunc(p.parts, func(p catalog.Part) bool { return p.Server == row[0] }) {
-			return &partition{p.parts, p.by, true}, nil
+			return &partition{p.parts, p.by, true, "this transaction has changed rows at server \"" + row[0] + "\"",
+				"Commit before."}, nil
 		}
 	}
 	return p, nil

@@ -20,6 +20,7 @@ static int rg_memory = 0;
 static int rg_sites = 1;
 static int rg_server_timeout = 60000;
 static char *rg_server_limits = NULL;
+static bool rg_strict = false;
 static int rg_max_threads = 0;
 static int rg_max_memory = 0;
 static int rg_max_spill = -1;
@@ -76,6 +77,8 @@ rg_define_settings(void)
 	DefineCustomStringVariable("relgrad.server_limits", "What other servers and the network to them are taken to do.",
 							   "JSON, as relgrad explain --limits reads it. Plans of losses that read their tables are made "
 							   "for it.", &rg_server_limits, "", PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("relgrad.strict", "Refuses losses of which a table at other servers would be read here.",
+							 "off: a notice says which, and why.", &rg_strict, false, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("relgrad.max_threads", "Threads of the engine that a session may take.",
 							"0: no limit. Superusers set it.", &rg_max_threads, 0, 0, 1024, PGC_SUSET, 0, NULL,
 							NULL, NULL);
