@@ -32,7 +32,6 @@ func (s *servers) limits(t *testing.T) {
 		c.must("DROP TABLE IF EXISTS new_%s; CREATE TABLE new_%[1]s AS %[2]s", engine, rows)
 	}
 	c.must("SET relgrad.server_timeout = '10s'")
-	undisturbed("chunk")
 	same := func(t *testing.T, engine string) {
 		t.Helper()
 		if n := c.differ(rows, "TABLE new_"+engine); n != "0" {
@@ -65,33 +64,36 @@ func (s *servers) limits(t *testing.T) {
 		o.must("ALTER SYSTEM %s default_transaction_read_only%s", how, map[string]string{"SET": " = on"}[how])
 		o.must("SELECT pg_reload_conf()")
 	}
-	t.Run("a server that only reads", func(t *testing.T) {
-		c.must("%s", again)
-		err := amid(t, "chunk", func() { readOnly("SET") })
-		readOnly("RESET")
-		if err != nil {
-			t.Errorf("nothing is written there: %v", err)
-		}
-		same(t, "chunk")
-	})
-	t.Run("a slow server", func(t *testing.T) {
-		c.must("%s", again)
-		err := amid(t, "chunk", func() {
-			for range 3 {
-				all := o.processes()
-				for _, signal := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
-					for _, pid := range all {
-						syscall.Kill(pid, signal)
-					}
-					time.Sleep(500 * time.Millisecond)
-				}
+	for _, engine := range []string{"chunk", "sql"} {
+		undisturbed(engine)
+		t.Run(engine+", a server that only reads", func(t *testing.T) {
+			c.must("%s", again)
+			err := amid(t, engine, func() { readOnly("SET") })
+			readOnly("RESET")
+			if err != nil {
+				t.Errorf("nothing is written there: %v", err)
 			}
+			same(t, engine)
 		})
-		if err != nil {
-			t.Error(err)
-		}
-		same(t, "chunk")
-	})
+		t.Run(engine+", a slow server", func(t *testing.T) {
+			c.must("%s", again)
+			err := amid(t, engine, func() {
+				for range 3 {
+					all := o.processes()
+					for _, signal := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
+						for _, pid := range all {
+							syscall.Kill(pid, signal)
+						}
+						time.Sleep(500 * time.Millisecond)
+					}
+				}
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			same(t, engine)
+		})
+	}
 	c.must("%s; SELECT distribute('w', 'u')", again)
 	for _, engine := range []string{"chunk", "sql"} {
 		undisturbed(engine)

@@ -344,7 +344,7 @@ func (s *servers) at(name string, ctx context.Context, err error) error {
 	var e *sqlerr.Error
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errLate):
-		return sqlerr.New("08006", "server \"%s\" does not answer for %v", name, s.timeout).Wrap(err).
+		return sqlerr.New("08006", "server \"%s\" does not answer for %v", name, s.timeout).Wrap(errLate).
 			WithHint("relgrad.server_timeout is how long it may take.")
 	case cause != nil:
 		return cause

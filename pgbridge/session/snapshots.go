@@ -42,7 +42,7 @@ func (s *servers) OpenLine(ctx context.Context, name string) (catalog.Line, erro
 	}
 	inner, cancel := s.within(ctx)
 	defer cancel()
-	for _, sql := range []string{"BEGIN ISOLATION LEVEL REPEATABLE READ", as[0][0],
+	for _, sql := range []string{"BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE", as[0][0],
 		"SELECT pg_catalog.set_config('idle_in_transaction_session_timeout', '0', true), " +
 			"pg_catalog.set_config('statement_timeout', '0', true), pg_catalog.set_config('jit', 'off', true)"} {
 		if err := l.Script(inner, sql); err != nil {
@@ -85,16 +85,30 @@ func (o *snapshot) Send(ctx context.Context, message []byte) (reply []byte, err 
 	}
 }
 
-// lives reports whether the server answers by the connection that is kept.
+// lives reports whether the server answers by the connection that is kept. One that does not is given up.
 func (o *snapshot) lives(ctx context.Context) bool {
 	l := o.lines[o.name]
 	if l == nil || l.Closed() {
 		return false
 	}
 	inner, cancel := o.within(ctx)
-	defer cancel()
-	_, err := textsOf(inner, l, "SELECT 1")
-	return err == nil
+	answered := make(chan bool, 1)
+	go func() {
+		_, err := textsOf(inner, l, "SELECT 1")
+		answered <- err == nil
+		if err != nil {
+			cancel()
+			l.Close()
+		}
+	}()
+	select {
+	case yes := <-answered:
+		cancel()
+		return yes
+	case <-inner.Done(): // until the connection knows that takes longer
+		delete(o.lines, o.name)
+		return false
+	}
 }
 
 // Close implements catalog.Line: the transaction ends, and with it its tables.

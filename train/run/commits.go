@@ -179,14 +179,15 @@ func (r *run) validateStored(ctx context.Context) (float64, error) {
 }
 
 // redefined returns a table of the loss whose definition has changed since planning (it may have lost its key), or nil.
-// A SELECT locks each table first, so that no session redefines it during this transaction.
+// Each table is locked first, so that no session redefines it during this transaction: EXPLAIN does so and asks for the
+// right to read it, but opens nothing, such as a transaction at another server.
 func (r *commits) redefined(ctx context.Context) (*ra.Table, error) {
 	for _, t := range r.c.Read {
 		if r.c.PerStep[engine.Object{Schema: t.Schema, Table: t.Name}] { // before_step may do that; see hookAndSetUp
 			continue
 		}
-		if _, err := r.db.RunSQL(ctx, "SELECT FROM "+r.db.Dialect().
-			Table(t)+" LIMIT 0"); sqlerr.Code(err) == sqlerr.UndefinedTable {
+		if _, err := r.db.RunSQL(ctx, "EXPLAIN SELECT FROM "+r.db.Dialect().
+			Table(t)); sqlerr.Code(err) == sqlerr.UndefinedTable {
 			return t, nil
 		} else if err != nil {
 			return nil, err
