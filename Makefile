@@ -24,11 +24,12 @@ demo: build ## train a graph network and a factorisation from their SQL scripts 
 
 # Of the planted faults every sixteenth; make faults plants all of them.
 test: export RELGRAD_FAULTS ?= 16
-# A garbage collector that waits longer halves the work of compiling and of many small queries.
+# A garbage collector that waits longer halves the work of compiling and of many small queries. Binaries of tests need no
+# tables for debuggers, and all packages have been vetted.
 test: export GOGC = 300
 test: build pg-setup ## all tests that this machine can run, every sixteenth planted fault
 	go vet ./...
-	go test -json -timeout 25m ./... | $(REPORT)
+	go test -json -vet=off -ldflags=-w -timeout 25m ./... | $(REPORT)
 
 faults: build pg-setup ## plant every fault into the code and see it caught (about 35 minutes)
 	go test -v -timeout 3h ./internal/faults

@@ -11,17 +11,22 @@ import (
 )
 
 // Relation prints, for Postgres, the query of the rows of a relation of a plan that several texts compute together: the
-// values of its columns are those that they have inside of a text, in no order. TempTable describes a table of them.
-func Relation(r ra.Root, o Options) (string, error) {
-	o.unordered = true
+// values of its columns are those that they have inside of a text. TempTable describes a table of them. ordered: rows
+// come in the order of what identifies them, wherever they lie, so that sums of them are the same each time.
+func Relation(r ra.Root, ordered bool, o Options) (string, error) {
+	o.unordered = !ordered
 	p := newPrinter(Postgres{}, o, r)
 	ctes, err := p.ctes(r.Node)
 	if err != nil {
 		return "", err
 	}
-	return "WITH\n" + strings.Join(ctes, ",\n") + "\n" + selectList(lists.Map(r.Cols, func(id ra.ColumnID) string {
+	text := "WITH\n" + strings.Join(ctes, ",\n") + "\n" + selectList(lists.Map(r.Cols, func(id ra.ColumnID) string {
 		return p.ref(id)
-	})) + "\nFROM " + p.names[r.Node] + whereLine(o.Holds) + "\n", nil
+	})) + "\nFROM " + p.names[r.Node] + whereLine(o.Holds) + "\n"
+	if by := order(r.Node); ordered && len(by) > 0 {
+		text += list("ORDER BY ", lists.Map(by, colName), ", ") + "\n"
+	}
+	return text, nil
 }
 
 // TempTable describes a temporary table that holds rows of a Relation, whose columns are c1, c2, … in the order of ids.

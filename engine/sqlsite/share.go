@@ -257,5 +257,6 @@ func (s *Site) print(ctx context.Context, q *query, env *kernels.Env) (string, e
 	if !s.o.Snapshot {
 		o.Holds = s.holds
 	}
-	return sqlgen.Relation(ra.Root{Node: s.cutter(q).node(q.roots[0]), Cols: q.cols}, o)
+	// a step that fails leaves other places in the files of parameters
+	return sqlgen.Relation(ra.Root{Node: s.cutter(q).node(q.roots[0]), Cols: q.cols}, !s.o.Snapshot && q.varies, o)
 }

@@ -16,7 +16,8 @@ scan1 AS (
   FROM public.w
 )
 SELECT c5, c6
-FROM scan1;
+FROM scan1
+ORDER BY c5;
 -- exchange 1 fills relgrad_site0_1
 -- kept in relgrad_site0_7
 WITH
@@ -145,7 +146,8 @@ join8 AS (
   JOIN scan7 ON TRUE
 )
 SELECT c59, c60
-FROM join8;
+FROM join8
+ORDER BY c59;
 -- exchange 5 fills relgrad_site0_3
 -- the loss
 WITH

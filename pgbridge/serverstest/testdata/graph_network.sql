@@ -35,7 +35,8 @@ scan1 AS (
   FROM public.l1
 )
 SELECT c9, c10
-FROM scan1;
+FROM scan1
+ORDER BY c9;
 -- kept in relgrad_site0_16
 WITH
 -- Scan
@@ -82,21 +83,23 @@ aggregate4 AS (
 ),
 -- Scan
 scan5 AS (
-  SELECT c2 AS c2, c3 AS c3, c4 AS c4
+  SELECT c1 AS c1, c2 AS c2, c3 AS c3, c4 AS c4
   FROM pg_temp.relgrad_site0_1
 ),
--- Join (c118 dst, c119 sum, c120 id, c414 weight)
+-- Join (c118 dst, c119 sum, c120 id, c121 rowid, c414 weight)
 join6 AS (
   SELECT
     scan5.c3 AS c118,
     relgrad.chunk_mul(scan5.c4, aggregate4.c117) AS c119,
     aggregate4.c116 AS c120,
+    scan5.c1 AS c121,
     scan5.c4 AS c414
   FROM aggregate4
   JOIN scan5 ON aggregate4.c116 = scan5.c2
 )
 SELECT c118, c119, c120, c414
-FROM join6;
+FROM join6
+ORDER BY c121;
 -- exchange 3, SHUF, in each step
 WITH
 -- Scan
@@ -111,7 +114,8 @@ aggregate2 AS (
   GROUP BY c118
 )
 SELECT c436, c437
-FROM aggregate2;
+FROM aggregate2
+ORDER BY c436;
 -- exchange 3 fills relgrad_site0_2
 -- kept in relgrad_site0_14
 WITH
@@ -127,12 +131,13 @@ aggregate2 AS (
   GROUP BY c436
 )
 SELECT c16, c17
-FROM aggregate2;
+FROM aggregate2
+ORDER BY c16;
 -- kept in relgrad_site0_13
 WITH
 -- Scan
 scan1 AS (
-  SELECT c2 AS c2, c3 AS c3, c4 AS c4
+  SELECT c1 AS c1, c2 AS c2, c3 AS c3, c4 AS c4
   FROM pg_temp.relgrad_site0_1
 ),
 -- Scan
@@ -146,14 +151,20 @@ select3 AS (
   FROM scan2
   OFFSET 0
 ),
--- Join (c20 dst, c21 sum, c23 id, c399 weight)
+-- Join (c20 dst, c21 sum, c22 rowid, c23 id, c399 weight)
 join4 AS (
-  SELECT scan1.c3 AS c20, relgrad.chunk_mul(scan1.c4, select3.c19) AS c21, select3.c18 AS c23, scan1.c4 AS c399
+  SELECT
+    scan1.c3 AS c20,
+    relgrad.chunk_mul(scan1.c4, select3.c19) AS c21,
+    scan1.c1 AS c22,
+    select3.c18 AS c23,
+    scan1.c4 AS c399
   FROM scan1
   JOIN select3 ON select3.c18 = scan1.c2
 )
 SELECT c20, c21, c23, c399
-FROM join4;
+FROM join4
+ORDER BY c22;
 -- exchange 4, BCAST, in each step
 WITH
 -- Scan
@@ -168,7 +179,8 @@ aggregate2 AS (
   GROUP BY c20
 )
 SELECT c438, c439
-FROM aggregate2;
+FROM aggregate2
+ORDER BY c438;
 -- exchange 4 fills relgrad_site0_3
 -- kept in relgrad_site0_12
 WITH
@@ -223,7 +235,8 @@ join4 AS (
   JOIN scan3 ON TRUE
 )
 SELECT c146, c148, c150
-FROM join4;
+FROM join4
+ORDER BY c146, c148;
 -- kept in relgrad_site0_10
 WITH
 -- Scan
@@ -349,7 +362,8 @@ join14 AS (
   JOIN scan13 ON aggregate12.c281 = scan13.c16
 )
 SELECT c283, c284
-FROM join14;
+FROM join14
+ORDER BY c283;
 -- exchange 8 fills relgrad_site0_5
 -- exchange 9, Gather, in each step
 WITH
@@ -404,7 +418,8 @@ aggregate9 AS (
   GROUP BY c300
 )
 SELECT c440, c441
-FROM aggregate9;
+FROM aggregate9
+ORDER BY c440;
 -- exchange 9 fills relgrad_site0_6
 -- the loss
 WITH

@@ -14,7 +14,8 @@ scan1 AS (
   FROM public.w
 )
 SELECT c4, c5
-FROM scan1;
+FROM scan1
+ORDER BY c4;
 -- exchange 2, BCAST, in each step
 WITH
 -- Scan
@@ -109,7 +110,8 @@ aggregate6 AS (
   GROUP BY c45
 )
 SELECT c66, c67
-FROM aggregate6;
+FROM aggregate6
+ORDER BY c66;
 -- exchange 4 fills relgrad_site0_2
 -- the loss
 WITH

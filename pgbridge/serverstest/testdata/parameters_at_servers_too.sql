@@ -17,7 +17,8 @@ scan1 AS (
   FROM public.w
 )
 SELECT c5, c6
-FROM scan1;
+FROM scan1
+ORDER BY c5;
 -- exchange 1 fills relgrad_site0_1
 -- exchange 2, BCAST, in the first step
 WITH
@@ -138,7 +139,8 @@ join8 AS (
   JOIN scan7 ON TRUE
 )
 SELECT c59, c60
-FROM join8;
+FROM join8
+ORDER BY c59;
 -- exchange 5 fills relgrad_site0_4
 -- the loss
 WITH
