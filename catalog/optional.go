@@ -87,9 +87,8 @@ type Presenter interface {
 
 // Parted is a database in which rows of a table may lie at other servers.
 type Parted interface {
-	// Parts tells where the parts of a table lie, none if all of it is here. If they are partitions by the hash of one
-	// column, by is its name, and their remainders are those of their places.
-	Parts(schema, name string) (parts []Part, by string, err error)
+	// Parts tells where the parts of a table lie; none: all of it is here.
+	Parts(schema, name string) (Parts, error)
 	// Through says why a table of which parts are elsewhere is read through its foreign tables, and what to change; "":
 	// it is not, or it has none.
 	Through(schema, name string) (why, hint string, err error)
@@ -125,6 +124,15 @@ type Marker interface {
 	Mark(ctx context.Context, servers []string, run, step int64) error
 	// Marked reads it; not ok: there is none.
 	Marked(ctx context.Context, server string, run int64) (step int64, ok bool, err error)
+}
+
+// Parts are those of a table.
+type Parts struct {
+	List []Part
+	// By is the column of integers by whose hash rows are spread; "": by nothing that is known. Parts are then in the
+	// order of the remainders of partitions, or of Citus's ranges of the hash.
+	By    string
+	Citus bool
 }
 
 // Part is a table that holds some rows of another one.

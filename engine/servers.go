@@ -29,7 +29,7 @@ const maxServers = 63
 // spread are the tables of a plan of which parts lie at other servers.
 type spread struct {
 	parts   map[string][]catalog.Part // by table
-	by      map[string]string         // by table: the column by whose hash it is partitioned
+	by      map[string]catalog.Parts  // by table: how rows are spread over them
 	servers []string                  // by site, behind the first, which is this session's
 }
 
@@ -39,7 +39,7 @@ func (db *compiler) spreadOf(c *Compiled) (*spread, error) {
 	if !ok {
 		return nil, nil
 	}
-	out, known := &spread{parts: map[string][]catalog.Part{}, by: map[string]string{}}, map[string]bool{}
+	out, known := &spread{parts: map[string][]catalog.Part{}, by: map[string]catalog.Parts{}}, map[string]bool{}
 	var failed error
 	ra.Walk(func(n *ra.Node) {
 		// rows of parameters are in this session's memory, wherever they are stored
@@ -52,16 +52,16 @@ func (db *compiler) spreadOf(c *Compiled) (*spread, error) {
 		if n.PerStep || len(n.Table.Key) == 0 {
 			return
 		}
-		parts, by, err := from.Parts(n.Table.Schema, n.Table.Name)
-		if failed = err; len(parts) == 0 {
+		parts, err := from.Parts(n.Table.Schema, n.Table.Name)
+		if failed = err; len(parts.List) == 0 {
 			return
 		}
-		for _, p := range parts {
+		for _, p := range parts.List {
 			if p.Server != "" {
 				known[p.Server] = true
 			}
 		}
-		out.parts[tableKey(n.Table)], out.by[tableKey(n.Table)] = parts, by
+		out.parts[tableKey(n.Table)], out.by[tableKey(n.Table)] = parts.List, parts
 	}, c.Res.Plan.Nodes()...)
 	if failed != nil || len(known) == 0 {
 		return nil, failed
@@ -104,9 +104,9 @@ func (db *compiler) guard(c *Compiled, readOnly bool) (err error) {
 
 // elsewhere says why a table is read here though its parts at other servers could be read there.
 func elsewhere(from catalog.Parted, n *ra.Node) (why, hint string, err error) {
-	parts, _, err := from.Parts(n.Table.Schema, n.Table.Name)
+	parts, err := from.Parts(n.Table.Schema, n.Table.Name)
 	switch {
-	case err != nil || !slices.ContainsFunc(parts, func(p catalog.Part) bool { return p.Server != "" }):
+	case err != nil || !slices.ContainsFunc(parts.List, func(p catalog.Part) bool { return p.Server != "" }):
 		return "", "", err
 	case n.PerStep:
 		return "before_step may change it", "SET relgrad.engine = chunk, which knows the tables that a before_step changes.",
@@ -156,14 +156,16 @@ func (s *spread) sites(p *ra.Plan) physical.Sites {
 // hashed tells by which column of a Scan's table its partitions are, and their sites.
 func (s *spread) hashed(n *ra.Node) (col int, fn physical.Function, ok bool) {
 	by := s.by[tableKey(n.Table)]
-	if by == "" {
+	if by.By == "" {
 		return 0, fn, false
 	}
-	fn.Kind = physical.Partitions
+	if fn.Kind = physical.Partitions; by.Citus {
+		fn.Kind = physical.Shards
+	}
 	for _, p := range s.parts[tableKey(n.Table)] {
 		fn.At = append(fn.At, int32(slices.Index(s.servers, p.Server)+1)) // of this server: 0
 	}
-	return n.Table.Column(by), fn, true
+	return n.Table.Column(by.By), fn, true
 }
 
 // Servers are the limits for which plans of several servers are made: a network of 10 Gbit/s at the server that is

@@ -19,7 +19,7 @@ func init() {
 		{"two pointers to one value are two values", "internal/encoded/encoded.go",
 			"	w.at[v.Interface()] = uint64(len(w.at))\n", "", "./internal/encoded"},
 		{"integers lie in other partitions than the server's", "optimizer/physical/function.go",
-			"		if x < 0 {\n			high = ^high", "		if x > 0 {\n			high = ^high",
+			"	if x < 0 {\n		high = ^high", "	if x > 0 {\n		high = ^high",
 			"./pgbridge/serverstest -run=TestServers/places"},
 	}...)
 }

@@ -16,7 +16,7 @@ func init() {
 		{"a step does not look at what it was planned for", "train/run/pushed.go", "Holds: p.db.Holding(p.c), ", "", facts +
 			"Planned$"},
 		{"a gradient of a server does not look at what it was planned for", "engine/push.go",
-			"holds = append(db.Holding(c), holds...)", "_ = holds", facts + "Outside$"},
+			"Holds: append(db.Holding(c), holds...)", "Holds: holds", facts + "Outside$"},
 		{"a compiled text does not look at what it was made for", "engine/portable.go", "append(s.Holding(c), folded...)",
 			"folded[:0]", facts + "Portable$"},
 		{"a table of one row may get another", "pgbridge/session/planned.go", "	if t.Rows == 1 {",

@@ -24,6 +24,7 @@ const (
 	Ranges                         // of one integer, by bounds: sorted keys, graphs
 	Grid                           // of integers: the row-major number of the cell, modulo the number of sites
 	Partitions                     // of one integer: its partition in a table that PostgreSQL partitions by hash
+	Shards                         // of one integer: its shard in a table that Citus distributes by hash
 )
 
 // Function gives the site of a row by the values of some of its columns. Values that are equal, or both NULL, have
@@ -32,7 +33,7 @@ type Function struct {
 	Kind FunctionKind
 	Lens []int64 // Grid: how many values each column has, from 0
 	From []int64 // Ranges: the least value of each site but the first, ascending
-	At   []int32 // Partitions: the site of each remainder
+	At   []int32 // Partitions: the site of each remainder; Shards: of each of as many ranges of the hash
 }
 
 // Equal reports whether two functions give the same site for the same values.
@@ -48,6 +49,8 @@ func (f Function) Site(values []kernels.Value, sites int) int {
 		return f.site(whole(values[0]))
 	case Partitions:
 		return f.partition(values[0].I, values[0].Null)
+	case Shards:
+		return f.shard(values[0].I, values[0].Null)
 	case Grid:
 		number := int64(0)
 		for i, v := range values {
@@ -145,6 +148,9 @@ func (f Function) Sites(of []*column.Column, sites int) []int32 {
 		case f.Kind == Partitions && integers:
 			out[r] = int32(f.partition(of[0].I64()[r], of[0].IsNull(r)))
 			continue
+		case f.Kind == Shards && integers:
+			out[r] = int32(f.shard(of[0].I64()[r], of[0].IsNull(r)))
+			continue
 		}
 		for i, c := range of {
 			row[i] = c.Value(r)
@@ -184,13 +190,14 @@ func (f Function) check(of []kernels.Type, sites int) error {
 		return sqlerr.Broken(room, "ranges from %v do not spread %v over %d sites", f.From, of, sites)
 	case f.Kind == Grid && (len(of) != len(f.Lens) || !integers || slices.Min(f.Lens) < 1):
 		return sqlerr.Broken(room, "a grid of %v does not spread %v", f.Lens, of)
-	case f.Kind == Partitions && (len(of) != 1 || !integers || len(f.At) == 0 || int(slices.Max(f.At)) >= sites):
+	case (f.Kind == Partitions || f.Kind == Shards) && (len(of) != 1 || !integers || len(f.At) == 0 ||
+		int(slices.Max(f.At)) >= sites):
 		return sqlerr.Broken(room, "partitions at %v do not spread %v over %d sites", f.At, of, sites)
 	}
 	return nil
 }
 
-// String prints "hash", "ranges from 10, 20", "grid 4 x 4", "partitions at 1, 2".
+// String prints "hash", "ranges from 10, 20", "grid 4 x 4", "partitions at 1, 2", "shards at 1, 2".
 func (f Function) String() string {
 	switch f.Kind {
 	case Ranges:
@@ -199,6 +206,8 @@ func (f Function) String() string {
 		return "grid " + join(f.Lens, " x ")
 	case Partitions:
 		return "partitions at " + join(f.At, ", ")
+	case Shards:
+		return "shards at " + join(f.At, ", ")
 	}
 	return "hash"
 }
@@ -349,22 +358,42 @@ func ranges(p *ra.Plan, sites int, owned [][2]ra.ColumnID, read func(*ra.Table, 
 func (f Function) partition(x int64, null bool) int {
 	h := uint64(0)
 	if !null {
-		low, high := uint32(x), uint32(x>>32)
-		if x < 0 {
-			high = ^high
-		}
-		h = hash32(low^high) + 0x49a0f4dd15e5a8e3
+		h = hash32(folded(x), 0x7A5B22367996DCFD) + 0x49a0f4dd15e5a8e3
 	}
 	return int(f.At[h%uint64(len(f.At))])
 }
 
-// hash32 is hash_bytes_uint32_extended with the seed of partitions.
-func hash32(k uint32) uint64 {
-	const seed = 0x7A5B22367996DCFD
+// shard is the site of the shard of a value: shards have equal ranges of the numbers that the type's hash function
+// gives, the first from the least number on (https://github.com/citusdata/citus, CreateHashDistributedTableShards). No
+// shard has a row whose value is NULL.
+func (f Function) shard(x int64, null bool) int {
+	if null {
+		return int(f.At[0])
+	}
+	const numbers, least = 1 << 32, 1 << 31
+	n := uint64(len(f.At))
+	return int(f.At[min(uint64(uint32(hash32(folded(x), 0))^least)/(numbers/n), n-1)])
+}
+
+// folded is what hashint8 hashes of a value: integers of all widths have the same.
+func folded(x int64) uint32 {
+	low, high := uint32(x), uint32(x>>32)
+	if x < 0 {
+		high = ^high
+	}
+	return low ^ high
+}
+
+// hash32 is hash_bytes_uint32_extended; its low half, with seed 0, is hash_bytes_uint32.
+func hash32(k uint32, seed uint64) uint64 {
 	a := uint32(0x9e3779b9 + 4 + 3923095)
 	b, c := a, a
+	mixes := [][3]int{{4, 6, 8}, {16, 19, 4}}
+	if seed == 0 {
+		mixes = nil
+	}
 	a, b = a+uint32(seed>>32), b+uint32(seed&0xffffffff)
-	for _, by := range [2][3]int{{4, 6, 8}, {16, 19, 4}} { // mix
+	for _, by := range mixes {
 		a = a - c ^ bits.RotateLeft32(c, by[0])
 		c += b
 		b = b - a ^ bits.RotateLeft32(a, by[1])

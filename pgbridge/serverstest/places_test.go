@@ -9,12 +9,13 @@ import (
 	"github.com/relgrad/relgrad/optimizer/physical"
 )
 
-// places: the site of an integer is that of the partition in which the server puts it.
+// places: the site of an integer is that of the partition in which the server puts it, or of the range of Citus in
+// which the server's hash of it is.
 func (s *servers) places(t *testing.T) {
 	const partitions = 7
-	fn := physical.Function{Kind: physical.Partitions}
+	fn, shards := physical.Function{Kind: physical.Partitions}, physical.Function{Kind: physical.Shards}
 	for i := range partitions {
-		fn.At = append(fn.At, int32(i))
+		fn.At, shards.At = append(fn.At, int32(i)), append(shards.At, int32(i))
 	}
 	for _, kind := range []string{"bigint", "integer", "smallint"} {
 		s.called.must("CREATE TABLE place_%s (k %[1]s) PARTITION BY HASH (k)", kind)
@@ -28,9 +29,12 @@ func (s *servers) places(t *testing.T) {
 			s.called.must("INSERT INTO place_bigint VALUES (9223372036854775807), (-9223372036854775808), (4294967296), " +
 				"(-4294967296), (2147483648), (-1)")
 		}
-		rows := s.called.must("SELECT right(tableoid::regclass::text, 1), coalesce(k::text, '') FROM place_%s", kind)
+		rows := s.called.must("SELECT right(tableoid::regclass::text, 1), coalesce(k::text, ''), least((hash%s(k)::bigint + "+
+			"2147483648) / (4294967296 / %d), %[2]d - 1) FROM place_%[3]s",
+			map[string]string{"bigint": "int8", "integer": "int4", "smallint": "int2"}[kind], partitions, kind)
 		for _, row := range rows {
-			partition, text, _ := strings.Cut(row, "|")
+			cells := strings.Split(row, "|")
+			partition, text := cells[0], cells[1]
 			v := kernels.NullOf(kernels.Type{Kind: kernels.Int})
 			if text != "" {
 				x, err := strconv.ParseInt(text, 10, 64)
@@ -41,6 +45,9 @@ func (s *servers) places(t *testing.T) {
 			}
 			if at := fn.Site([]kernels.Value{v}, partitions); strconv.Itoa(at) != partition {
 				t.Errorf("%s %q is in partition %s, not %d", kind, text, partition, at)
+			}
+			if at := shards.Site([]kernels.Value{v}, partitions); text != "" && strconv.Itoa(at) != cells[2] {
+				t.Errorf("%s %q is in shard %s, not %d", kind, text, cells[2], at)
 			}
 		}
 		if len(rows) < 62 {

@@ -18,6 +18,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/pgbridge/conn"
+	"github.com/relgrad/relgrad/pgbridge/session/citus"
 )
 
 // servers are those where parts of tables lie. To each there is one connection, which is kept: with the options of the
@@ -26,6 +27,7 @@ type servers struct {
 	*server
 	names   *names
 	parts   map[int64]*partition // by the oid of a table, for the present state of the database
+	citus   *bool                // whether the database has Citus; nil: not known
 	lines   map[string]*line     // by name
 	timeout time.Duration        // of an answer; 0: none
 }
@@ -33,7 +35,8 @@ type servers struct {
 // partition is where the parts of a table lie.
 type partition struct {
 	parts []catalog.Part
-	by    string // see catalog.Parted
+	by    string // see catalog.Parts
+	citus bool
 	here  bool   // it is read through its foreign tables all the same
 	why   string // of that, or of no parts being known; "": all of it is here
 	hint  string
@@ -46,7 +49,7 @@ type line struct {
 	near bool   // the server is on this machine
 }
 
-func (s *servers) drop() { s.parts = map[int64]*partition{} }
+func (s *servers) drop() { s.parts, s.citus = map[int64]*partition{}, nil }
 
 // partsQuery lists the tables that hold the rows of a table: the server ("" for this one), schema and name; the
 // reason for which it is read through the table all the same: the wrapper of another kind of server, row-level security
@@ -82,25 +85,33 @@ FROM below JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) below.oid
 WHERE c.relkind OPERATOR(pg_catalog.<>) 'p' ORDER BY 1, 2, 3`
 
 // Parts implements catalog.Parted.
-func (s *servers) Parts(schema, name string) ([]catalog.Part, string, error) {
+func (s *servers) Parts(schema, name string) (catalog.Parts, error) {
 	r := s.names.find(nil, schema, name)
 	if err := s.failed(); err != nil || r == nil {
-		return nil, "", err
+		return catalog.Parts{}, err
 	}
 	p, err := s.of(r)
 	if err != nil || p.here {
-		return nil, "", err
+		return catalog.Parts{}, err
 	}
-	return p.parts, p.by, nil
+	return catalog.Parts{List: p.parts, By: p.by, Citus: p.citus}, nil
 }
 
 // of tells where the parts of a relation lie; none: all of it is here, or is read through it.
 func (s *servers) of(r *relation) (*partition, error) {
-	if r.kind != "f" || r.table == nil {
+	if r.table == nil || r.kind != "f" && r.kind != "r" && r.kind != "p" {
 		return &partition{}, nil
 	}
 	if p, ok := s.parts[r.oid]; ok {
-		return s.seen(p)
+		return s.seen(r, p)
+	}
+	if r.kind != "f" {
+		p, err := s.shards(r)
+		if err != nil {
+			return nil, err
+		}
+		s.parts[r.oid] = p
+		return s.seen(r, p)
 	}
 	rows, err := s.texts(strings.NewReplacer("$1", strconv.FormatInt(r.oid, 10), "pg_catalog.coalesce", "coalesce").
 		Replace(partsQuery))
@@ -132,7 +143,28 @@ func (s *servers) of(r *relation) (*partition, error) {
 		out.by = ""
 	}
 	s.parts[r.oid] = out
-	return s.seen(out)
+	return s.seen(r, out)
+}
+
+// shards are the parts of a table of Citus; of another one there are none.
+func (s *servers) shards(r *relation) (*partition, error) {
+	if s.citus == nil {
+		rows, err := s.texts(citus.Installed)
+		if err != nil {
+			return nil, bare(err)
+		}
+		there := len(rows) > 0
+		s.citus = &there
+	}
+	if !*s.citus {
+		return &partition{}, nil
+	}
+	rows, err := s.texts(strings.ReplaceAll(citus.Shards, "$1", strconv.FormatInt(r.oid, 10)))
+	if err != nil {
+		return nil, bare(err)
+	}
+	p := citus.Parts(rows)
+	return &partition{parts: p.List, by: p.By, citus: p.Citus}, nil
 }
 
 // through says why a table is read through its foreign tables, by a reason of partsQuery.
@@ -169,19 +201,33 @@ WHERE l.pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid() AND l.granted
  AND l.locktype OPERATOR(pg_catalog.=) 'relation'
  AND l.mode OPERATOR(pg_catalog.=) ANY (ARRAY['RowExclusiveLock', 'AccessExclusiveLock'])`
 
+// changedByCitus finds a lock by which this transaction changes a table of Citus, whose oid follows.
+const changedByCitus = `SELECT 1 FROM pg_catalog.pg_locks l
+WHERE l.pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid() AND l.granted
+ AND l.locktype OPERATOR(pg_catalog.=) 'relation'
+ AND l.mode OPERATOR(pg_catalog.=) ANY (ARRAY['RowExclusiveLock', 'AccessExclusiveLock'])
+ AND l.relation OPERATOR(pg_catalog.=) `
+
 // seen is a partition as this transaction sees it. What the transaction has changed at a server only its own connection
 // sees, which is postgres_fdw's: then the table is read through its foreign tables.
-func (s *servers) seen(p *partition) (*partition, error) {
+func (s *servers) seen(r *relation, p *partition) (*partition, error) {
 	if !slices.ContainsFunc(p.parts, func(p catalog.Part) bool { return p.Server != "" }) {
 		return p, nil
 	}
-	rows, err := s.texts(changedQuery)
+	query := changedQuery
+	if p.citus {
+		query = changedByCitus + strconv.FormatInt(r.oid, 10)
+	}
+	rows, err := s.texts(query)
 	if err != nil {
 		return nil, bare(err)
 	}
+	if p.citus && len(rows) > 0 {
+		return &partition{p.parts, p.by, true, true, "this transaction has changed its rows", "Commit before."}, nil
+	}
 	for _, row := range rows {
 		if slices.ContainsFunc(p.parts, func(p catalog.Part) bool { return p.Server == row[0] }) {
-			return &partition{p.parts, p.by, true, "this transaction has changed rows at server \"" + row[0] + "\"",
+			return &partition{p.parts, p.by, false, true, "this transaction has changed rows at server \"" + row[0] + "\"",
 				"Commit before."}, nil
 		}
 	}
@@ -211,6 +257,9 @@ var notLibpq = map[string]bool{"use_remote_estimate": true, "fdw_startup_cost": 
 
 // how reads how to connect to a server: the row of lineQuery.
 func (s *servers) how(name string) ([]string, error) {
+	if strings.HasPrefix(name, citus.Node) {
+		return s.howNode()
+	}
 	rows, err := s.texts(lineQuery + sqltext.Text(name))
 	if err != nil {
 		return nil, bare(err)
@@ -225,11 +274,26 @@ func (s *servers) how(name string) ([]string, error) {
 			WithHint("CREATE USER MAPPING FOR CURRENT_USER SERVER %s OPTIONS (user '…', password '…').",
 				sqltext.Ident(name))
 	}
-	if s.timeout = usualTimeout; rows[0][5] != "" {
-		ms, _ := strconv.ParseInt(rows[0][5], 10, 64)
+	s.waits(rows[0][5])
+	return rows[0], nil
+}
+
+// howNode is how for a node of Citus: the row of citus.Options, and relgrad.server_timeout.
+func (s *servers) howNode() ([]string, error) {
+	rows, err := s.texts(citus.Options)
+	if err != nil {
+		return nil, bare(err)
+	}
+	s.waits(rows[0][3])
+	return append(rows[0], "", ""), nil
+}
+
+// waits takes relgrad.server_timeout, "" if it is not set.
+func (s *servers) waits(setting string) {
+	if s.timeout = usualTimeout; setting != "" {
+		ms, _ := strconv.ParseInt(setting, 10, 64)
 		s.timeout = time.Duration(ms) * time.Millisecond
 	}
-	return rows[0], nil
 }
 
 // line is the connection to a server that is kept.
@@ -253,12 +317,18 @@ func (s *servers) line(ctx context.Context, name string) (*line, error) {
 
 // connect makes a connection to a server.
 func (s *servers) connect(ctx context.Context, name string, how []string) (*line, error) {
+	if strings.HasPrefix(name, citus.Node) { // by the role of this session, as Citus connects
+		return s.dialed(ctx, name, citus.Connection(name, how), true)
+	}
 	options := map[string]string{}
 	for _, pair := range append(split(how[0], "\x02"), split(strings.TrimPrefix(how[1], "m"), "\x02")...) {
 		key, value, _ := strings.Cut(pair, "\x01")
 		options[key] = value
 	}
-	free := how[3] == "true" || options["password_required"] == "false"
+	return s.dialed(ctx, name, options, how[3] == "true" || options["password_required"] == "false")
+}
+
+func (s *servers) dialed(ctx context.Context, name string, options map[string]string, free bool) (*line, error) {
 	inner, cancel := s.within(ctx)
 	defer cancel()
 	l, err := dial(inner, options, free)

@@ -34,11 +34,11 @@ func (s *rows) Version(schema, name string) (catalog.Version, error) {
 		return catalog.Version{Keys: s.begun, Values: s.begun}
 	}
 	parts := []catalog.Part{{Schema: r.table.Schema, Name: r.table.Name}}
-	if r.kind != "r" && r.kind != "m" && r.kind != "p" { // its rows have no places in a table here
-		p, err := s.names.facts.servers.of(r)
-		if err != nil {
-			return catalog.Version{}, err
-		}
+	p, err := s.names.facts.servers.of(r)
+	if err != nil {
+		return catalog.Version{}, err
+	}
+	if r.kind != "r" && r.kind != "m" && r.kind != "p" || p.parts != nil { // its rows have no places in a table here
 		if parts = p.parts; parts == nil || p.here || s.names.facts.servers.mayRead(r) != nil {
 			return always(), nil
 		}

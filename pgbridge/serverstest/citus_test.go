@@ -1,0 +1,69 @@
+package serverstest
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/relgrad/relgrad/internal/need"
+)
+
+// TestCitus: what a loss gives over tables that Citus distributes. RELGRAD_CITUS_DSN names the database of a
+// coordinator with worker nodes, in which the extensions citus and relgrad are; its schema citus_test is made anew.
+func TestCitus(t *testing.T) {
+	dsn := os.Getenv("RELGRAD_CITUS_DSN")
+	if dsn == "" {
+		need.Absent(t, "citus", "RELGRAD_CITUS_DSN names no coordinator")
+	}
+	pg, err := pgconn.Connect(context.Background(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pg.Close(context.Background())
+	c := &session{t: t, pg: pg}
+	t.Logf("%s, nodes %v", c.must("SELECT citus_version()"), c.must("SELECT nodename, nodeport FROM pg_dist_node"))
+	for _, m := range models {
+		if m.paramsApart() { // Citus updates no table from rows of the session's
+			continue
+		}
+		t.Run(m.name, func(t *testing.T) {
+			c := &session{t: t, pg: pg}
+			c.must("RESET ALL; SET search_path = citus_test, public, relgrad; DROP SCHEMA IF EXISTS citus_test CASCADE")
+			c.must("CREATE SCHEMA citus_test")
+			c.must("%s", m.setup)
+			results(c, m, "one")
+			c.must("DROP VIEW loss; DROP VIEW IF EXISTS hidden")
+			for _, x := range m.spread {
+				c.must("SELECT create_distributed_table('%s', '%s')", x.name, x.by)
+			}
+			c.must("%s", m.setup[strings.Index(m.setup, "CREATE VIEW"):])
+			for _, limits := range []string{"", `{"operations": "10Mflop", "reads": "10MB"}`} {
+				for _, engine := range []string{"chunk", "sql"} {
+					c.must("SET relgrad.engine = %s; SET relgrad.strict = on; SET relgrad.server_limits = '%s'", engine, limits)
+					as := engine + map[bool]string{true: "_apart"}[limits != ""]
+					results(c, m, as)
+					same(t, c, m, as, "grad", "new")
+				}
+			}
+			text := strings.Join(c.must("SELECT explain_gradient('loss', '%s', 'sites')", m.params[0][0]), "\n")
+			if !strings.Contains(text, "server citus node ") || !strings.Contains(text, "shards at ") {
+				t.Errorf("the plan does not tell the nodes, or where rows lie:\n%s", text)
+			}
+			if sql := strings.Join(c.must("SELECT explain_gradient('loss', '%s', 'sql')", m.params[0][0]), "\n"); !strings.
+				Contains(sql, "FROM citus_test."+m.spread[0].name+"_1") {
+				t.Errorf("no node reads a shard:\n%s", sql)
+			}
+			x := m.spread[len(m.spread)-1]
+			c.must("BEGIN; DELETE FROM %s WHERE %s = 7", x.name, x.by)
+			if _, err := c.run("SELECT backward('loss', ARRAY['" + m.params[0][0] + "'], step => 1)"); err == nil ||
+				!strings.Contains(err.Error(), "this transaction has changed its rows") &&
+					!strings.Contains(err.Error(), "cannot push down subquery") { // Citus counts no shapes of chunks
+				t.Errorf("rows that the transaction has changed: %v", err)
+			}
+			c.must("ROLLBACK")
+		})
+	}
+}
