@@ -37,7 +37,8 @@ const Installed = `SELECT 1 FROM pg_catalog.pg_extension WHERE extname OPERATOR(
 // ("" for this one), the shard's schema and name, the least hash, the column of the distribution if it is of integers;
 // nothing if the table is not distributed by hash, or has row-level security.
 const Shards = `SELECT CASE WHEN p.groupid OPERATOR(pg_catalog.=)
-   (SELECT l.groupid FROM pg_catalog.pg_dist_local_group l) THEN '' ELSE pg_catalog.concat(n.nodename, ':', n.nodeport) END,
+   (SELECT l.groupid FROM pg_catalog.pg_dist_local_group l)
+  THEN '' ELSE pg_catalog.concat(n.nodename, ':', n.nodeport) END,
  ns.nspname::pg_catalog.text, name.parts[pg_catalog.cardinality(name.parts)], s.shardminvalue,
  CASE WHEN a.atttypid OPERATOR(pg_catalog.=) ANY (ARRAY['int2'::pg_catalog.regtype, 'int4'::pg_catalog.regtype,
   'int8'::pg_catalog.regtype]::pg_catalog.oid[]) THEN a.attname::pg_catalog.text END,
