@@ -77,20 +77,6 @@ func (db *pusher) Queries(ctx context.Context, c *Compiled, steps bool) (q *Quer
 	return q, nil
 }
 
-// choose is the plan of a loss of which tables lie at several servers; nil: all are here.
-func (db *pusher) choose(ctx context.Context, c *Compiled) (*spread, *physical.Choice, error) {
-	s, err := db.spreadOf(c)
-	if s == nil || err != nil {
-		return nil, nil, err
-	}
-	costs, err := db.serverCosts(c, s)
-	if err != nil {
-		return nil, nil, err
-	}
-	found, err := physical.Choose(ctx, c.Res.Plan, s.sites(c.Res.Plan), costs)
-	return s, found, err
-}
-
 // explainQueries prints what each server would run for a loss of which tables lie at several; "": all are here.
 func (db *pusher) explainQueries(ctx context.Context, c *Compiled) (string, error) {
 	s, found, err := db.choose(ctx, c)
@@ -138,6 +124,9 @@ type stepOrder struct {
 
 // Step runs what a step computes at several servers. Behind it the plan that is left can be computed.
 func (q *Queries) Step(ctx context.Context, env kernels.Env) error {
+	if err := q.db.Draw(env); err != nil { // sub-queries at this server may read the step
+		return err
+	}
 	text, err := encoded.Append(nil, stepOrder{Env: env}, nil)
 	if err == nil {
 		_, err = q.leading.Do(ctx, text, func(ctx context.Context) error { return q.site.Step(ctx, env) })

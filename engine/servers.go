@@ -109,8 +109,7 @@ func elsewhere(from catalog.Parted, n *ra.Node) (why, hint string, err error) {
 	case err != nil || !slices.ContainsFunc(parts.List, func(p catalog.Part) bool { return p.Server != "" }):
 		return "", "", err
 	case n.PerStep:
-		return "before_step may change it", "SET relgrad.engine = chunk, which knows the tables that a before_step changes.",
-			nil
+		return "before_step may change it", "The chunk engine reads so only what a before_step names as changed.", nil
 	}
 	return "gradient() writes nothing, not even temporary tables", "SET relgrad.engine = chunk, or call backward().", nil
 }
@@ -255,17 +254,23 @@ func (s *spread) String() string {
 	return b.String()
 }
 
-// atServers builds the program of a plan of which tables lie at other servers, at all of them.
-func (db *compiler) atServers(ctx context.Context, c *Compiled, s *spread,
-	o executor.Options) (*executor.Program, error) {
+// choose is the plan of a loss of which tables lie at other servers; nil: all are here.
+func (db *compiler) choose(ctx context.Context, c *Compiled) (*spread, *physical.Choice, error) {
+	s, err := db.spreadOf(c)
+	if s == nil || err != nil {
+		return nil, nil, err
+	}
 	costs, err := db.serverCosts(c, s)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	found, err := physical.Choose(ctx, c.Res.Plan, s.sites(c.Res.Plan), costs)
-	if err != nil {
-		return nil, err
-	}
+	return s, found, err
+}
+
+// atServers builds the program of a plan of which tables lie at other servers, at all of them.
+func (db *compiler) atServers(ctx context.Context, c *Compiled, s *spread, found *physical.Choice,
+	o executor.Options) (*executor.Program, error) {
 	c.placed = found
 	l, to := db.leads(s), db.Database.(catalog.Parted)
 	for _, server := range s.servers { // before several are sent to at once

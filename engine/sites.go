@@ -84,10 +84,10 @@ func (db *compiler) compiled(ctx context.Context, c *Compiled, o executor.Option
 	if err := db.guard(c, false); err != nil {
 		return nil, err
 	}
-	if s, err := db.spreadOf(c); err != nil {
+	if s, found, err := db.choose(ctx, c); err != nil {
 		return nil, err
 	} else if s != nil {
-		return db.atServers(ctx, c, s, o)
+		return db.atServers(ctx, c, s, found, o)
 	}
 	n := db.sites()
 	if n == 1 {

@@ -97,7 +97,7 @@ func (p *stepPrinter) fixed() map[*ra.Node]bool {
 		if n.Op == ra.Scan || !same[n] {
 			return
 		}
-		if out[n] = p.worth(n); !out[n] {
+		if out[n] = Worth(n, p.need); !out[n] {
 			for _, in := range n.Inputs {
 				choose(in)
 			}
@@ -117,19 +117,19 @@ func (p *stepPrinter) fixed() map[*ra.Node]bool {
 	return out
 }
 
-// worth reports whether a table is better than computing the node again. It is not where it would only copy chunks or
-// some columns of a table.
-func (p *stepPrinter) worth(n *ra.Node) bool {
+// Worth reports whether a table of the columns that are needed is better than computing the node again. It is not where
+// it would only copy chunks or some columns of a table.
+func Worth(n *ra.Node, need map[ra.ColumnID]bool) bool {
 	switch n.Op {
 	case ra.Opaque, ra.Aggregate:
 		return true
 	case ra.Select, ra.Join:
 	default:
-		return !p.chunks(n)
+		return !slices.ContainsFunc(n.Cols, func(c ra.Column) bool { return need[c.ID] && c.Type.IsChunk() })
 	}
 	work := n.Op == ra.Join || len(n.Pred) > 0
 	for i, c := range n.Cols {
-		if !p.need[c.ID] {
+		if !need[c.ID] {
 			continue
 		}
 		if n.Out[i].IsCol && c.Type.IsChunk() {
@@ -138,11 +138,6 @@ func (p *stepPrinter) worth(n *ra.Node) bool {
 		work = work || n.Out[i].Def != nil
 	}
 	return work
-}
-
-// chunks reports whether a node has a column of chunks.
-func (p *stepPrinter) chunks(n *ra.Node) bool {
-	return slices.ContainsFunc(n.Cols, func(c ra.Column) bool { return p.need[c.ID] && c.Type.IsChunk() })
 }
 
 // varying tells which rows and columns are not the same at every step.

@@ -152,27 +152,10 @@ func (s *Site) varies(n *ra.Node) bool {
 	return s.flow(n)
 }
 
-// worth reports whether a table is better than computing a relation again. It is not where it would only copy chunks or
-// some columns of a table.
+// worth reports whether a table is better than computing a relation again. It is for sums, also of chunks, and for the
+// rows of a table that others may change.
 func worth(n *ra.Node, needs map[ra.ColumnID]bool) bool {
-	switch n.Op {
-	case ra.Opaque, ra.Aggregate, ra.Add, ra.Scan:
-		return true
-	case ra.Select, ra.Join:
-	default:
-		return !slices.ContainsFunc(n.Cols, func(c ra.Column) bool { return needs[c.ID] && c.Type.IsChunk() })
-	}
-	work := n.Op == ra.Join || len(n.Pred) > 0
-	for i, c := range n.Cols {
-		if !needs[c.ID] {
-			continue
-		}
-		if n.Out[i].IsCol && c.Type.IsChunk() {
-			return false
-		}
-		work = work || n.Out[i].Def != nil
-	}
-	return work
+	return n.Op == ra.Add || n.Op == ra.Scan || sqlgen.Worth(n, needs)
 }
 
 // cutter makes the plan of a statement: what is kept it reads from there.

@@ -71,7 +71,7 @@ func New(plan *physical.Plan, number int, turns device.Turns, db Database, o Opt
 	if s.o.Within == nil {
 		s.o.Within = func(g func() error) error { return g() }
 	}
-	s.numbered1(f)
+	s.next = firstFree(f)
 	for i, x := range f.Exchanges {
 		s.exchanges = append(s.exchanges, s.exchange(i, x))
 	}
@@ -93,13 +93,14 @@ func New(plan *physical.Plan, number int, turns device.Turns, db Database, o Opt
 
 const room = "engine/sqlsite"
 
-// numbered1 finds the first column that no relation has.
-func (s *Site) numbered1(f *executor.Fragment) {
+// firstFree is the first column that no relation of a fragment has.
+func firstFree(f *executor.Fragment) (next ra.ColumnID) {
 	ra.Walk(func(n *ra.Node) {
 		for _, c := range n.Cols {
-			s.next = max(s.next, c.ID+1)
+			next = max(next, c.ID+1)
 		}
 	}, f.Nodes()...)
+	return next
 }
 
 // fresh is a column of its own.

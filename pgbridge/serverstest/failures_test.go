@@ -55,11 +55,7 @@ func (s *servers) failures(t *testing.T) {
 	m := models[0]
 	c := s.called
 	c.must("%s", m.setup)
-	c.must("DROP VIEW loss")
-	for _, x := range m.spread {
-		s.spread(x.name, x.columns, x.by, x.keyed)
-	}
-	c.must("%s", m.setup[strings.Index(m.setup, "CREATE VIEW"):])
+	s.spreadOut(m)
 	c.must("CREATE TABLE w_was AS TABLE w; CREATE TABLE h_was AS TABLE h; SET relgrad.server_timeout = '2s'")
 	again := "TRUNCATE w, h; INSERT INTO w TABLE w_was; INSERT INTO h TABLE h_was"
 	for _, engine := range []string{"chunk", "sql"} {

@@ -53,6 +53,12 @@ var models = []model{
 	{"film ratings", ratings,
 		[]spreadTable{{"rating", "u int, i int, x double precision", "u", false}}, [][2]string{{"w", "u"}, {"h", "i"}},
 		"optimizer => 'adam', lr => 0.05, epochs => 20", nil},
+	{"a sub-query that reads the step", strings.Replace(strings.Replace(ratings, "avg((r.x", "avg(s.f * (r.x", 1),
+		"FROM rating r", "FROM rating r JOIN (SELECT k::int AS u, "+
+			"(1 + abs(hashint4(k) + current_step()) % 5)::double precision AS f "+
+			"FROM generate_series(0, 39) AS g(k)) s USING (u)", 1),
+		[]spreadTable{{"rating", "u int, i int, x double precision", "u", false}}, [][2]string{{"w", "u"}, {"h", "i"}},
+		"optimizer => 'sgd', lr => 0.01, epochs => 6", nil},
 	{"parameters at servers, too", ratings,
 		[]spreadTable{{"rating", "u int, i int, x double precision", "u", false},
 			{"w", "u int, v double precision[]", "u", true}, {"h", "i int, v double precision[]", "i", true}},
@@ -90,11 +96,7 @@ func (s *servers) models(t *testing.T) {
 			c := s.called
 			c.must("%s", m.setup)
 			results(c, m, "one")
-			c.must("DROP VIEW loss; DROP VIEW IF EXISTS hidden") // they read the tables that were
-			for _, x := range m.spread {
-				s.spread(x.name, x.columns, x.by, x.keyed)
-			}
-			c.must("%s", m.setup[strings.Index(m.setup, "CREATE VIEW"):])
+			s.spreadOut(m)
 			results(c, m, "several")
 			same(t, c, m, "several", "grad", "new")
 			for i, o := range s.others {
@@ -123,6 +125,24 @@ func (s *servers) models(t *testing.T) {
 			}
 		})
 	}
+}
+
+// views makes the views of a model anew, behind a change of the tables that they read.
+func (m model) views(c *session, change func()) {
+	c.t.Helper()
+	c.must("DROP VIEW loss; DROP VIEW IF EXISTS hidden")
+	change()
+	c.must("%s", m.setup[strings.Index(m.setup, "CREATE VIEW"):])
+}
+
+// spreadOut has the tables of a model lie at several servers.
+func (s *servers) spreadOut(m model) {
+	s.t.Helper()
+	m.views(s.called, func() {
+		for _, x := range m.spread {
+			s.spread(x.name, x.columns, x.by, x.keyed)
+		}
+	})
 }
 
 // paramsApart reports whether tables of parameters lie at several servers.

@@ -117,7 +117,12 @@ func (s *facts) count(r *relation, f *tableFacts) error {
 	}
 	f.rows, f.valid, f.shape = 0, make([]int64, len(r.table.Cols)), make([]tensor.Shape, len(r.table.Cols))
 	if at.here {
-		if err := s.add(r, f, catalog.Part{Schema: r.table.Schema, Name: r.table.Name}); err != nil {
+		err := s.add(r, f, catalog.Part{Schema: r.table.Schema, Name: r.table.Name})
+		if at.citus && sqlerr.Code(err) == sqlerr.FeatureNotSupported {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "table \"%s\": %s, and Citus cannot count what its columns hold",
+				r.table.Name, at.why).WithHint("%s", at.hint).Wrap(err)
+		}
+		if err != nil {
 			return err
 		}
 	}

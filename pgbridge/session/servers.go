@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -45,9 +46,13 @@ type partition struct {
 // line is a connection to a server, for one role: another one has other rights there.
 type line struct {
 	*conn.Remote
-	by   string // what it was made of: role, options, user mapping
-	near bool   // the server is on this machine
+	by   string      // what it was made of: role, options, user mapping
+	near bool        // the server is on this machine
+	lost atomic.Bool // it has not answered in time: whoever has found that closes it
 }
+
+// ended reports whether the line is of no use any more.
+func (l *line) ended() bool { return l.lost.Load() || l.Closed() }
 
 func (s *servers) drop() { s.parts, s.citus = map[int64]*partition{}, nil }
 
@@ -159,12 +164,21 @@ func (s *servers) shards(r *relation) (*partition, error) {
 	if !*s.citus {
 		return &partition{}, nil
 	}
+	method, err := s.texts(strings.ReplaceAll(citus.Method, "$1", strconv.FormatInt(r.oid, 10)))
+	if err != nil || len(method) == 0 {
+		return &partition{}, bare(err)
+	}
 	rows, err := s.texts(strings.ReplaceAll(citus.Shards, "$1", strconv.FormatInt(r.oid, 10)))
 	if err != nil {
 		return nil, bare(err)
 	}
 	p := citus.Parts(rows)
-	return &partition{parts: p.List, by: p.By, citus: p.Citus}, nil
+	out := &partition{parts: p.List, by: p.By, citus: true}
+	if p.List == nil && method[0][0] != "n" {
+		out.why = "it has row-level security, or is not distributed by hash with one placement of each shard"
+		out.hint = "Policies of the shards hold at their nodes; create_distributed_table makes shards with one placement."
+	}
+	return out, nil
 }
 
 // through says why a table is read through its foreign tables, by a reason of partsQuery.
@@ -303,9 +317,9 @@ func (s *servers) line(ctx context.Context, name string) (*line, error) {
 		return nil, err
 	}
 	by := strings.Join(how[:5], "\x03")
-	if l := s.lines[name]; l != nil && !l.Closed() && l.by == by {
+	if l := s.lines[name]; l != nil && !l.ended() && l.by == by {
 		return l, nil
-	} else if l != nil {
+	} else if l != nil && !l.lost.Load() {
 		l.Close() // what is wrong with it is of no use any more
 	}
 	l, err := s.connect(ctx, name, how)
@@ -457,7 +471,7 @@ func (s *servers) Connect(ctx context.Context, name string) error {
 // Send implements catalog.Parted.
 func (s *servers) Send(ctx context.Context, name string, message []byte) ([]byte, error) {
 	l := s.lines[name]
-	if l == nil || l.Closed() {
+	if l == nil || l.ended() {
 		return nil, sqlerr.New("08003", "server \"%s\": the connection is lost", name).
 			WithHint("Run the statement again: it connects anew.")
 	}
@@ -507,7 +521,9 @@ func (s *servers) ask(name, sql string) ([][]string, error) {
 // HangUp ends the connections to other servers.
 func (s *servers) HangUp() (err error) {
 	for name, l := range s.lines {
-		err = errors.Join(err, l.Close())
+		if !l.lost.Load() {
+			err = errors.Join(err, l.Close())
+		}
 		delete(s.lines, name)
 	}
 	return err

@@ -88,7 +88,7 @@ func (o *snapshot) Send(ctx context.Context, message []byte) (reply []byte, err 
 // lives reports whether the server answers by the connection that is kept. One that does not is given up.
 func (o *snapshot) lives(ctx context.Context) bool {
 	l := o.lines[o.name]
-	if l == nil || l.Closed() {
+	if l == nil || l.ended() {
 		return false
 	}
 	inner, cancel := o.within(ctx)
@@ -98,6 +98,7 @@ func (o *snapshot) lives(ctx context.Context) bool {
 		answered <- err == nil
 		if err != nil {
 			cancel()
+			l.lost.Store(true)
 			l.Close()
 		}
 	}()
@@ -106,7 +107,7 @@ func (o *snapshot) lives(ctx context.Context) bool {
 		cancel()
 		return yes
 	case <-inner.Done(): // until the connection knows that takes longer
-		delete(o.lines, o.name)
+		l.lost.Store(true)
 		return false
 	}
 }

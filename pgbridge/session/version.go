@@ -38,7 +38,7 @@ func (s *rows) Version(schema, name string) (catalog.Version, error) {
 	if err != nil {
 		return catalog.Version{}, err
 	}
-	if r.kind != "r" && r.kind != "m" && r.kind != "p" || p.parts != nil { // its rows have no places in a table here
+	if r.kind != "r" && r.kind != "m" && r.kind != "p" || p.citus { // its rows have no places in a table here
 		if parts = p.parts; parts == nil || p.here || s.names.facts.servers.mayRead(r) != nil {
 			return always(), nil
 		}

@@ -183,7 +183,7 @@ func (r *run) validateStored(ctx context.Context) (float64, error) {
 // right to read it, but opens nothing, such as a transaction at another server.
 func (r *commits) redefined(ctx context.Context) (*ra.Table, error) {
 	for _, t := range r.c.Read {
-		if r.c.PerStep[engine.Object{Schema: t.Schema, Table: t.Name}] { // before_step may do that; see hookAndSetUp
+		if r.c.PerStep[engine.Object{Schema: t.Schema, Table: t.Name}] { // before_step may do that; see pushedRun.hooked
 			continue
 		}
 		if _, err := r.db.RunSQL(ctx, "EXPLAIN SELECT FROM "+r.db.Dialect().

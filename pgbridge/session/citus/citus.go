@@ -57,6 +57,11 @@ WHERE d.logicalrelid::pg_catalog.oid OPERATOR(pg_catalog.=) $1 AND d.partmethod 
  AND NOT c.relrowsecurity
 ORDER BY s.shardminvalue::pg_catalog.int8`
 
+// Method asks how Citus distributes the table with the oid $1: 'n' is a reference table, or a local one that Citus
+// knows; nothing if it does not know the table.
+const Method = `SELECT d.partmethod FROM pg_catalog.pg_dist_partition d
+WHERE d.logicalrelid::pg_catalog.oid OPERATOR(pg_catalog.=) $1`
+
 // Options asks for the options of a connection to a node, as pairs of a key and a value: those of citus.node_conninfo,
 // this session's database and role; and relgrad.server_timeout.
 const Options = `SELECT (SELECT t.setting FROM pg_catalog.pg_settings t
