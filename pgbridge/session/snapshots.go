@@ -112,5 +112,16 @@ func (o *snapshot) lives(ctx context.Context) bool {
 	}
 }
 
-// Close implements catalog.Line: the transaction ends, and with it its tables.
-func (o *snapshot) Close() error { return o.line.Close() }
+// Close implements catalog.Line: the transaction ends, and with it its tables. Only then is the session left: a server
+// that finds it gone by itself would hold its locks a little longer.
+func (o *snapshot) Close() error {
+	if o.line.Closed() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), leaving)
+	defer cancel()
+	return errors.Join(o.line.Script(ctx, "ROLLBACK"), o.line.Close())
+}
+
+// leaving is how long a server may take to end a transaction that only reads.
+const leaving = 5 * time.Second
