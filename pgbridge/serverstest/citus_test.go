@@ -37,7 +37,7 @@ func TestCitus(t *testing.T) {
 			results(c, m, "one")
 			m.views(c, func() {
 				for _, x := range m.spread {
-					c.must("SELECT create_distributed_table('%s', '%s')", x.name, x.by)
+					c.must("SELECT distribute('%s', by => '%s')", x.name, x.by)
 				}
 			})
 			for _, limits := range []string{"", `{"operations": "10Mflop", "reads": "10MB"}`} {
@@ -62,7 +62,19 @@ func TestCitus(t *testing.T) {
 				!strings.Contains(err.Error(), "this transaction has changed its rows") {
 				t.Errorf("rows that the transaction has changed: %v", err)
 			}
-			c.must("ROLLBACK")
+			c.must("ROLLBACK; RESET relgrad.engine; RESET relgrad.server_limits; RESET relgrad.strict")
+			rows := "SELECT count(*) FROM " + x.name
+			kept := c.must("%s", rows)[0]
+			c.must("ANALYZE %s", x.name)
+			if at := c.must(`SELECT sum(rows) FROM servers WHERE name LIKE 'citus node %%' AND state = 'ready' AND `+
+				`"table" = '%s' GROUP BY name`, x.name); len(at) < 2 {
+				t.Errorf("relgrad.servers lists parts of %s at %d nodes", x.name, len(at))
+			}
+			m.views(c, func() { c.must("SELECT undistribute('%s')", x.name) })
+			now, citus := c.must("%s", rows)[0], "SELECT count(*) FROM pg_dist_partition WHERE logicalrelid = '%s'::regclass"
+			if left := c.must(citus, x.name)[0]; now != kept || left != "0" {
+				t.Errorf("%s of %s rows of %s have come back, and Citus knows of %s", now, kept, x.name, left)
+			}
 		})
 	}
 }

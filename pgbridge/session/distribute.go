@@ -12,13 +12,23 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/pgbridge/session/citus"
 )
 
 // Distribute makes a table lie at servers, by the hash of a column: it becomes a partitioned table of the same name,
 // whose partitions are tables of its columns there; its rows go to them, in the transaction. Views that read it read
-// the new one. names are the servers; none: all that the role has a user mapping for. Tables that are made at servers
-// stay when the transaction is undone, without rows; one that is there already is taken if it has none.
+// the new one. names are the servers; none: all that the role has a user mapping for, or where the database has Citus,
+// what Citus does. Tables that are made at servers stay when the transaction is undone, without rows; one that is there
+// already is taken if it has none.
 func (s *servers) Distribute(ctx context.Context, what, by string, names []string) error {
+	if names == nil {
+		if there, err := s.hasCitus(); err != nil {
+			return err
+		} else if there {
+			return s.move(ctx, &storedTable{}, []string{strings.NewReplacer("$1", sqltext.Text(what), "$2",
+				sqltext.Text(by)).Replace(citus.Distribute)})
+		}
+	}
 	t, err := s.stored(what, "r")
 	if err != nil {
 		return err
@@ -56,6 +66,18 @@ func (s *servers) move(ctx context.Context, t *storedTable, statements []string)
 		}
 	}
 	return nil
+}
+
+// nodes are the worker nodes of Citus.
+func (s *servers) nodes() (names []string, err error) {
+	if there, err := s.hasCitus(); err != nil || !there {
+		return nil, err
+	}
+	rows, err := s.texts(citus.Nodes)
+	for _, r := range rows {
+		names = append(names, r[0])
+	}
+	return names, bare(err)
 }
 
 // mapped are the servers of postgres_fdw that the role has a user mapping for.
@@ -312,8 +334,19 @@ func (s *servers) make(ctx context.Context, name string, t *storedTable) error {
 
 // Undistribute brings a table's rows back: it becomes an ordinary table of the same name, with the primary key that all
 // parts have, in the transaction. The tables at servers stay, with their rows: servers commit one after the other, and
-// what one had deleted would be lost if this one then failed.
+// what one had deleted would be lost if this one then failed. Citus brings its own tables back, whose shards then go.
 func (s *servers) Undistribute(ctx context.Context, what string) error {
+	if there, err := s.hasCitus(); err != nil {
+		return err
+	} else if there {
+		known, err := s.texts(strings.ReplaceAll(citus.Method, "$1", sqltext.Text(what)+"::pg_catalog.regclass"))
+		if err != nil {
+			return bare(err)
+		}
+		if len(known) > 0 {
+			return s.move(ctx, &storedTable{}, []string{strings.ReplaceAll(citus.Undistribute, "$1", sqltext.Text(what))})
+		}
+	}
 	t, err := s.stored(what, "p")
 	if err != nil {
 		return err
@@ -390,7 +423,7 @@ func (t *storedTable) moved(full, old string) (out []string) {
 	return out
 }
 
-// partsAtQuery lists the foreign tables of a server that are partitions: the table, its schema and name there.
+// partsAtQuery lists the foreign tables of the server $1 that are partitions: the table, its schema and name there.
 const partsAtQuery = `SELECT pg_catalog.pg_partition_root(c.oid)::pg_catalog.regclass::pg_catalog.text,
  coalesce((SELECT o.option_value FROM pg_catalog.pg_options_to_table(f.ftoptions) o
    WHERE o.option_name OPERATOR(pg_catalog.=) 'schema_name'), n.nspname::pg_catalog.text),
@@ -399,21 +432,25 @@ const partsAtQuery = `SELECT pg_catalog.pg_partition_root(c.oid)::pg_catalog.reg
 FROM pg_catalog.pg_foreign_table f JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) f.ftrelid
  JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
  JOIN pg_catalog.pg_foreign_server s ON s.oid OPERATOR(pg_catalog.=) f.ftserver
-WHERE c.relispartition AND s.srvname OPERATOR(pg_catalog.=) %s ORDER BY 1, 2, 3`
+WHERE c.relispartition AND s.srvname OPERATOR(pg_catalog.=) $1 ORDER BY 1, 2, 3`
 
 // serverColumns are those of relgrad.servers.
 var serverColumns = []string{"name", "state", "version", "table", "rows", "bytes"}
 
-// ListServers lists the servers of postgres_fdw that the role has a user mapping for, one row for each table of which
-// parts lie there, or one without: the state (ready, or what is wrong), the extension's version there, the rows and
+// ListServers lists the servers of postgres_fdw that the role has a user mapping for, and the worker nodes of Citus, one
+// row for each table of which parts lie there, or one without: the state (ready, or what is wrong), the extension's version there, the rows and
 // bytes by the statistics there.
 func (s *servers) ListServers(ctx context.Context) (names []string, cols []*column.Column, err error) {
 	servers, err := s.mapped()
 	if err != nil && sqlerr.Code(err) != sqlerr.UndefinedObject {
 		return nil, nil, err
 	}
+	nodes, err := s.nodes()
+	if err != nil {
+		return nil, nil, err
+	}
 	var rows [][]string
-	for _, name := range servers {
+	for _, name := range append(servers, nodes...) {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
@@ -444,7 +481,11 @@ func (s *servers) ListServers(ctx context.Context) (names []string, cols []*colu
 
 // listed are the rows of relgrad.servers of one server, "" for NULL.
 func (s *servers) listed(name string) (out [][]string, err error) {
-	parts, err := s.texts(fmt.Sprintf(partsAtQuery, sqltext.Text(name)))
+	query := strings.ReplaceAll(partsAtQuery, "$1", sqltext.Text(name))
+	if strings.HasPrefix(name, citus.Node) {
+		query = strings.ReplaceAll(citus.At, "$1", sqltext.Text(name))
+	}
+	parts, err := s.texts(query)
 	if err != nil {
 		return nil, bare(err)
 	}

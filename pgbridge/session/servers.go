@@ -151,18 +151,23 @@ func (s *servers) of(r *relation) (*partition, error) {
 	return s.seen(r, out)
 }
 
-// shards are the parts of a table of Citus; of another one there are none.
-func (s *servers) shards(r *relation) (*partition, error) {
+// hasCitus reports whether the database has Citus.
+func (s *servers) hasCitus() (bool, error) {
 	if s.citus == nil {
 		rows, err := s.texts(citus.Installed)
 		if err != nil {
-			return nil, bare(err)
+			return false, bare(err)
 		}
 		there := len(rows) > 0
 		s.citus = &there
 	}
-	if !*s.citus {
-		return &partition{}, nil
+	return *s.citus, nil
+}
+
+// shards are the parts of a table of Citus; of another one there are none.
+func (s *servers) shards(r *relation) (*partition, error) {
+	if there, err := s.hasCitus(); err != nil || !there {
+		return &partition{}, err
 	}
 	method, err := s.texts(strings.ReplaceAll(citus.Method, "$1", strconv.FormatInt(r.oid, 10)))
 	if err != nil || len(method) == 0 {

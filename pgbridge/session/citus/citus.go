@@ -62,6 +62,28 @@ ORDER BY s.shardminvalue::pg_catalog.int8`
 const Method = `SELECT d.partmethod FROM pg_catalog.pg_dist_partition d
 WHERE d.logicalrelid::pg_catalog.oid OPERATOR(pg_catalog.=) $1`
 
+// Nodes asks for the names of the worker nodes that are not this one.
+const Nodes = `SELECT pg_catalog.concat('` + Node + `', n.nodename, ':', n.nodeport) FROM pg_catalog.pg_dist_node n
+WHERE n.isactive AND n.noderole OPERATOR(pg_catalog.=) 'primary' AND n.groupid OPERATOR(pg_catalog.<>)
+ (SELECT l.groupid FROM pg_catalog.pg_dist_local_group l) ORDER BY 1`
+
+// At asks for the shards at the node of the name $1: the table, the shard's schema and name.
+const At = `SELECT s.logicalrelid::pg_catalog.regclass::pg_catalog.text, ns.nspname::pg_catalog.text,
+ name.parts[pg_catalog.cardinality(name.parts)]
+FROM pg_catalog.pg_dist_shard s
+ JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) s.logicalrelid::pg_catalog.oid
+ JOIN pg_catalog.pg_namespace ns ON ns.oid OPERATOR(pg_catalog.=) c.relnamespace
+ JOIN pg_catalog.pg_dist_placement p ON p.shardid OPERATOR(pg_catalog.=) s.shardid
+ JOIN pg_catalog.pg_dist_node n ON n.groupid OPERATOR(pg_catalog.=) p.groupid
+ CROSS JOIN LATERAL pg_catalog.parse_ident(pg_catalog.shard_name(s.logicalrelid, s.shardid)) AS name(parts)
+WHERE pg_catalog.concat('` + Node + `', n.nodename, ':', n.nodeport) OPERATOR(pg_catalog.=) $1 ORDER BY 1, 2, 3`
+
+// Distribute has Citus spread the rows of the table of the name $1 by the hash of the column $2.
+const Distribute = `SELECT pg_catalog.create_distributed_table($1::pg_catalog.regclass, $2)`
+
+// Undistribute has Citus bring the rows of the table of the name $1 back.
+const Undistribute = `SELECT pg_catalog.undistribute_table($1::pg_catalog.regclass)`
+
 // Options asks for the options of a connection to a node, as pairs of a key and a value: those of citus.node_conninfo,
 // this session's database and role; and relgrad.server_timeout.
 const Options = `SELECT (SELECT t.setting FROM pg_catalog.pg_settings t
