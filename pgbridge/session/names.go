@@ -121,7 +121,11 @@ func (s *names) find(path []string, schema, name string) *relation {
 	if path == nil {
 		path = own
 	}
-	key := strings.Join(path, "\x00") + "\x01" + schema + "\x01" + name
+	in := func(schema string) string { return "\x01" + schema + "\x01" + name }
+	key := in(schema)
+	if schema == "" {
+		key = strings.Join(path, "\x00") + key
+	}
 	if r, ok := s.found[key]; ok {
 		return r
 	}
@@ -141,7 +145,9 @@ func (s *names) find(path []string, schema, name string) *relation {
 	if len(rows) > 0 {
 		r = s.define(rows[0])
 	}
-	s.found[key] = r
+	if s.found[key] = r; r != nil && r.table != nil {
+		s.found[in(r.table.Schema)] = r
+	}
 	return r
 }
 

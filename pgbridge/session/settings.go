@@ -171,7 +171,7 @@ func (s *settings) with(values map[string]string, f func() error) error {
 	}
 	for _, name := range meaningful {
 		value, ours := values[name]
-		if now := s.current()[name]; ours && now != value {
+		if now := s.current()[name]; ours && !printsAlike(name, now, value) {
 			to, back = set(to, name, value), set(back, name, now)
 		}
 	}
@@ -189,6 +189,17 @@ func (s *settings) with(values map[string]string, f func() error) error {
 		err = e
 	}
 	return err
+}
+
+// printsAlike reports whether a setting's two values print the same: ISO dates have one order, and UTC has other names.
+func printsAlike(name, a, b string) bool {
+	switch name {
+	case "DateStyle":
+		return a == b || strings.HasPrefix(a, "ISO, ") && strings.HasPrefix(b, "ISO, ")
+	case "TimeZone":
+		return a == b || a == "Etc/UTC" && b == "UTC"
+	}
+	return a == b
 }
 
 // exact are settings under which values are printed as texts that read back as the same values under any settings.

@@ -29,7 +29,7 @@ func TestDefinitionsSettings(t *testing.T) {
 		before   []string
 		after    []string
 	}{
-		{name: "plain"},
+		{name: "plain"}, {name: "alike", values: map[string]string{"DateStyle": "ISO, DMY", "TimeZone": "Etc/UTC"}},
 		{name: "digits", values: map[string]string{"extra_float_digits": "-3"}, before: []string{"'extra_float_digits', '1'"},
 			after: []string{"'extra_float_digits', '-3'"}},
 		{name: "texts", values: map[string]string{"DateStyle": "SQL, DMY", "standard_conforming_strings": "off",
