@@ -437,7 +437,7 @@ WHERE c.relispartition AND s.srvname OPERATOR(pg_catalog.=) $1 ORDER BY 1, 2, 3`
 // serverColumns are those of relgrad.servers.
 var serverColumns = []string{"name", "state", "version", "table", "rows", "bytes"}
 
-// ListServers lists the servers of postgres_fdw that the role has a user mapping for, and the nodes of Citus, one row
+// ListServers lists the servers of postgres_fdw that the role has a user mapping for, and the nodes of Citus, one
 // row for each table of which parts lie there, or one without: the state (ready, or what is wrong), the extension's
 // version there, the rows and bytes by the statistics there.
 func (s *servers) ListServers(ctx context.Context) (names []string, cols []*column.Column, err error) {
