@@ -81,7 +81,9 @@ func (s *Site) walk(f func(*ra.Node)) {
 func (s *Site) share() {
 	var nodes []*ra.Node
 	s.walk(func(n *ra.Node) { nodes = append(nodes, n) })
-	needs := s.needs()
+	whole := s.cutter(nil) // without what is kept
+	roots := s.roots(whole)
+	needs := sqlgen.Needed(roots...)
 	by := map[*ra.Node]map[*query]bool{} // the statements that compute a relation
 	add := func(n *ra.Node, q *query) {
 		if n = s.at(n); by[n] == nil {
@@ -105,6 +107,9 @@ func (s *Site) share() {
 			k.scan, k.name = s.table(n, k.cols)
 			k.scan.PerStep = k.varies
 			s.kept[n], by[n] = k, map[*query]bool{&k.query: true}
+			// its values and its order may need columns that no other statement reads
+			roots = append(roots, ra.Root{Node: whole.node(n), Cols: k.cols})
+			needs = sqlgen.Needed(roots...)
 		}
 		for _, in := range n.Inputs {
 			for q := range by[n] {
@@ -114,10 +119,8 @@ func (s *Site) share() {
 	}
 }
 
-// needs tells which columns statements read.
-func (s *Site) needs() map[ra.ColumnID]bool {
-	c := s.cutter(nil)
-	var roots []ra.Root
+// roots are the relations that statements compute, with what they read of them.
+func (s *Site) roots(c *cutter) (roots []ra.Root) {
 	for _, x := range s.exchanges {
 		for _, q := range []*query{x.keys, x.rows} {
 			if q != nil {
@@ -128,7 +131,7 @@ func (s *Site) needs() map[ra.ColumnID]bool {
 	for _, r := range s.results {
 		roots = append(roots, ra.Root{Node: c.node(r.Node), Cols: r.Cols})
 	}
-	return sqlgen.Needed(roots...)
+	return roots
 }
 
 // shared reports whether several statements compute a relation, or one does at each step though the relation stays the
