@@ -120,7 +120,7 @@ func (s *facts) count(r *relation, f *tableFacts) error {
 		err := s.add(r, f, catalog.Part{Schema: r.table.Schema, Name: r.table.Name})
 		if at.citus && sqlerr.Code(err) == sqlerr.FeatureNotSupported {
 			return sqlerr.New(sqlerr.FeatureNotSupported, "table \"%s\": %s, and Citus cannot count what its columns hold",
-				r.table.Name, at.why).WithHint("%s", at.hint).Wrap(err)
+				r.table.Name, at.cause).WithHint("%s", at.hint).Wrap(err)
 		}
 		if err != nil {
 			return err

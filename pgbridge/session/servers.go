@@ -39,7 +39,7 @@ type partition struct {
 	by    string // see catalog.Parts
 	citus bool
 	here  bool   // it is read through its foreign tables all the same
-	why   string // of that, or of no parts being known; "": all of it is here
+	cause string // of that, or of no parts being known; "": all of it is here
 	hint  string
 }
 
@@ -127,7 +127,7 @@ func (s *servers) of(r *relation) (*partition, error) {
 	far := func(row []string) bool { return row[0] != "" }
 	if i := slices.IndexFunc(rows, func(row []string) bool { return row[3] != "" }); i >= 0 {
 		if slices.ContainsFunc(rows, far) {
-			out.why, out.hint = through(rows[i][3])
+			out.cause, out.hint = through(rows[i][3])
 		}
 		s.parts[r.oid] = out
 		return out, nil
@@ -180,7 +180,7 @@ func (s *servers) shards(r *relation) (*partition, error) {
 	p := citus.Parts(rows)
 	out := &partition{parts: p.List, by: p.By, citus: true}
 	if p.List == nil && method[0][0] != "n" {
-		out.why = "it has row-level security, or is not distributed by hash with one placement of each shard"
+		out.cause = "it has row-level security, or is not distributed by hash with one placement of each shard"
 		out.hint = "Policies of the shards hold at their nodes; create_distributed_table makes shards with one placement."
 	}
 	return out, nil
@@ -208,7 +208,7 @@ func (s *servers) Through(schema, name string) (why, hint string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	return p.why, p.hint, nil
+	return p.cause, p.hint, nil
 }
 
 // changedQuery lists the servers of which this transaction has changed a foreign table: until its end it holds the lock
