@@ -12,10 +12,16 @@ import (
 
 // Relation prints, for Postgres, the query of the rows of a relation of a plan that several texts compute together: the
 // values of its columns are those that they have inside of a text. TempTable describes a table of them. ordered: rows
-// come in the order of what identifies them, wherever they lie, so that sums of them are the same each time.
+// come in the order of what identifies them, wherever they lie, so that sums of them are the same each time; where that
+// is not kept, in the order of their values, so that rows which may change places are alike.
 func Relation(r ra.Root, ordered bool, o Options) (string, error) {
 	o.unordered = !ordered
+	by := order(r.Node)
 	p := newPrinter(Postgres{}, o, r)
+	if ordered && !p.kept() {
+		o.unordered, by = true, r.Cols
+		p = newPrinter(Postgres{}, o, r)
+	}
 	ctes, err := p.ctes(r.Node)
 	if err != nil {
 		return "", err
@@ -23,10 +29,25 @@ func Relation(r ra.Root, ordered bool, o Options) (string, error) {
 	text := "WITH\n" + strings.Join(ctes, ",\n") + "\n" + selectList(lists.Map(r.Cols, func(id ra.ColumnID) string {
 		return p.ref(id)
 	})) + "\nFROM " + p.names[r.Node] + whereLine(o.Holds) + "\n"
-	if by := order(r.Node); ordered && len(by) > 0 {
+	if ordered && len(by) > 0 {
 		text += list("ORDER BY ", lists.Map(by, colName), ", ") + "\n"
 	}
 	return text, nil
+}
+
+// notKept marks columns that a table of a relation lacks.
+const notKept = "is not kept"
+
+// kept reports whether the tables of relations have all columns that the text needs.
+func (p *printer) kept() bool {
+	for _, n := range p.nodes {
+		for i, at := range n.TableCols {
+			if at != ra.RowID && p.need[n.Cols[i].ID] && n.Table.Cols[at].NoType == notKept {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // TempTable describes a temporary table that holds rows of a Relation, whose columns are c1, c2, … in the order of ids.
@@ -43,7 +64,7 @@ func TempTable(name string, n *ra.Node, ids []ra.ColumnID) (scan *ra.Node, creat
 	for _, c := range n.Cols {
 		at := slices.Index(ids, c.ID)
 		if at < 0 {
-			at, t.Cols = len(t.Cols), append(t.Cols, ra.TableColumn{Name: "not kept: " + c.Name, NoType: "is not kept"})
+			at, t.Cols = len(t.Cols), append(t.Cols, ra.TableColumn{Name: "not kept: " + c.Name, NoType: notKept})
 		}
 		scan.TableCols = append(scan.TableCols, at)
 	}

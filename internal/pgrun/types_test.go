@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -193,6 +194,14 @@ func (s *viewServer) typeAgrees(loss string) (ok bool, err error) {
 		return *x, err
 	}
 	want, wrong := own()
+	differences := sync.OnceValue(func() float64 {
+		s.exec("BEGIN; UPDATE " + param + " SET x = x + 0.0009765625")
+		up, _ := own()
+		s.exec("UPDATE " + param + " SET x = x - 2 * 0.0009765625")
+		down, _ := own()
+		s.exec("ROLLBACK")
+		return (up - down) / (2 * 0.0009765625)
+	})
 	for _, mode := range engineModes {
 		s.exec("SET relgrad.engine = " + mode)
 		var got, slope float64
@@ -216,12 +225,7 @@ func (s *viewServer) typeAgrees(loss string) (ok bool, err error) {
 			Scan(&slope); err != nil {
 			return false, err
 		}
-		s.exec("BEGIN; UPDATE " + param + " SET x = x + 0.0009765625")
-		up, _ := own()
-		s.exec("UPDATE " + param + " SET x = x - 2 * 0.0009765625")
-		down, _ := own()
-		s.exec("ROLLBACK")
-		if d := (up - down) / (2 * 0.0009765625); math.Abs(d-slope) > 1e-6*math.Max(1, math.Abs(d)) {
+		if d := differences(); math.Abs(d-slope) > 1e-6*math.Max(1, math.Abs(d)) {
 			return false, fmt.Errorf("%s: %s: the gradient's sum is %v, differences say %v", mode, loss, slope, d)
 		}
 		ok = true

@@ -32,19 +32,23 @@ func (s *session) processes() (out []int) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	add := func(pid string) {
-		n, err := strconv.Atoi(pid)
+	pairs, err := exec.Command("ps", "-eo", "pid=,ppid=").Output()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	below := map[string][]string{}
+	for line := range strings.Lines(string(pairs)) {
+		pair := strings.Fields(line)
+		below[pair[1]] = append(below[pair[1]], pair[0])
+	}
+	found := strings.Split(string(text), "\n")[:1]
+	for i := 0; i < len(found); i++ {
+		found = append(found, below[found[i]]...)
+		pid, err := strconv.Atoi(found[i])
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		out = append(out, n)
-	}
-	add(strings.Split(string(text), "\n")[0])
-	for i := 0; i < len(out); i++ {
-		below, _ := exec.Command("pgrep", "-P", strconv.Itoa(out[i])).Output() // of none it says so by its status
-		for _, pid := range strings.Fields(string(below)) {
-			add(pid)
-		}
+		out = append(out, pid)
 	}
 	return out
 }

@@ -55,7 +55,11 @@ func (s *servers) limits(t *testing.T) {
 		select {
 		case err := <-failed:
 			return err
-		case <-time.After(30 * time.Second):
+		case <-time.After(2 * time.Minute): // of a machine that has much else to do
+			for _, at := range append([]*session{c}, s.others...) {
+				t.Logf("%s: %q", at.c.Data, connect(t, at.c).must("SELECT concat_ws(' ', pid, state, wait_event_type, "+
+					"wait_event, left(query, 200)) FROM pg_stat_activity WHERE state IS NOT NULL"))
+			}
 			t.Fatal("the run does not end")
 			return nil
 		}

@@ -66,15 +66,8 @@ func (s *servers) randomQueries(t *testing.T) {
 				one[engine] = nil
 			}
 		}
-		refuses := func(engine string, err error) {
-			if text := err.Error(); strings.Contains(text, "internal error") || strings.Contains(text, "server \"") {
-				t.Errorf("seed %d, %s: %v\n%s", seed, engine, err, q.Report())
-			}
-			t.Logf("seed %d, %s: %v", seed, engine, err)
-			refused[engine+": "+strings.SplitN(err.Error(), "\n", 2)[0]]++
-		}
 		if err := s.random(q, draw); err != nil {
-			refuses("the called server", err)
+			refused[strings.SplitN(err.Error(), "\n", 2)[0]]++
 			continue
 		}
 		for _, engine := range slices.Sorted(maps.Keys(one)) {
@@ -82,12 +75,16 @@ func (s *servers) randomQueries(t *testing.T) {
 				continue
 			}
 			several, err := s.answers(db, q, engine)
-			if err != nil {
-				refuses(engine, err)
+			switch {
+			case err == nil:
+				err = one[engine].same(several)
+			case strings.Contains(err.Error(), "has no primary key"): // of a table that lies at several servers
+				refused[engine+": "+err.Error()]++
 				continue
 			}
-			if err := one[engine].same(several); err != nil {
+			if err != nil { // else several servers compute what one does
 				t.Errorf("seed %d, %s: %v\n%s", seed, engine, err, q.Report())
+				continue
 			}
 			agree[engine]++
 		}
