@@ -18,7 +18,7 @@ func Relation(r ra.Root, ordered bool, o Options) (string, error) {
 	o.unordered = !ordered
 	by := order(r.Node)
 	p := newPrinter(Postgres{}, o, r)
-	if ordered && !p.kept() {
+	if ordered && !kept(p) {
 		o.unordered, by = true, r.Cols
 		p = newPrinter(Postgres{}, o, r)
 	}
@@ -39,7 +39,7 @@ func Relation(r ra.Root, ordered bool, o Options) (string, error) {
 const notKept = "is not kept"
 
 // kept reports whether the tables of relations have all columns that the text needs.
-func (p *printer) kept() bool {
+func kept(p *printer) bool {
 	for _, n := range p.nodes {
 		for i, at := range n.TableCols {
 			if at != ra.RowID && p.need[n.Cols[i].ID] && n.Table.Cols[at].NoType == notKept {
