@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/device/cpu"
+	"github.com/relgrad/relgrad/executor/device/cuda"
 	"github.com/relgrad/relgrad/executor/device/plain"
 	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/kernels"
@@ -79,12 +81,21 @@ func LanesOf(t *tuning.Sizes, work float64) { t.LaneWork = work }
 // SmallLanes makes lanes and blocks of few rows.
 func SmallLanes(t *tuning.Sizes) { t.LaneWork, t.BlockScratch, t.LaneRows = 20, 200, 3 }
 
-var onDevice = flag.String("device", "", "on which the tests of the executor run: plain, or the processors")
+var onDevice = flag.String("device", "", "on which the tests of the executor run: plain, cuda, or the processors")
 
 // CompileOn is Compile for the device of these tests.
 func CompileOn(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (*Program, error) {
 	opt.Devices = devices(1)
 	return Compile(ctx, plan, src, opt)
+}
+
+// closeDevices closes what devices has opened for a program that is closed.
+func closeDevices(p *Program) {
+	for _, s := range p.sites {
+		if d, opened := s.device.(*cuda.Device); opened {
+			d.Close()
+		}
+	}
 }
 
 // devices are the devices of these tests, for so many sites; nil: the processors.
@@ -95,6 +106,15 @@ func devices(sites int) (out []device.Device) {
 	case "plain":
 		for range sites {
 			out = append(out, &plain.Plain{})
+		}
+		return out
+	case "cuda":
+		for range sites {
+			d, err := cuda.Open(0, cpu.NewMachine(1, tuning.Default()))
+			if err != nil {
+				panic(err)
+			}
+			out = append(out, d)
 		}
 		return out
 	}

@@ -137,6 +137,7 @@ func runAtSites(t testing.TB, plan *ra.Plan, src ra.Source, opt Options, env ker
 }
 
 func runTwice(p *Program, plan *ra.Plan, env kernels.Env) ([][]*column.Column, error) {
+	defer closeDevices(p)
 	defer p.Close()
 	var out [][]*column.Column
 	for range 2 { // the second run must not depend on the first

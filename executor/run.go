@@ -43,6 +43,7 @@ func (p *site) runOnce(ctx context.Context, structural *forms.Schedule) error {
 		if err != nil {
 			return err
 		}
+		defer code.Close()
 		if err := code.Run(ctx, &p.env, p.timed); err != nil {
 			return err
 		}

@@ -93,6 +93,9 @@ func newSite(plan *ra.Plan, src ra.Source, opt Options, d device.Device) *site {
 	if p.tune = opt.Tuning; p.tune == nil {
 		p.tune = tuning.Default()
 	}
+	if has, some := d.(device.Selective); some {
+		p.opt.forms = slices.DeleteFunc(slices.Clone(p.opt.forms), func(f *forms.Form) bool { return !has.Has(f.Name) })
+	}
 	p.host = cpu.NewMachine(p.opt.Workers, p.tune)
 	p.opt.Workers = p.host.Workers()
 	if p.device == nil {
@@ -331,6 +334,9 @@ func (p *site) compute(st *stage, v *values.Val, sp *structure.Space, step bool)
 	}
 	if err = p.runOnce(st.Ctx, s); err == nil {
 		err = p.runSteps(st.Ctx, s)
+	}
+	if s.Code != nil {
+		s.Code.Close()
 	}
 	if err != nil {
 		s.Drop()

@@ -39,6 +39,7 @@ type copied struct{ from, to *column.Column }
 
 func (t *siteTraining) free() {
 	if t != nil {
+		t.close()
 		t.numbers.Double.Free()
 		t.numbers.Single.Free()
 		t.freeCopies()
@@ -125,7 +126,7 @@ func (t *siteTraining) compile() (err error) {
 			return err
 		}
 	}
-	t.codes = nil
+	t.close()
 	lists := [][]*device.Instr{t.step.List}
 	if len(p.peers) > 0 {
 		lists = [][]*device.Instr{t.step.List[:t.step.Looks], t.step.List[t.step.Looks:]}
@@ -139,6 +140,14 @@ func (t *siteTraining) compile() (err error) {
 	}
 	t.of = p.sched
 	return nil
+}
+
+// close gives back what the instructions hold.
+func (t *siteTraining) close() {
+	for _, c := range t.codes {
+		c.Close()
+	}
+	t.codes = nil
 }
 
 // gradient is the gradient of a column, in memory that no step changes.

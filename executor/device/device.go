@@ -34,6 +34,9 @@ type Device interface {
 	Close()
 }
 
+// Selective is a device that has only some forms: of a val that has others, too, it gets one of these.
+type Selective interface{ Has(form string) bool }
+
 // Code is a list of instructions that is ready to run.
 type Code interface {
 	// Run runs the list once. If timed, it notes how long each instruction takes.

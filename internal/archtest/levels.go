@@ -71,6 +71,7 @@ var levels = map[string]int{
 	"executor/device":       5,
 	"executor/device/cpu":   6,
 	"executor/device/plain": 6,
+	"executor/device/cuda":  6,
 	"executor/forms":        6,
 	"executor/apart":        6,
 	"executor":              7,

@@ -5,11 +5,17 @@ import (
 	"unsafe"
 )
 
-// loans lends memory for the partial sums of passes. A step's program reuses the memory of the step before. Several
+// pool is memory for the partial sums of passes that no list holds.
+type pool struct {
+	mu   sync.Mutex
+	free map[int][][]float64 // by length
+}
+
+// loans are what a prepared list holds of a pool. A step's program reuses the memory of the step before. Several
 // workers may take from it at once.
 type loans struct {
-	mu         sync.Mutex
-	free, lent map[int][][]float64 // by length
+	from *pool
+	lent map[int][][]float64 // guarded by the pool
 }
 
 // take returns n numbers, which are not zeroed.
@@ -17,11 +23,11 @@ func (t *loans) take(n int) []float64 {
 	if t == nil || n < 2048 { // small ones cost less than keeping track of them
 		return make([]float64, n)
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.from.mu.Lock()
+	defer t.from.mu.Unlock()
 	var x []float64
-	if list := t.free[n]; len(list) > 0 {
-		x, t.free[n] = list[len(list)-1], list[:len(list)-1]
+	if list := t.from.free[n]; len(list) > 0 {
+		x, t.from.free[n] = list[len(list)-1], list[:len(list)-1]
 	} else {
 		x = make([]float64, n)
 	}
@@ -37,5 +43,10 @@ func (t *loans) singles(n int) []float32 {
 	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(t.take((n+1)/2)))), n)
 }
 
-// recycle takes back what is lent, and frees what has not been lent since the last call.
-func (t *loans) recycle() { t.free, t.lent = t.lent, nil }
+// recycle gives back what the list holds, and frees what else the pool has.
+func (t *loans) recycle() {
+	if t.from.mu.Lock(); t.lent != nil {
+		t.from.free, t.lent = t.lent, nil
+	}
+	t.from.mu.Unlock()
+}

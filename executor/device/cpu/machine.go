@@ -20,7 +20,7 @@ type Machine struct {
 	crew    *cpu.Crew
 	scratch []*tensor.Buffer
 	tune    *tuning.Sizes
-	sums    loans        // of passes
+	sums    pool         // of passes
 	port    *device.Port // nil: it is the only site
 }
 
@@ -95,9 +95,9 @@ func (m *Machine) Copy(to, from *column.Column) error {
 func (m *Machine) Join(p *device.Port) { m.port = p }
 
 func (m *Machine) Prepare(list []*device.Instr, scratch int) (device.Code, error) {
-	out, of := &tasks{m: m, scratch: scratch}, map[*device.Instr]*task{}
+	out, of := &tasks{m: m, scratch: scratch, loans: &loans{from: &m.sums}}, map[*device.Instr]*task{}
 	for _, in := range list {
-		t := &task{Instr: in, m: m, unless: of[in.Unless]}
+		t := &task{Instr: in, m: m, loans: out.loans, unless: of[in.Unless]}
 		if t.run = t.loop(); t.run == nil {
 			return nil, sqlerr.Broken("executor", "the processors have no code for %s (%T)", in.How, in.Form)
 		}
@@ -116,6 +116,6 @@ func (m *Machine) Held() (bytes int64) {
 
 func (m *Machine) Close() {
 	m.free()
-	m.sums = loans{}
+	m.sums = pool{}
 	m.crew.Close()
 }

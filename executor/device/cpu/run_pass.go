@@ -39,9 +39,9 @@ func newPass(in *task, f *device.Fused) *pass {
 	for i, m := range f.Members {
 		if p.members[i] = (&summing{Member: m}); m.V.Op == values.OpAgg {
 			x := newReducer(m.V)
-			x.mem, x.parts = &in.m.sums, m.Sum.InParts(m.V)
+			x.mem, x.parts = in.loans, m.Sum.InParts(m.V)
 			p.members[i].red = x
-			p.members[i].add, p.members[i].all = addersOf(m.Sum, m.V, &in.m.sums)
+			p.members[i].add, p.members[i].all = addersOf(m.Sum, m.V, in.loans)
 		}
 	}
 	return p

@@ -20,7 +20,7 @@ type partial struct {
 func (in *task) runSum() func() error {
 	x, lanes := newReducer(in.V), 0
 	x.parts = in.Sum.InParts(in.V)
-	add, _ := addersOf(in.Sum, in.V, &in.m.sums)
+	add, _ := addersOf(in.Sum, in.V, in.loans)
 	if in.Rows > 0 {
 		lanes = in.Lanes()
 	}

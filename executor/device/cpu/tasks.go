@@ -14,12 +14,14 @@ type tasks struct {
 	m       *Machine
 	list    []*task
 	scratch int // bytes that a worker needs
+	loans   *loans
 }
 
 // task is a prepared instruction.
 type task struct {
 	*device.Instr
 	m      *Machine
+	loans  *loans
 	run    func() error
 	unless *task // runs only if this task was not done
 	blocks []*block
@@ -107,4 +109,4 @@ func (t *task) block(w int) (*block, error) {
 	return t.blocks[w], nil
 }
 
-func (x *tasks) Close() { x.m.sums.recycle() }
+func (x *tasks) Close() { x.loans.recycle() }

@@ -1,0 +1,465 @@
+package cuda
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unsafe"
+
+	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/values"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/kernels/cuda"
+)
+
+//go:embed prelude.cu
+var prelude string
+
+// code is a prepared list.
+type code struct {
+	d     *Device
+	list  []*task
+	tasks map[*device.Instr]*task
+
+	inputs   map[string]cuda.Address // of the host's memory that kernels read, by where it lies
+	kept     map[string][]byte       // lists that only kernels hold, by what they hold
+	own      []cuda.Address          // memory of the list
+	failure  cuda.Address            // not all ones when a kernel has found an error
+	step     cuda.Address            // stepNumbers
+	scratch  int                     // bytes of a block's stored cells, where they do not fit into shared memory
+	partials int                     // bytes of partial sums
+	most     int                     // blocks of a launch that has scratch
+	fails    bool                    // some kernel may find an error
+}
+
+// task is an instruction: kernels, or what the processors run.
+type task struct {
+	*device.Instr
+	kernels []*launch
+	anew    func() []*launch // makes the kernels again for what a step says anew; nil: they stay
+	own     []cuda.Address   // memory of what was made anew
+	host    device.Code
+	why     string // why the processors run it
+	parts   bool   // a sum by parts, which is never made
+	took    []time.Duration
+}
+
+func (d *Device) Prepare(list []*device.Instr, scratch int) (device.Code, error) {
+	c := &code{d: d, tasks: map[*device.Instr]*task{}, inputs: map[string]cuda.Address{}, kept: map[string][]byte{}}
+	ok := false
+	defer func() {
+		if !ok {
+			c.Close()
+		}
+	}()
+	var err error
+	if c.failure, err = c.allocate(8); err != nil {
+		return nil, err
+	}
+	if c.step, err = c.allocate(16); err != nil {
+		return nil, err
+	}
+	for _, in := range list {
+		t := &task{Instr: in}
+		c.list, c.tasks[in] = append(c.list, t), t
+		if err := c.translate(t, scratch); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.link(); err != nil {
+		return nil, err
+	}
+	ok = true
+	return c, nil
+}
+
+// translate makes the kernels of an instruction, or has the processors run it.
+func (c *code) translate(t *task, scratch int) (err error) {
+	if _, t.parts = t.Form.(*device.Distributed); t.parts {
+		return nil
+	}
+	if t.kernels, err = c.kernels(t); err == nil || t.why == "" {
+		return err
+	}
+	t.host, err = c.d.host.Prepare([]*device.Instr{t.Instr}, scratch)
+	return err
+}
+
+// kernels are those of an instruction. Where there are none it says why.
+func (c *code) kernels(t *task) (out []*launch, err error) {
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case elsewhere:
+			t.why, err = e.why, sqlerr.New(sqlerr.FeatureNotSupported, "the device has no kernel: %s", e.why)
+		case failed:
+			err = e.error
+		default:
+			panic(e)
+		}
+	}()
+	switch f := t.Form.(type) {
+	case nil:
+		if t.By > 0 || len(t.Besides) > 0 {
+			panic(elsewhere{"it runs over rows of chunks"})
+		}
+		if t.Grp != nil {
+			return sumKernels(c, t.T, t.V, t.Sum, 0, t.Rows, nil), nil
+		}
+		if t.Rows == 0 {
+			return nil, nil
+		}
+		return []*launch{mapKernel(c, t.T, []output{{t.T.Result[0], t.V.Data, t.Off}}, t.Rows, own)}, nil
+	case *device.Fused:
+		for _, m := range f.Members {
+			if m.V.Op == values.OpAgg {
+				out = append(out, sumKernels(c, t.T, m.V, m.Sum, m.Base, t.Rows, m.V.Groups.Perm)...)
+			} else if t.Rows > 0 {
+				out = append(out, mapKernel(c, t.T, []output{{t.T.Result[m.Base], m.V.Data, 0}}, t.Rows, own))
+			}
+		}
+		return out, nil
+	case *device.Relayout:
+		return c.relayout(f, t), nil
+	case *device.Update:
+		t.anew = func() []*launch { return c.update(f, t) }
+		return c.update(f, t), nil
+	}
+	panic(elsewhere{fmt.Sprintf("its form is %T", t.Form)})
+}
+
+// update is the kernel of an update.
+func (c *code) update(u *device.Update, t *task) []*launch {
+	if u.New == nil {
+		panic(elsewhere{fmt.Sprintf("%s has no expressions", u.Loop.Name)})
+	}
+	var outs []output
+	for i, v := range u.Changed(t.Instr) {
+		outs = append(outs, output{t.T.Result[i], v.Data, 0})
+	}
+	n, list := 0, []int32{}
+	for _, r := range u.Runs {
+		n += int(r[1] - r[0])
+	}
+	rows := func(b *builder, i string) string {
+		return fmt.Sprintf("(%s + %s)", i, b.count(int(u.Runs[0][0])))
+	}
+	if len(u.Runs) > 1 {
+		for _, r := range u.Runs {
+			for i := r[0]; i < r[1]; i++ {
+				list = append(list, i)
+			}
+		}
+		rows = func(b *builder, i string) string { return fmt.Sprintf("(long long) %s[%s]", b.list(list), i) }
+	}
+	if n == 0 {
+		return nil
+	}
+	return []*launch{mapKernel(c, t.T, outs, n, rows)}
+}
+
+// relayout is the kernel that copies a column to another chunking.
+func (c *code) relayout(f *device.Relayout, t *task) []*launch {
+	l, from := f.L, t.V.Args[0].Data
+	l.List()
+	list := make([]int32, l.Rows*l.Cols)
+	for r := range l.Rows {
+		for i := range l.Cols {
+			piece := i / l.Run * l.Run
+			list[r*l.Cols+i] = int32(l.At(r, piece) + i - piece)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	b := newBuilder(c, t.T)
+	s := newBody(nil)
+	typ := ctype(t.V.Data.Kind())
+	to, x, at := b.target(t.V.Data.Bytes(), typ), b.numbers(from), b.list(list)
+	s.block(fmt.Sprintf("for (long long e = (long long) blockIdx.x * blockDim.x + threadIdx.x; e < %s; "+
+		"e += (long long) gridDim.x * blockDim.x)", b.count(len(list))), func(s *body) {
+		if f.Back {
+			s.add("%s[%s[e]] = (%s) %s[e];", to, at, typ, x)
+		} else {
+			s.add("%s[e] = (%s) %s[%s[e]];", to, typ, x, at)
+		}
+	})
+	return []*launch{b.finish(s, c.blocks(len(list), threads))}
+}
+
+// blocks is how many blocks do so much work, of which each does a part.
+func (c *code) blocks(work, each int) int {
+	return max(1, min((work+each-1)/each, 16*c.d.d.Multiprocessors))
+}
+
+// failed is an error amid the translation.
+type failed struct{ error }
+
+func (c *code) allocate(bytes int) (cuda.Address, error) {
+	at, err := c.d.d.Allocate(bytes)
+	if err == nil {
+		c.own = append(c.own, at)
+	}
+	return at, err
+}
+
+// keep is a list with these bytes that stays where it is.
+func (c *code) keep(x []byte) []byte {
+	if c.kept[string(x)] == nil {
+		c.kept[string(x)] = slices.Clone(x)
+	}
+	return c.kept[string(x)]
+}
+
+// input is where a part of the host's memory lies on the device, uploaded if need be.
+func (c *code) input(x []byte) cuda.Address {
+	if at, ok := c.d.find(x); ok {
+		return at
+	}
+	key := fmt.Sprintf("%p %d", unsafe.SliceData(x), len(x))
+	if at, ok := c.inputs[key]; ok {
+		return at
+	}
+	at, err := c.allocate(len(x))
+	if err == nil {
+		err = c.d.d.Upload(at, x)
+	}
+	if err != nil {
+		panic(failed{err})
+	}
+	c.inputs[key] = at
+	return at
+}
+
+// link compiles all kernels, and uploads their words.
+func (c *code) link() error {
+	var ls []*launch
+	for _, t := range c.list {
+		ls = append(ls, t.kernels...)
+	}
+	if err := c.compile(ls); err != nil {
+		return err
+	}
+	return c.place(ls)
+}
+
+// compile makes one text of the kernels that are not compiled yet, each of which stands there once.
+func (c *code) compile(ls []*launch) error {
+	text, names := &strings.Builder{}, map[string]string{}
+	text.WriteString(prelude)
+	for _, l := range ls {
+		c.most = max(c.most, l.blocks)
+		if l.module != nil {
+			continue
+		}
+		if names[l.text] == "" {
+			names[l.text] = fmt.Sprintf("rg_%d", len(names))
+			fmt.Fprintf(text, "\nextern \"C\" __global__ void __launch_bounds__(%d) %s(const unsigned long long *a)\n{\n%s}\n",
+				threads, names[l.text], l.text)
+		}
+		l.name = names[l.text]
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	m, err := c.d.load(text.String())
+	for _, l := range ls {
+		if l.module == nil {
+			l.module = m
+		}
+	}
+	return err
+}
+
+// place gives launches the memory that they share, and uploads their words.
+func (c *code) place(ls []*launch) (err error) {
+	shared := map[string]cuda.Address{}
+	for what, bytes := range map[string]int{"scratch": c.scratch * c.most, "partials": c.partials} {
+		if bytes > 0 {
+			if shared[what], err = c.allocate(bytes); err != nil {
+				return err
+			}
+		}
+	}
+	var words []uint64
+	for _, l := range ls {
+		for what, i := range l.patch {
+			l.words[i] = uint64(shared[what])
+		}
+		l.at = uint64(len(words)) * 8
+		words = append(words, l.words...)
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	at, err := c.allocate(8 * len(words))
+	if err != nil {
+		return err
+	}
+	for _, l := range ls {
+		l.at += uint64(at)
+	}
+	return c.d.d.Upload(at, bytesOf(words))
+}
+
+// clean says that no kernel has found an error.
+const clean = ^uint64(0)
+
+func (c *code) Run(ctx context.Context, env *kernels.Env, timed bool) error {
+	if err := c.d.d.Upload(c.step, bytesOf(stepNumbers(env))); err != nil {
+		return err
+	}
+	if c.fails {
+		if err := c.d.d.Upload(c.failure, bytesOf([]uint64{clean})); err != nil {
+			return err
+		}
+	}
+	for _, t := range c.list {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		begin := time.Now()
+		if err := c.runTask(ctx, t, env); err != nil {
+			return err
+		}
+		if timed {
+			if err := c.d.d.Wait(); err != nil {
+				return err
+			}
+			t.took = append(t.took, time.Since(begin))
+		}
+	}
+	if !c.fails {
+		return nil
+	}
+	found := []uint64{0}
+	if err := c.d.d.Download(bytesOf(found), c.failure); err != nil {
+		return err
+	}
+	if found[0] == clean {
+		return nil
+	}
+	return c.explain(ctx, env)
+}
+
+func (c *code) runTask(ctx context.Context, t *task, env *kernels.Env) error {
+	switch {
+	case t.parts:
+		return nil
+	case t.host != nil:
+		return c.d.onHost(t.Instr, func() error { return t.host.Run(ctx, env, false) })
+	case t.anew != nil:
+		if err := c.renew(t); err != nil {
+			return err
+		}
+	}
+	for _, l := range t.kernels {
+		k, err := l.module.kernel(l.name)
+		if err != nil {
+			return err
+		}
+		if err := k.Launch(l.blocks, threads, l.at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// renew makes the kernels of an instruction of which a step says something anew.
+func (c *code) renew(t *task) (err error) {
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case failed:
+			err = e.error
+		default:
+			panic(e)
+		}
+	}()
+	was, own := t.kernels, len(c.own)
+	c.inputs = map[string]cuda.Address{} // lists may have other numbers in the same place
+	now := t.anew()
+	for i, l := range now {
+		if i < len(was) && was[i].text == l.text {
+			l.name, l.module = was[i].name, was[i].module
+		}
+	}
+	if err := c.compile(now); err != nil {
+		return err
+	}
+	t.kernels = now
+	err = c.place(now)
+	for _, at := range t.own {
+		err = cmp.Or(err, c.d.d.Free(at))
+	}
+	t.own = slices.Clone(c.own[own:])
+	c.own = c.own[:own]
+	return err
+}
+
+// explain runs the list on the processors, which say what is wrong.
+func (c *code) explain(ctx context.Context, env *kernels.Env) error {
+	for _, t := range c.list {
+		if t.parts {
+			continue
+		}
+		code, err := c.d.host.Prepare([]*device.Instr{t.Instr}, t.T.Bytes)
+		if err != nil {
+			return err
+		}
+		err = c.d.onHost(t.Instr, func() error { return code.Run(ctx, env, false) })
+		code.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil // as for a product that a kernel takes for too large
+}
+
+func (c *code) Took(i int) []time.Duration { return c.list[i].took }
+
+func (c *code) Needed(i int) bool { return !c.list[i].parts }
+
+// Elsewhere lists the instructions that the processors run, with the reasons.
+func (c *code) Elsewhere() (out []string) {
+	for _, t := range c.list {
+		if t.host != nil {
+			out = append(out, fmt.Sprintf("%s: %s", t.How, t.why))
+		}
+	}
+	return out
+}
+
+func (c *code) Close() {
+	for _, t := range c.list {
+		if t.host != nil {
+			t.host.Close()
+		}
+	}
+	c.d.d.Wait()
+	for _, t := range c.list {
+		c.own, t.own = append(c.own, t.own...), nil
+	}
+	for _, at := range c.own {
+		c.d.d.Free(at)
+	}
+	c.own = nil
+}
+
+// written lists the vals that an instruction writes.
+func written(in *device.Instr) []*values.Val {
+	switch f := in.Form.(type) {
+	case *device.Finite:
+		return nil
+	case *device.Clip:
+		return f.Numbers
+	case *device.Update:
+		return f.Changed(in)
+	}
+	return in.Outs()
+}

@@ -1,0 +1,211 @@
+package cuda
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/relgrad/relgrad/column"
+	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/kernels/cuda"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// Device is a graphics processor.
+type Device struct {
+	d       *cuda.Device
+	mem     []memory // sorted by the host's address
+	modules map[string]*module
+	host    device.Device // runs what the device has no kernel for
+}
+
+// memory is a buffer on the device, and the host's buffer that stands for it.
+type memory struct {
+	host  *tensor.Buffer
+	at    uintptr // where the host's bytes begin
+	bytes int
+	own   cuda.Address
+}
+
+// module is the compiled text of a list.
+type module struct {
+	*cuda.Module
+	kernels map[string]*cuda.Kernel
+}
+
+// Open opens device number n. host runs what it has no kernel for, in the host's memory, and is closed with the device;
+// also where that cannot be opened.
+func Open(n int, host device.Device) (*Device, error) {
+	d, err := cuda.Open(n)
+	if err != nil {
+		host.Close()
+		return nil, err
+	}
+	return &Device{d: d, modules: map[string]*module{}, host: host}, nil
+}
+
+// Has reports whether lowering may choose a form. Others are made of those that the device has.
+func (d *Device) Has(form string) bool { return forms[form] }
+
+// forms are those that it has.
+var forms = map[string]bool{"map": true, "sum": true, "one below the other": true, "re-chunked": true,
+	"exchanged": true}
+
+// Allocate makes zeroed memory on the device. The host's memory, which stands for it, takes no room until it is read.
+func (d *Device) Allocate(bytes int) (*tensor.Buffer, error) {
+	b, err := tensor.NewBuffer(bytes)
+	if err != nil {
+		return nil, column.OutOfMemory(err)
+	}
+	if err := d.sweep(); err != nil {
+		return nil, err
+	}
+	own, err := d.d.Allocate(len(b.Bytes()))
+	if err != nil {
+		b.Free()
+		return nil, err
+	}
+	m := memory{host: b, own: own, bytes: len(b.Bytes())}
+	if m.bytes > 0 {
+		m.at = uintptr(unsafe.Pointer(unsafe.SliceData(b.Bytes())))
+	}
+	at, _ := slices.BinarySearchFunc(d.mem, m.at, func(x memory, at uintptr) int {
+		if x.at < at {
+			return -1
+		}
+		return 1
+	})
+	d.mem = slices.Insert(d.mem, at, m)
+	return b, nil
+}
+
+// sweep frees the memory whose buffers have been freed.
+func (d *Device) sweep() (err error) {
+	d.mem = slices.DeleteFunc(d.mem, func(m memory) bool {
+		gone := m.host.Bytes() == nil
+		if gone {
+			if e := d.d.Free(m.own); err == nil {
+				err = e
+			}
+		}
+		return gone
+	})
+	return err
+}
+
+// find is where a part of a host's buffer lies on the device; ok is false for other memory of the host.
+func (d *Device) find(x []byte) (at cuda.Address, ok bool) {
+	if len(x) == 0 {
+		return 0, false
+	}
+	p := uintptr(unsafe.Pointer(unsafe.SliceData(x)))
+	i, exact := slices.BinarySearchFunc(d.mem, p, func(m memory, p uintptr) int {
+		switch {
+		case m.at < p:
+			return -1
+		case m.at > p:
+			return 1
+		}
+		return 0
+	})
+	if !exact {
+		i--
+	}
+	if i < 0 || p-d.mem[i].at >= uintptr(d.mem[i].bytes) || d.mem[i].host.Bytes() == nil {
+		return 0, false
+	}
+	return d.mem[i].own + cuda.Address(p-d.mem[i].at), true
+}
+
+func (d *Device) Fetch(c *column.Column) error {
+	for _, x := range [][]byte{c.Bytes(), c.Valid()} {
+		if at, ok := d.find(x); ok {
+			if err := d.d.Download(x, at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (d *Device) Store(c *column.Column) error {
+	for _, x := range [][]byte{c.Bytes(), c.Valid()} {
+		if at, ok := d.find(x); ok {
+			if err := d.d.Upload(at, x); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Copy copies by way of the host.
+func (d *Device) Copy(to, from *column.Column) error {
+	if err := d.Fetch(from); err != nil {
+		return err
+	}
+	to.Fill(from)
+	return d.Store(to)
+}
+
+func (d *Device) Join(p *device.Port) { d.host.Join(p) }
+
+func (d *Device) Held() int64 { return d.host.Held() }
+
+func (d *Device) Close() {
+	for _, m := range d.modules {
+		m.Unload()
+	}
+	for _, m := range d.mem {
+		d.d.Free(m.own)
+	}
+	d.mem, d.modules = nil, nil
+	d.host.Close()
+	d.d.Close()
+}
+
+// load compiles a text, unless that has been done.
+func (d *Device) load(text string) (*module, error) {
+	if m := d.modules[text]; m != nil {
+		return m, nil
+	}
+	m, err := d.d.Load(text)
+	if err != nil {
+		return nil, err
+	}
+	d.modules[text] = &module{m, map[string]*cuda.Kernel{}}
+	return d.modules[text], nil
+}
+
+func (m *module) kernel(name string) (*cuda.Kernel, error) {
+	if k := m.kernels[name]; k != nil {
+		return k, nil
+	}
+	k, err := m.Kernel(name)
+	if err == nil {
+		m.kernels[name] = k
+	}
+	return k, err
+}
+
+// onHost runs instructions on the processors: what they read is fetched, what they make is stored.
+func (d *Device) onHost(in *device.Instr, run func() error) error {
+	for _, v := range slices.Concat(in.T.Loads(), written(in)) {
+		if err := d.Fetch(v.Data); err != nil {
+			return err
+		}
+	}
+	if x, ok := in.Form.(*device.Exchange); ok && x.Sent != nil {
+		if err := d.Fetch(x.Sent.Data); err != nil {
+			return err
+		}
+	}
+	if err := run(); err != nil {
+		return err
+	}
+	for _, v := range written(in) {
+		if err := d.Store(v.Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}

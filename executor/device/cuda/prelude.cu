@@ -1,0 +1,149 @@
+// What generated kernels call: element-wise kernels, whose Go code stands in package kernels, and draws.
+
+__device__ double k_fabs(double x) { return fabs(x); }
+__device__ float k_fabs(float x) { return fabsf(x); }
+__device__ double k_exp(double x) { return exp(x); }
+__device__ float k_exp(float x) { return expf(x); }
+__device__ double k_expm1(double x) { return expm1(x); }
+__device__ float k_expm1(float x) { return expm1f(x); }
+__device__ double k_ln(double x) { return log(x); }
+__device__ float k_ln(float x) { return logf(x); }
+__device__ double k_log1p(double x) { return log1p(x); }
+__device__ float k_log1p(float x) { return log1pf(x); }
+__device__ double k_tanh(double x) { return tanh(x); }
+__device__ float k_tanh(float x) { return tanhf(x); }
+__device__ double k_sqrt(double x) { return sqrt(x); }
+__device__ float k_sqrt(float x) { return sqrtf(x); }
+
+template <class T> __device__ T k_neg(T x) { return -x; }
+template <class T> __device__ T k_abs(T x) { return k_fabs(x); }
+template <class T> __device__ T k_square(T x) { return x * x; }
+template <class T> __device__ T k_relu(T x) { return x <= 0 ? 0 : x; }
+template <class T> __device__ T k_sign(T x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
+
+template <class T> __device__ T k_sigmoid(T x)
+{
+	T e = k_exp(-k_fabs(x));
+
+	return x >= 0 ? 1 / (1 + e) : x < 0 ? e / (1 + e) : x;
+}
+
+template <class T> __device__ T k_softplus(T x) { return (x > 0 ? x : x <= 0 ? 0 : x) + k_log1p(k_exp(-k_fabs(x))); }
+template <class T> __device__ T k_silu(T x) { return x * k_sigmoid(x); }
+
+template <class T> __device__ T k_sigmoid_slope(T x)
+{
+	T e = k_exp(-k_fabs(x));
+
+	return e / (1 + e) / (1 + e);
+}
+
+template <class T> __device__ T k_sech2(T x) { return 4 * k_sigmoid_slope(2 * x); }
+
+// The square is computed in two parts, since the exponential multiplies its error.
+__device__ double k_bell(double x, double c)
+{
+	x = fabs(x);
+	if (x > 64)
+		x = 64;
+	double hi = __longlong_as_double(__double_as_longlong(x) & ~((1ll << 27) - 1));
+
+	return exp(-c * hi * hi) * exp(-c * (x - hi) * (x + hi));
+}
+
+template <class T> __device__ T k_gauss(T x) { return (T) k_bell(x, 1); }
+template <class T> __device__ T k_normal_pdf(T x) { return (T) (k_bell(x, 0.5) * 0.3989422804014327); }
+
+__device__ double k_normal_cdf(double x)
+{
+	double z = -x * 0.7071067811865476, lo = fma(-x, 0.7071067811865476, -z) - x * -4.833646656726457e-17,
+		y = erfc(z) / 2;
+
+	return fabs(x) < 40 ? y - k_bell(z, 1) * lo * 0.5641895835477563 : y;
+}
+
+template <class T> __device__ T k_add(T x, T y) { return x + y; }
+template <class T> __device__ T k_sub(T x, T y) { return x - y; }
+template <class T> __device__ T k_mul(T x, T y) { return x * y; }
+template <class T> __device__ T k_div(T x, T y) { return x / y; }
+template <class T> __device__ T k_maximum(T x, T y) { return x != x ? x : y != y ? y : x > y ? x : y > x ? y : x + (x == 0 && 1 / x < 0 ? y : 0); }
+template <class T> __device__ T k_minimum(T x, T y) { return -k_maximum(-x, -y); }
+template <class T> __device__ T k_greater(T x, T y) { return x > y; }
+template <class T> __device__ T k_eq_mask(T x, T y) { return x == y; }
+template <class T> __device__ T k_ratio(T x, T y) { return y == 0 ? 0 : x / y; }
+template <class T> __device__ T k_select(T m, T x, T y) { return m != 0 ? x : y; }
+
+template <class T> __device__ T k_bce_slope(T z, T y)
+{
+	T e = k_exp(-k_fabs(z));
+
+	return (z < 0 ? (1 - y) * e - y : 1 - y - y * e) / (1 + e);
+}
+
+__device__ double k_bce_with_logits(double z, double y)
+{
+	return z > 0 ? z * (1 - y) + log1p(exp(-z)) : log1p(exp(z)) - z * y;
+}
+
+__device__ double k_huber(double x, double d) { return fabs(x) > d ? d * (fabs(x) - d / 2) : x * x / 2; }
+__device__ double k_softsign(double x) { return isinf(x) ? (x > 0 ? 1 : -1) : x / (1 + fabs(x)); }
+__device__ double k_elu(double x) { return x > 0 ? x : expm1(x); }
+__device__ double k_gelu(double x) { return x * k_normal_cdf(x); }
+__device__ double k_asin(double x) { return atan2(x, sqrt((1 - x) * (1 + x))); }
+__device__ double k_acos(double x) { return 2 * atan2(sqrt(1 - x), sqrt(1 + x)); }
+__device__ double k_asin_slope(double x) { return 1 / sqrt((1 - x) * (1 + x)); }
+__device__ double k_atan_slope(double x) { return fabs(x) > 1 ? (1 / x) * (1 / x) / (1 + (1 / x) * (1 / x)) : 1 / (1 + x * x); }
+
+// k_compare is -1, 0 or 1; NaN equals itself and is above all numbers.
+__device__ int k_compare(double x, double y)
+{
+	return x < y ? -1 : x > y ? 1 : x == y ? 0 : x != x ? (y != y ? 0 : 1) : -1;
+}
+
+__device__ int k_compare(long long x, long long y) { return x < y ? -1 : x > y; }
+
+// k_mix is the finaliser of SplitMix64.
+__device__ unsigned long long k_mix(unsigned long long h)
+{
+	h += 0x9e3779b97f4a7c15ull;
+	h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9ull;
+	h = (h ^ h >> 27) * 0x94d049bb133111ebull;
+	return h ^ h >> 31;
+}
+
+struct k_words {
+	unsigned w[4];
+};
+
+// k_philox is block i of a stream, Philox4x32-10.
+__device__ k_words k_philox(long long seed, unsigned long long key, unsigned long long i)
+{
+	unsigned k0 = (unsigned) seed, k1 = (unsigned) ((unsigned long long) seed >> 32);
+	k_words c = {{(unsigned) i, (unsigned) (i >> 32), (unsigned) key, (unsigned) (key >> 32)}};
+
+	for (int round = 0; round < 10; round++) {
+		unsigned hi0 = __umulhi(0xD2511F53u, c.w[0]), lo0 = 0xD2511F53u * c.w[0], hi1 = __umulhi(0xCD9E8D57u, c.w[2]),
+			lo1 = 0xCD9E8D57u * c.w[2];
+
+		c = k_words{{hi1 ^ c.w[1] ^ k0, lo1, hi0 ^ c.w[3] ^ k1, lo0}};
+		k0 += 0x9E3779B9u;
+		k1 += 0xBB67AE85u;
+	}
+	return c;
+}
+
+__device__ double k_uniform(long long seed, unsigned long long key, unsigned long long i)
+{
+	k_words c = k_philox(seed, key, i);
+
+	return (double) (long long) (((unsigned long long) c.w[0] << 32 | c.w[1]) >> 11) * 0x1p-53;
+}
+
+// k_kept reports whether a mask of dropout keeps an element.
+__device__ bool k_kept(long long seed, unsigned long long key, int i, unsigned limit)
+{
+	return k_philox(seed, key, i / 4).w[i % 4] >= limit;
+}
+
+// k_fail notes that something is an error: the host finds out what.
+__device__ void k_fail(unsigned long long *at, unsigned long long what) { atomicMin(at, what); }
