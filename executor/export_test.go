@@ -4,6 +4,8 @@ import (
 	"context"
 	"flag"
 	"math"
+	"slices"
+	"sync"
 
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/device/cpu"
@@ -89,13 +91,18 @@ func CompileOn(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (
 	return Compile(ctx, plan, src, opt)
 }
 
-// closeDevices closes what devices has opened for a program that is closed.
+// graphics are the graphics processors that are open.
+var graphics sync.Map
+
+// closeDevices closes what devices has opened for a program that is closed; nil: all that are open.
 func closeDevices(p *Program) {
-	for _, s := range p.sites {
-		if d, opened := s.device.(*cuda.Device); opened {
-			d.Close()
+	graphics.Range(func(d, _ any) bool {
+		if p == nil || slices.ContainsFunc(p.sites, func(s *site) bool { return s.device == d }) {
+			graphics.Delete(d)
+			d.(*cuda.Device).Close()
 		}
-	}
+		return true
+	})
 }
 
 // devices are the devices of these tests, for so many sites; nil: the processors.
@@ -114,6 +121,7 @@ func devices(sites int) (out []device.Device) {
 			if err != nil {
 				panic(err)
 			}
+			graphics.Store(d, true)
 			out = append(out, d)
 		}
 		return out

@@ -103,6 +103,7 @@ func TestMain(m *testing.M) {
 	skipOnDevice()
 	before, _ := tensor.LiveBuffers()
 	code := m.Run()
+	closeDevices(nil)
 	if count, bytes := tensor.LiveBuffers(); code == 0 && count != before {
 		fmt.Printf("FAIL: %d buffers (%d bytes) are not freed: run tests one by one, with -run\n", count-before, bytes)
 		code = 1

@@ -4,14 +4,17 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"testing"
 
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/device/cpu"
+	"github.com/relgrad/relgrad/executor/device/cuda"
 	"github.com/relgrad/relgrad/executor/device/plain"
 	"github.com/relgrad/relgrad/executor/forms"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/tuning"
+	"github.com/relgrad/relgrad/internal/cudamock"
 	"github.com/relgrad/relgrad/kernels"
 )
 
@@ -20,6 +23,27 @@ var devices = map[string]func(workers int) device.Device{
 	"processors": func(workers int) device.Device { return cpu.NewMachine(workers, tuning.Default()) },
 	"plain":      func(int) device.Device { return &plain.Plain{} },
 	noLoops:      func(workers int) device.Device { return cpu.NewMachine(workers, tuning.Default()) },
+}
+
+func init() {
+	if cudamock.Inside() {
+		devices["cuda"] = func(workers int) device.Device {
+			d, err := cuda.Open(0, cpu.NewMachine(workers, tuning.Default()))
+			if err != nil {
+				panic(err)
+			}
+			return d
+		}
+	}
+}
+
+// TestCudaUpdates runs the tests of updates on a double of a graphics processor, too.
+func TestCudaUpdates(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("compiles kernels")
+	}
+	cudamock.Rerun(t, "^(TestUpdates|TestClipNormOfAll|TestClipNorm|TestOptimizers)$", nil)
 }
 
 const noLoops = "processors without loops"
@@ -95,6 +119,13 @@ func (o *onDevice) fetch() (err error) {
 		m.host.Fill(m.there)
 	}
 	return err
+}
+
+// close closes the device.
+func (o *onDevice) close() {
+	if o.own != nil {
+		o.own.Close()
+	}
 }
 
 // begin makes the instructions, without gradients.
@@ -189,6 +220,7 @@ func (o *onDevice) Update(ctx context.Context, step int64) (err error) {
 	code, err := d.Prepare(o.step.List, o.step.Scratch)
 	if err == nil {
 		err = code.Run(ctx, &kernels.Env{}, false)
+		code.Close()
 	}
 	err = errors.Join(err, o.fetch())
 	if bad := (*device.NotFinite)(nil); errors.As(err, &bad) {

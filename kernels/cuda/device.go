@@ -9,7 +9,10 @@ import "C"
 import (
 	"cmp"
 	"fmt"
+	"hash/fnv"
 	"math"
+	"os"
+	"path/filepath"
 	"runtime"
 	"unsafe"
 
@@ -113,6 +116,11 @@ type Module struct {
 
 // Load compiles kernels for the device.
 func (d *Device) Load(text string) (*Module, error) {
+	if dir := os.Getenv("RELGRAD_CUDA_TEXTS"); dir != "" {
+		if err := keepText(dir, text); err != nil {
+			return nil, err
+		}
+	}
 	code, err := Compile(text, d.Major, d.Minor)
 	if err != nil {
 		return nil, err
@@ -125,6 +133,17 @@ func (d *Device) Load(text string) (*Module, error) {
 
 // Unload gives the kernels back.
 func (m *Module) Unload() error { return failed("kernels are unloaded", C.rg_unload(&m.d.c, m.c)) }
+
+// keepText writes a text to a folder, under a name that is the same for the same text.
+func keepText(dir, text string) error {
+	h := fnv.New64a()
+	h.Write([]byte(text))
+	err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%016x.cu", h.Sum64())), []byte(text), 0o644)
+	if err != nil {
+		return sqlerr.New(sqlerr.System, "a text of kernels is not written: %v", err).Wrap(err)
+	}
+	return nil
+}
 
 // Kernel is a function of a module.
 type Kernel struct {

@@ -29,7 +29,8 @@ type code struct {
 	inputs   map[string]cuda.Address // of the host's memory that kernels read, by where it lies
 	kept     map[string][]byte       // lists that only kernels hold, by what they hold
 	own      []cuda.Address          // memory of the list
-	failure  cuda.Address            // not all ones when a kernel has found an error
+	failure  cuda.Address            // the flags: of errors that kernels find, then those of instructions
+	flags    []*task                 // instructions that have one
 	step     cuda.Address            // stepNumbers
 	scratch  int                     // bytes of a block's stored cells, where they do not fit into shared memory
 	partials int                     // bytes of partial sums
@@ -46,6 +47,7 @@ type task struct {
 	host    device.Code
 	why     string // why the processors run it
 	parts   bool   // a sum by parts, which is never made
+	flag    int    // its place among the flags; 0: none
 	took    []time.Duration
 }
 
@@ -58,7 +60,7 @@ func (d *Device) Prepare(list []*device.Instr, scratch int) (device.Code, error)
 		}
 	}()
 	var err error
-	if c.failure, err = c.allocate(8); err != nil {
+	if c.failure, err = c.allocate(8 * (1 + len(list))); err != nil {
 		return nil, err
 	}
 	if c.step, err = c.allocate(16); err != nil {
@@ -126,11 +128,68 @@ func (c *code) kernels(t *task) (out []*launch, err error) {
 		return out, nil
 	case *device.Relayout:
 		return c.relayout(f, t), nil
+	case *device.Finite:
+		t.anew = func() []*launch { return c.finite(f, t) }
+		return c.finite(f, t), nil
 	case *device.Update:
 		t.anew = func() []*launch { return c.update(f, t) }
 		return c.update(f, t), nil
 	}
 	panic(elsewhere{fmt.Sprintf("its form is %T", t.Form)})
+}
+
+// finite is the kernel that looks for numbers that are not finite: it notes the first one's place.
+func (c *code) finite(f *device.Finite, t *task) []*launch {
+	d := t.V.Data
+	if d.Len()*d.Size() == 0 {
+		return nil
+	}
+	b := newBuilder(c, t.T)
+	s := newBody(nil)
+	x := b.numbers(d)
+	found := b.word("found", uint64(c.flag(t)), "unsigned long long *")
+	s.block(fmt.Sprintf("for (long long e = (long long) blockIdx.x * blockDim.x + threadIdx.x; e < %s; "+
+		"e += (long long) gridDim.x * blockDim.x)", b.count(d.Len()*d.Size())), func(s *body) {
+		s.add("if (!isfinite(%s[e]))", x)
+		s.add("\tk_fail(%s, (unsigned long long) e);", found)
+	})
+	return []*launch{b.finish(s, c.blocks(d.Len()*d.Size(), threads))}
+}
+
+// flag is where an instruction notes what it finds: the list's flags begin with that of failures.
+func (c *code) flag(t *task) cuda.Address {
+	if t.flag == 0 {
+		c.flags = append(c.flags, t)
+		t.flag = len(c.flags)
+	}
+	return c.failure + cuda.Address(8*t.flag)
+}
+
+// clean says that nothing has been found.
+const clean = ^uint64(0)
+
+// look reads what the kernels that have been launched have found.
+func (c *code) look(ctx context.Context, env *kernels.Env) error {
+	if !c.fails && len(c.flags) == 0 {
+		return nil
+	}
+	found := make([]uint64, 1+len(c.flags))
+	if err := c.d.d.Download(bytesOf(found), c.failure); err != nil {
+		return err
+	}
+	if found[0] != clean {
+		return c.explain(ctx, env)
+	}
+	for i, t := range c.flags {
+		if e := found[i+1]; e != clean {
+			d := t.V.Data
+			if err := c.d.Fetch(d); err != nil {
+				return err
+			}
+			return &device.NotFinite{Slot: t.Form.(*device.Finite).Slot, Row: int(e) / d.Size(), X: d.Float(int(e))}
+		}
+	}
+	return nil
 }
 
 // update is the kernel of an update.
@@ -307,21 +366,25 @@ func (c *code) place(ls []*launch) (err error) {
 	return c.d.d.Upload(at, bytesOf(words))
 }
 
-// clean says that no kernel has found an error.
-const clean = ^uint64(0)
-
 func (c *code) Run(ctx context.Context, env *kernels.Env, timed bool) error {
 	if err := c.d.d.Upload(c.step, bytesOf(stepNumbers(env))); err != nil {
 		return err
 	}
-	if c.fails {
-		if err := c.d.d.Upload(c.failure, bytesOf([]uint64{clean})); err != nil {
+	if c.fails || len(c.flags) > 0 {
+		if err := c.d.d.Upload(c.failure, bytesOf(slices.Repeat([]uint64{clean}, 1+len(c.flags)))); err != nil {
 			return err
 		}
 	}
+	looked := false
 	for _, t := range c.list {
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if _, changes := t.Form.(*device.Update); changes && !looked {
+			if err := c.look(ctx, env); err != nil {
+				return err
+			}
+			looked = true
 		}
 		begin := time.Now()
 		if err := c.runTask(ctx, t, env); err != nil {
@@ -334,17 +397,10 @@ func (c *code) Run(ctx context.Context, env *kernels.Env, timed bool) error {
 			t.took = append(t.took, time.Since(begin))
 		}
 	}
-	if !c.fails {
+	if looked {
 		return nil
 	}
-	found := []uint64{0}
-	if err := c.d.d.Download(bytesOf(found), c.failure); err != nil {
-		return err
-	}
-	if found[0] == clean {
-		return nil
-	}
-	return c.explain(ctx, env)
+	return c.look(ctx, env)
 }
 
 func (c *code) runTask(ctx context.Context, t *task, env *kernels.Env) error {
