@@ -91,6 +91,16 @@ func (d *Device) Wait() error { return failed("kernels run", C.rg_wait(&d.c)) }
 
 // Compile compiles kernels for a compute capability to machine code.
 func Compile(text string, major, minor int) ([]byte, error) {
+	return compile(text, major, minor, false)
+}
+
+// Usage compiles kernels and tells what the compiler says of them: registers, memory of the stack, spilled registers.
+func Usage(text string, major, minor int) (string, error) {
+	out, err := compile(text, major, minor, true)
+	return string(out), err
+}
+
+func compile(text string, major, minor int, messages bool) ([]byte, error) {
 	if err := compiler(); err != nil {
 		return nil, err
 	}
@@ -99,7 +109,11 @@ func Compile(text string, major, minor int) ([]byte, error) {
 	defer C.free(unsafe.Pointer(target))
 	var out *C.char
 	var bytes C.size_t
-	code := C.rg_compile(source, target, &out, &bytes)
+	verbose := C.int(0)
+	if messages {
+		verbose = 1
+	}
+	code := C.rg_compile(source, target, verbose, &out, &bytes)
 	defer C.free(unsafe.Pointer(out))
 	if code != 0 {
 		return nil, sqlerr.Broken("kernels/cuda", "kernels do not compile: %s\n%s",

@@ -243,9 +243,9 @@ rg_forget(rg_device *d, void *graph)
 }
 
 int
-rg_compile(const char *text, const char *target, char **out, size_t *bytes)
+rg_compile(const char *text, const char *target, int messages, char **out, size_t *bytes)
 {
-	const char *options[] = {target, "-std=c++17", "--fmad=true"};
+	const char *options[] = {target, "-std=c++17", "--fmad=true", "--ptxas-options=-v"};
 	void *program;
 	int error = rg_nvrtcCreateProgram(&program, text, "relgrad.cu", 0, NULL, NULL), failed;
 
@@ -253,12 +253,12 @@ rg_compile(const char *text, const char *target, char **out, size_t *bytes)
 	*bytes = 0;
 	if (error)
 		return error;
-	failed = rg_nvrtcCompileProgram(program, 3, options);
-	error = failed ? rg_nvrtcGetProgramLogSize(program, bytes) : rg_nvrtcGetCUBINSize(program, bytes);
+	failed = rg_nvrtcCompileProgram(program, messages ? 4 : 3, options);
+	error = failed || messages ? rg_nvrtcGetProgramLogSize(program, bytes) : rg_nvrtcGetCUBINSize(program, bytes);
 	if (!error && !(*out = malloc(*bytes + 1)))
 		error = 1; // NVRTC_ERROR_OUT_OF_MEMORY
 	if (!error) {
-		error = failed ? rg_nvrtcGetProgramLog(program, *out) : rg_nvrtcGetCUBIN(program, *out);
+		error = failed || messages ? rg_nvrtcGetProgramLog(program, *out) : rg_nvrtcGetCUBIN(program, *out);
 		(*out)[*bytes] = 0;
 	}
 	rg_nvrtcDestroyProgram(&program);

@@ -81,9 +81,9 @@ int rg_forget(rg_device *d, void *graph);
 int rg_open_device(int number, rg_device *d);
 int rg_close_device(int number, rg_device *d);
 
-// rg_compile compiles a text to machine code; *out is what is made, or where that fails the compiler's messages. Both
-// are to be freed.
-int rg_compile(const char *text, const char *target, char **out, size_t *bytes);
+// rg_compile compiles a text to machine code; *out is what is made or, where that fails or messages is set, what the
+// compiler says. It is to be freed.
+int rg_compile(const char *text, const char *target, int messages, char **out, size_t *bytes);
 
 int rg_call_version(int *version);
 int rg_call_count(int *n);

@@ -307,6 +307,9 @@ func (c *code) link() error {
 	return c.place(ls)
 }
 
+// bounds leaves a thread so many registers that none is spilled: a multiprocessor runs four blocks.
+var bounds = fmt.Sprintf("__launch_bounds__(%d, 4)", threads)
+
 // compile makes one text of the kernels that are not compiled yet, each of which stands there once.
 func (c *code) compile(ls []*launch) error {
 	text, names := &strings.Builder{}, map[string]string{}
@@ -318,8 +321,8 @@ func (c *code) compile(ls []*launch) error {
 		}
 		if names[l.text] == "" {
 			names[l.text] = fmt.Sprintf("rg_%d", len(names))
-			fmt.Fprintf(text, "\nextern \"C\" __global__ void __launch_bounds__(%d) %s(const unsigned long long *a)\n{\n%s}\n",
-				threads, names[l.text], l.text)
+			fmt.Fprintf(text, "\nextern \"C\" __global__ void %s %s(const unsigned long long *a)\n{\n%s}\n", bounds,
+				names[l.text], l.text)
 		}
 		l.name = names[l.text]
 	}

@@ -142,7 +142,9 @@ __device__ double k_uniform(long long seed, unsigned long long key, unsigned lon
 // k_kept reports whether a mask of dropout keeps an element.
 __device__ bool k_kept(long long seed, unsigned long long key, int i, unsigned limit)
 {
-	return k_philox(seed, key, i / 4).w[i % 4] >= limit;
+	k_words c = k_philox(seed, key, i / 4);
+
+	return (i & 2 ? i & 1 ? c.w[3] : c.w[2] : i & 1 ? c.w[1] : c.w[0]) >= limit;
 }
 
 // k_fail notes that something is an error: the host finds out what.

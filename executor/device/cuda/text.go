@@ -106,7 +106,11 @@ func (b *builder) word(key string, value uint64, declare string) string {
 	}
 	i := len(b.words)
 	b.named[key], b.words = i, append(b.words, value)
-	b.heads = append(b.heads, fmt.Sprintf("%s w%d = (%s) a[%d];", declare, i, declare, i))
+	cast := strings.TrimSuffix(declare, " __restrict__")
+	if !strings.Contains(cast, "*") {
+		cast = strings.TrimPrefix(cast, "const ")
+	}
+	b.heads = append(b.heads, fmt.Sprintf("%s w%d = (%s) a[%d];", declare, i, cast, i))
 	return fmt.Sprintf("w%d", i)
 }
 
