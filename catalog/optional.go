@@ -2,6 +2,8 @@ package catalog
 
 import (
 	"context"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/relgrad/relgrad/column"
@@ -70,6 +72,22 @@ const MostSites = 64
 
 // Sited says at how many sites a session's losses run; 0: it does not.
 type Sited interface{ Sites() int }
+
+// Deviced says on which device a session's losses run: cpu, or cuda with a colon and a number; "": it does not.
+type Deviced interface{ Device() string }
+
+// GraphicsDevice is the number of the graphics processor that a device's name names; ok is false for others.
+func GraphicsDevice(name string) (number int, ok bool) {
+	if name == "cuda" {
+		return 0, true
+	}
+	rest, ok := strings.CutPrefix(name, "cuda:")
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.Atoi(rest)
+	return n, err == nil && n >= 0 && n < 1000
+}
 
 // Cacher caches pages in memory, within a program's budget.
 type Cacher interface{ LimitCache(budget int64) error }

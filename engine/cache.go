@@ -40,7 +40,7 @@ func (p *planCache) clear() {
 // key identifies a compiled loss. It includes settings, since what a text means depends on them.
 func (db *compiler) key(r Request) string {
 	limits, _ := db.Setting("relgrad.server_limits")
-	k := db.Meaning() + "\x00" + r.Loss + "\x00" + strconv.Itoa(db.sites()) + "\x00" + limits
+	k := db.Meaning() + "\x00" + r.Loss + "\x00" + strconv.Itoa(db.sites()) + "\x00" + db.deviceName() + "\x00" + limits
 	for _, p := range r.Params {
 		k += "\x00" + p
 	}

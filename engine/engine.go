@@ -15,6 +15,8 @@ type Settings struct {
 	// Sites is at how many sites a loss runs unless SET relgrad.sites says it; 0: at one. What a site holds and computes
 	// is its own: others get it by exchanges.
 	Sites int
+	// Device is where losses run unless SET relgrad.device says it: "" or cpu, or a graphics processor, cuda or cuda:1.
+	Device string
 	// Cluster are the machines for which plans of several sites are made; nil: sites of this process, in seconds.
 	Cluster *physical.Costs
 	// Memory is the budget of a program in bytes unless SET relgrad.memory gives one. 0: three quarters of what this
@@ -39,6 +41,7 @@ type session struct {
 	spill     spillBounds
 	Catalogue *Catalogue
 	cache     *planCache
+	graphics  *graphics
 	led       *uint64     // programs that lead others, so far
 	left      *[]*Queries // those whose temporary tables are still in the session
 }
@@ -55,12 +58,15 @@ type Engine struct{ pusher }
 // New makes the engine of a database.
 func New(d catalog.Database, s *Settings) *Engine {
 	base := session{Database: d, Settings: s, Catalogue: newCatalogue(d), cache: &planCache{}, led: new(uint64),
-		left: new([]*Queries)}
+		left: new([]*Queries), graphics: &graphics{}}
 	return &Engine{pusher{finder{compiler{base}}}}
 }
 
 // Close frees what is kept between calls.
-func (db *Engine) Close() { db.cache.clear() }
+func (db *Engine) Close() {
+	db.cache.clear()
+	db.graphics.close()
+}
 
 // Recovered drops what a panic may have left broken.
 func (db *Engine) Recovered() { db.cache = &planCache{} }

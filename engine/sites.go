@@ -90,6 +90,9 @@ func (db *compiler) compiled(ctx context.Context, c *Compiled, o executor.Option
 		return db.atServers(ctx, c, s, found, o)
 	}
 	n := db.sites()
+	if err := db.onDevice(&o, n); err != nil {
+		return nil, err
+	}
 	if n == 1 {
 		return executor.Compile(ctx, c.Res.Plan, db.Catalogue, o)
 	}

@@ -44,6 +44,9 @@ type Options struct {
 	Tuning    *tuning.Sizes   // of the device; nil: tuning.Default
 	Devices   []device.Device // of each site; the caller closes them; nil: the processors
 
+	// Whole refuses a program of which a step has instructions that its device has no kernel for.
+	Whole bool
+
 	forms []*forms.Form // nil: all, in the order of their names
 	sites int           // that share the memory; 0: one
 }

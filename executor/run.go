@@ -3,12 +3,14 @@ package executor
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/forms"
 	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/internal/lists"
+	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
 // lower makes the schedule of the roots, and of what exchanges move, and places its vals in memory.
@@ -96,8 +98,25 @@ func (p *site) runSteps(ctx context.Context, s *forms.Schedule) (err error) {
 		if s.Code, err = p.device.Prepare(s.Steps, s.Tmp); err != nil {
 			return err
 		}
+		if err := onlyThere(p, s); err != nil {
+			return err
+		}
 	}
 	return s.Code.Run(ctx, &p.env, p.timed)
+}
+
+// onlyThere refuses steps of the values that run elsewhere in part, where Options.Whole asks for that.
+func onlyThere(p *site, s *forms.Schedule) error {
+	part, ok := s.Code.(device.Partial)
+	if !ok || !p.opt.Whole || s != p.sched {
+		return nil
+	}
+	list := part.Elsewhere()
+	if len(list) == 0 {
+		return nil
+	}
+	return sqlerr.New(sqlerr.FeatureNotSupported, "the device has no kernel for %d of the step's %d instructions",
+		len(list), len(s.Steps)).WithDetail("%s.", strings.Join(list, "; ")).WithHint("SET relgrad.device = cpu.")
 }
 
 // place gives the vals their memory: those that are kept get a buffer each, the others a part of the arena, which grows

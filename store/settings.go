@@ -117,6 +117,7 @@ func settingNames() []string {
 const (
 	memorySetting = "relgrad.memory" // bounds the memory of a plan
 	sitesSetting  = "relgrad.sites"  // at how many sites a loss runs
+	deviceSetting = "relgrad.device" // on which device
 )
 
 func placed(err error, pos int) error {
@@ -141,6 +142,12 @@ func checkSetting(name, value string) error {
 		if n, err := strconv.Atoi(strings.TrimSpace(value)); err != nil || n < 1 || n > catalog.MostSites {
 			return sqlerr.New(sqlerr.InvalidParameter, "invalid value for parameter \"%s\": \"%s\"", sitesSetting, value).
 				WithHint("A loss runs at 1 to %d sites.", catalog.MostSites)
+		}
+		return nil
+	case deviceSetting:
+		if _, graphics := catalog.GraphicsDevice(value); value != "cpu" && !graphics {
+			return sqlerr.New(sqlerr.InvalidParameter, "invalid value for parameter \"%s\": \"%s\"", deviceSetting, value).
+				WithHint("A loss runs on cpu, or on a graphics processor: cuda, cuda:1. `relgrad devices` lists them.")
 		}
 		return nil
 	default:
@@ -170,6 +177,12 @@ func (s *settings) Sites() int {
 	v, _ := s.setting(sitesSetting)
 	n, _ := strconv.Atoi(strings.TrimSpace(v)) // set values have been checked
 	return n
+}
+
+// Device is the value of SET relgrad.device; "": not set.
+func (s *settings) Device() string {
+	v, _ := s.setting(deviceSetting)
+	return v
 }
 
 // SearchPath returns the schemas that unqualified names are looked up in.
@@ -205,7 +218,8 @@ func duration(s string) (time.Duration, error) {
 // meaning reports whether a parameter changes what a query means: the search path, and parameters of users with a dot
 // in their names (SET my.fold = 3). The others control how statements run or print.
 func meaning(name string) bool {
-	return name == "search_path" || strings.Contains(name, ".") && name != memorySetting && name != sitesSetting
+	return name == "search_path" || strings.Contains(name, ".") && name != memorySetting && name != sitesSetting &&
+		name != deviceSetting
 }
 
 // Variables returns the set parameters that change what queries mean.

@@ -37,6 +37,10 @@ type Device interface {
 // Selective is a device that has only some forms: of a val that has others, too, it gets one of these.
 type Selective interface{ Has(form string) bool }
 
+// Partial is a list some of whose instructions the device has no kernel for: the processors run them. Elsewhere lists
+// them, with the reasons.
+type Partial interface{ Elsewhere() []string }
+
 // Code is a list of instructions that is ready to run.
 type Code interface {
 	// Run runs the list once. If timed, it notes how long each instruction takes.

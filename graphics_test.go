@@ -1,0 +1,127 @@
+package relgrad
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/relgrad/relgrad/internal/cudamock"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+)
+
+// TestGraphics runs the tests of the setting on a double of two graphics processors.
+func TestGraphics(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles kernels")
+	}
+	cudamock.Rerun(t, "^(TestGraphicsTrain|TestGraphicsRefuses)$", nil)
+}
+
+// graphicsModels are losses with tables, and how they are trained.
+var graphicsModels = map[string]string{
+	"ratings": `CREATE TABLE rating (u int, i int, r real); CREATE TABLE w (k int PRIMARY KEY, v real[]);
+CREATE TABLE h (k int PRIMARY KEY, v real[]);
+INSERT INTO rating SELECT a % 13, a * 7 % 11, (a % 5)::real FROM generate_series(1, 100) a;
+INSERT INTO w SELECT a, ARRAY[0.1 * a, 0.2, 0.3]::real[] FROM generate_series(0, 12) a;
+INSERT INTO h SELECT a, ARRAY[0.3, 0.1 * a, 0.2]::real[] FROM generate_series(0, 10) a;
+CREATE VIEW loss AS SELECT avg((r - dot(w.v, h.v)) ^ 2) FROM rating JOIN w ON w.k = u JOIN h ON h.k = i;
+CALL train('loss', ARRAY['w', 'h'], optimizer => 'adam', lr => 0.01, epochs => 20)`,
+	"logistic regression, batches": `CREATE TABLE p (id int PRIMARY KEY, x float8[], y float8);
+CREATE TABLE w (k int PRIMARY KEY, v float8[]); CREATE TABLE h (k int PRIMARY KEY, v float8[]);
+INSERT INTO p SELECT a, ARRAY[a % 7 - 3, a % 5 - 2, 1]::float8[], (a % 3 > 0)::int FROM generate_series(1, 200) a;
+INSERT INTO w VALUES (1, '{0,0,0}'); INSERT INTO h VALUES (1, '{0}');
+CREATE VIEW loss AS SELECT avg(bce_with_logits(dot(x, w.v), y)) + 0.01 * max(sqnorm(w.v))
+FROM p JOIN w ON true;
+CALL train('loss', 'w', optimizer => 'sgd', lr => 0.1, epochs => 5, clip_norm => 1,
+batch => 'p', batch_size => 50)`,
+	"graph convolution": `CREATE TABLE edge (src int, dst int, a float8);
+CREATE TABLE node (id int PRIMARY KEY, x real[], y int);
+CREATE TABLE w (k int PRIMARY KEY, v real[][]); CREATE TABLE h (k int PRIMARY KEY, v real[][]);
+INSERT INTO node SELECT a, ARRAY[a % 3, a % 4, 1]::real[], a % 2 FROM generate_series(0, 29) a;
+INSERT INTO edge SELECT a, (a * 7 + b) % 30, 0.5 FROM generate_series(0, 29) a, generate_series(0, 2) b;
+INSERT INTO w VALUES (1, '{{0.1,0.2,-0.1,0.3},{0.2,-0.3,0.1,0.1},{0.05,0.1,0.2,-0.2}}');
+INSERT INTO h VALUES (1, '{{0.1,-0.2},{0.3,0.1},{0.2,0.2},{-0.1,0.4}}');
+CREATE VIEW hidden AS SELECT dst AS id, dropout(relu(sum((a * matmul(x, v))::real[])), 0.2) AS z
+FROM edge JOIN node ON node.id = src JOIN w ON true GROUP BY dst;
+CREATE VIEW loss AS SELECT avg(cross_entropy(matmul(z, h.v), y)) FROM hidden JOIN node USING (id) JOIN h ON true;
+CALL train('loss', ARRAY['w', 'h'], optimizer => 'momentum', lr => 0.05, epochs => 10, seed => 3)`,
+	"a group's greatest, and NULLs": `CREATE TABLE p (id int PRIMARY KEY, g int, x float8);
+CREATE TABLE w (k int PRIMARY KEY, v float8); CREATE TABLE h (k int PRIMARY KEY, v float8);
+INSERT INTO p SELECT a, a % 6, CASE WHEN a % 5 > 0 THEN a % 9 END FROM generate_series(1, 90) a;
+INSERT INTO w SELECT a, 0.3 * a FROM generate_series(0, 5) a; INSERT INTO h VALUES (1, 0.5);
+CREATE VIEW loss AS SELECT sum((m - coalesce(h.v, 1)) ^ 2) FROM (SELECT g, max(x * w.v) AS m FROM p JOIN w ON w.k = g
+GROUP BY g) q JOIN h ON true;
+CALL train('loss', ARRAY['w', 'h'], optimizer => 'rmsprop', lr => 0.01, epochs => 12)`,
+}
+
+// TestGraphicsTrain: training on a graphics processor gives the losses and parameters that processors give, the same
+// bits each time.
+func TestGraphicsTrain(t *testing.T) {
+	if !cudamock.Inside() {
+		t.Skip("runs in TestGraphics")
+	}
+	for name, script := range graphicsModels {
+		t.Run(name, func(t *testing.T) {
+			run := func(device string) (out []float64) {
+				db := open(t, "")
+				mustRun(t, db, "SET relgrad.device = '"+device+"'")
+				mustRun(t, db, script)
+				for _, q := range []string{"SELECT loss FROM relgrad.loss ORDER BY run, step", "SELECT v FROM w ORDER BY k",
+					"SELECT v FROM h ORDER BY k"} {
+					out = append(out, numbersOf(t, mustRun(t, db, q).Rows)...)
+				}
+				return out
+			}
+			tol, got := 1e-11, run("cuda")
+			if strings.Contains(script, "real") {
+				tol = 1e-5
+			}
+			if err := far(got, run("cpu"), tol); err != nil {
+				t.Error(err)
+			}
+			if err := far(run("cuda:1"), got, 0); err != nil {
+				t.Errorf("on another one: %v", err)
+			}
+		})
+	}
+}
+
+// TestGraphicsRefuses: what a step asks of the device without a kernel there, and devices that there are not, are
+// errors that say so; the session goes on.
+func TestGraphicsRefuses(t *testing.T) {
+	if !cudamock.Inside() {
+		t.Skip("runs in TestGraphics")
+	}
+	db := open(t, "")
+	mustRun(t, db, `CREATE TABLE w (k int PRIMARY KEY, v float8[]); INSERT INTO w VALUES (1, '{1,2}');
+CREATE VIEW loss AS SELECT sum(logsumexp(v)) FROM w`)
+	for _, c := range []struct{ set, code, want string }{
+		{"cuda", sqlerr.FeatureNotSupported, "the device has no kernel for"},
+		{"cuda:2", sqlerr.InvalidParameter, "there is no device cuda:2"},
+	} {
+		mustRun(t, db, "SET relgrad.device = '"+c.set+"'")
+		_, err := db.Run(t.Context(), "SELECT * FROM gradient('loss', NULL::w)")
+		if sqlerr.Code(err) != c.code || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", c.set, err)
+		}
+	}
+	if _, err := db.Run(t.Context(), "SET relgrad.device = 'gpu'"); sqlerr.Code(err) != sqlerr.InvalidParameter {
+		t.Error(err)
+	}
+	mustRun(t, db, "SET relgrad.device = 'cpu'; SELECT * FROM gradient('loss', NULL::w)")
+}
+
+// TestNoGraphics: without a driver the setting is refused when a loss is run, with what the loader said.
+func TestNoGraphics(t *testing.T) {
+	t.Setenv("RELGRAD_CUDA_DRIVER", "off")
+	if cudamock.Inside() {
+		return
+	}
+	db := open(t, "")
+	mustRun(t, db, `CREATE TABLE w (k int PRIMARY KEY, v float8); INSERT INTO w VALUES (1, 2);
+CREATE VIEW loss AS SELECT sum(v ^ 2) FROM w; SET relgrad.device = cuda`)
+	_, err := db.Run(t.Context(), "SELECT * FROM gradient('loss', NULL::w)")
+	if sqlerr.Code(err) != sqlerr.FeatureNotSupported || !strings.Contains(err.Error(), "relgrad.device is cuda: ") {
+		t.Error(err)
+	}
+	mustRun(t, db, "RESET relgrad.device; SELECT * FROM gradient('loss', NULL::w)")
+}
