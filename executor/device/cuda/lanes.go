@@ -308,6 +308,94 @@ func (b *builder) lane(s *body, o *device.Op, p point) {
 				b.sum(s, n, func(_ *body, k string) string { return fmt.Sprintf("(double) %s[%s]", out, k) }))
 		})
 	default:
+		b.wholeLane(s, o, p, base, out)
+	}
+}
+
+// wholeLanes are the kernels of a lane that prelude.cu has, under their names.
+var wholeLanes = map[string]bool{"l2_normalize": true, "l2_length": true, "l2_normalize_slope": true,
+	"layer_norm": true, "layer_norm_deviation": true, "layer_norm_slope": true, "softmax_center": true}
+
+// wholeLane calls a kernel of a lane. Its arguments are stored.
+func (b *builder) wholeLane(s *body, o *device.Op, p point, base, out string) {
+	if !wholeLanes[o.Name] {
 		panic(elsewhere{fmt.Sprintf("%s has no kernel", o.Name)})
 	}
+	shape := o.V.Args[0].Type.Shape
+	n := shape[len(shape)-1]
+	if laneOf(b.t, o) != n { // of one number for each lane
+		base = fmt.Sprintf("%s * %d", base, n)
+	}
+	args := ""
+	for _, a := range o.Args {
+		slot := p.slot
+		if b.t.Cells[a].Uniform {
+			slot = "0"
+		}
+		args += fmt.Sprintf("s%d + %s, ", a, at(slot, b.t.Cells[a].Size, base))
+	}
+	s.add("k_%s<%s>(%s%s, %d);", o.Name, ctype(b.t.Cells[o.Out].Kind), args, out, n)
+}
+
+// references are kernels that have no operation of their own.
+var references map[string]func(b *builder, s *body, o *device.Op, p point) string
+
+func init() {
+	step := func(i int) func(b *builder, s *body, o *device.Op, p point) string {
+		return func(b *builder, _ *body, _ *device.Op, _ point) string {
+			return fmt.Sprintf("%s[%d]", b.word("step", uint64(b.c.step), "const long long *__restrict__"), i)
+		}
+	}
+	references = map[string]func(b *builder, s *body, o *device.Op, p point) string{
+		"current_seed": step(0), "current_step": step(1), "max_elements": maxElements, "logsumexp": logSumExp,
+		"concat_axis": concatAxis,
+	}
+}
+
+// reference is a number of such a kernel.
+func reference(b *builder, s *body, o *device.Op, p point) string {
+	f := references[o.Name]
+	if f == nil {
+		panic(elsewhere{fmt.Sprintf("%s has no kernel", o.Name)})
+	}
+	return f(b, s, o, p)
+}
+
+// along is the lane of an axis that a number of the result is made of: how many numbers, and number k.
+func (b *builder) along(o *device.Op, p point) (n int, number func(s *body, k string) string) {
+	n, inner, axis := b.t.Cells[o.Args[0]].Size, 1, o.V.Expr.Attr.Axis
+	if shape := o.V.Args[0].Type.Shape; axis >= 0 {
+		n, inner = shape[axis], shape[axis+1:].Size()
+	}
+	return n, func(s *body, k string) string {
+		idx := fmt.Sprintf("%s * %d + (%s) * %d + %s", over(p.idx, inner), n*inner, k, inner, rest(p.idx, inner))
+		return "(double) " + b.argument(s, o, 0, point{p.slot, p.row, idx})
+	}
+}
+
+func maxElements(b *builder, s *body, o *device.Op, p point) string {
+	n, x := b.along(o, p)
+	_, most := b.largest(s, n, x)
+	return fmt.Sprintf("(%s) %s", ctype(b.t.Cells[o.Out].Kind), most)
+}
+
+func logSumExp(b *builder, s *body, o *device.Op, p point) string {
+	n, x := b.along(o, p)
+	at, most := b.largest(s, n, x)
+	more := b.others(s, n, at, func(s *body, k string) string { return fmt.Sprintf("exp(%s - %s)", x(s, k), most) })
+	return fmt.Sprintf("(%s) (isfinite(%s) ? %[2]s + log1p(%[3]s) : %[2]s)", ctype(b.t.Cells[o.Out].Kind), most, more)
+}
+
+func concatAxis(b *builder, s *body, o *device.Op, p point) string {
+	axis, inner := o.V.Expr.Attr.Axis, o.V.Type.Shape[o.V.Expr.Attr.Axis+1:].Size()
+	first, second := o.V.Args[0].Type.Shape[axis]*inner, o.V.Args[1].Type.Shape[axis]*inner
+	both := first + second
+	part := b.let(s, fmt.Sprintf("part %d %s", both, p.idx), "int", func() string { return over(p.idx, both) })
+	at := b.let(s, fmt.Sprintf("in part %d %s", both, p.idx), "int", func() string { return rest(p.idx, both) })
+	number := func(i, size, off int) string { // an index outside is not read
+		idx := fmt.Sprintf("%s * %d + (%s - %d >= 0 && %[3]s - %[4]d < %[2]d ? %[3]s - %[4]d : 0)", part, size, at, off)
+		return b.argument(s, o, i, point{p.slot, p.row, idx})
+	}
+	x, y := number(0, first, 0), number(1, second, first)
+	return fmt.Sprintf("(%s < %d ? (%s) %s : (%[3]s) %[5]s)", at, first, ctype(b.t.Cells[o.Out].Kind), x, y)
 }

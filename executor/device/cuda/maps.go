@@ -45,7 +45,11 @@ func (b *builder) plan(results []int, again func(i int) bool) {
 			panic(elsewhere{fmt.Sprintf("cell %d has no operation", cell)})
 		}
 		for i, a := range o.Args {
-			need(a, sums[b.ops[a].Code] != nil || b.repeats(o, i))
+			if o.Code == device.OpLanes {
+				visit(a)
+				b.place(a)
+			}
+			need(a, heavy(b, a) || b.repeats(o, i))
 		}
 		if o.Mask >= 0 {
 			need(o.Mask, false)
@@ -56,10 +60,16 @@ func (b *builder) plan(results []int, again func(i int) bool) {
 	}
 }
 
+// heavy reports whether a number of a cell is made of many.
+func heavy(b *builder, cell int) bool {
+	c := b.ops[cell].Code
+	return sums[c] != nil || c == device.OpReference
+}
+
 // repeats reports whether an operation reads a number of argument i several times.
 func (b *builder) repeats(o *device.Op, i int) bool {
 	switch {
-	case lane[o.Code]:
+	case lane[o.Code], o.Code == device.OpReference:
 		return true
 	case o.Code == device.OpPair, o.Code == device.OpSumAll, o.Code == device.OpReduce:
 		return false

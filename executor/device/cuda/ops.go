@@ -372,16 +372,6 @@ func integer(b *builder, s *body, o *device.Op, p point) string {
 	panic(elsewhere{fmt.Sprintf("%s of bigint has no kernel", o.Name)})
 }
 
-// reference is a number of a kernel that has neither an operation of its own nor arguments that vary.
-func reference(b *builder, _ *body, o *device.Op, _ point) string {
-	at := map[string]int{"current_seed": 0, "current_step": 1}
-	i, ok := at[o.Name]
-	if !ok {
-		panic(elsewhere{fmt.Sprintf("%s has no kernel", o.Name)})
-	}
-	return fmt.Sprintf("%s[%d]", b.word("step", uint64(b.c.step), "const long long *__restrict__"), i)
-}
-
 // truth is 0 for false, 1 for true, 2 for NULL.
 func (b *builder) truth(s *body, o *device.Op, p point) string {
 	p.idx = "0"
