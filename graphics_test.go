@@ -1,6 +1,8 @@
 package relgrad
 
 import (
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -13,7 +15,7 @@ func TestGraphics(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles kernels")
 	}
-	cudamock.Rerun(t, "^(TestGraphicsTrain|TestGraphicsRefuses)$", nil)
+	cudamock.Rerun(t, "^(TestGraphicsTrain|TestGraphicsRefuses|TestGraphicsFails)$", nil)
 }
 
 // graphicsModels are losses with tables, and how they are trained.
@@ -108,6 +110,63 @@ CREATE VIEW loss AS SELECT sum(v[k] ^ 2) FROM w`)
 		t.Error(err)
 	}
 	mustRun(t, db, "SET relgrad.device = 'cpu'; SELECT * FROM gradient('loss', NULL::w)")
+}
+
+// TestGraphicsFails: an error of the driver amid a run is one error with its class, the parameters are those of the last
+// commit, and the run goes on exactly on a processor that works. Launches of whole steps are among the calls that fail.
+func TestGraphicsFails(t *testing.T) {
+	if !cudamock.Inside() {
+		t.Skip("runs in TestGraphics")
+	}
+	parameters := func(db *DB) []float64 {
+		return append(numbersOf(t, mustRun(t, db, "SELECT v FROM w ORDER BY k").Rows),
+			numbersOf(t, mustRun(t, db, "SELECT v FROM h ORDER BY k").Rows)...)
+	}
+	begin := func(t *testing.T, device string) *DB {
+		db := open(t, "")
+		mustRun(t, db, graphicsModels["ratings"])
+		mustRun(t, db, "SET relgrad.device = '"+device+"'")
+		return db
+	}
+	const call = "CALL train('loss', ARRAY['w', 'h'], optimizer => 'adam', lr => 0.01, epochs => 20)"
+	whole := begin(t, "cuda")
+	mustRun(t, whole, call)
+	want := parameters(whole)
+	whole.core.Close() // the device is free, so that what has failed there is forgotten with the next one's session
+	for _, c := range []struct{ fail, code string }{
+		{"cuMemAlloc_v2 5 2", sqlerr.OutOfMemory}, {"cuMemAlloc_v2 1 2", sqlerr.OutOfMemory},
+		{"cuModuleLoadData 1 200", sqlerr.System}, {"cuModuleGetFunction 2 500", sqlerr.System},
+		{"cuLaunchKernel 3 700", sqlerr.System}, {"cuGraphLaunch 1 719", sqlerr.System},
+		{"cuGraphLaunch 21 719", sqlerr.System}, {"cuStreamSynchronize 40 715", sqlerr.System},
+		{"cuMemcpyDtoHAsync_v2 9 717", sqlerr.System}, {"cuMemcpyHtoDAsync_v2 30 718", sqlerr.System},
+		{"cuStreamEndCapture 1 901", sqlerr.System}, {"cuGraphInstantiateWithFlags 1 2", sqlerr.OutOfMemory},
+		{"cuDevicePrimaryCtxRetain 1 2", sqlerr.OutOfMemory}, {"cuStreamCreate 1 2", sqlerr.OutOfMemory},
+	} {
+		t.Run(c.fail, func(t *testing.T) {
+			opens := strings.HasPrefix(c.fail, "cuDevicePrimaryCtx") || strings.HasPrefix(c.fail, "cuStreamCreate")
+			db := begin(t, "cuda")
+			before := parameters(db)
+			t.Setenv("RELGRAD_MOCK_FAIL", c.fail)
+			_, err := db.Run(t.Context(), call)
+			os.Unsetenv("RELGRAD_MOCK_FAIL")
+			if sqlerr.Code(err) != c.code || strings.Contains(fmt.Sprint(err), "it is opened") != opens {
+				t.Fatalf("%v, not of class %s", err, c.code)
+			}
+			done := mustRun(t, db, "SELECT count(*) FROM relgrad.loss WHERE run = 2").Rows[0][0]
+			if err := far(parameters(db), before, 0); fmt.Sprint(done) == "0" && err != nil {
+				t.Errorf("no step is committed, and %v", err)
+			}
+			mustRun(t, db, "SET relgrad.device = 'cuda:1'")
+			if fmt.Sprint(done) == "0" {
+				mustRun(t, db, call)
+			} else {
+				mustRun(t, db, "CALL train(resume => 2)")
+			}
+			if err := far(parameters(db), want, 0); err != nil {
+				t.Errorf("the run that goes on: %v", err)
+			}
+		})
+	}
 }
 
 // TestNoGraphics: without a driver the setting is refused when a loss is run, with what the loader said.

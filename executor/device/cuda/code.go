@@ -22,9 +22,9 @@ var prelude string
 
 // code is a prepared list.
 type code struct {
-	d     *Device
-	list  []*task
-	tasks map[*device.Instr]*task
+	d         *Device
+	list      []*task
+	stretches []*stretch
 
 	inputs   map[string]cuda.Address // of the host's memory that kernels read, by where it lies
 	kept     map[string][]byte       // lists that only kernels hold, by what they hold
@@ -44,6 +44,7 @@ type task struct {
 	kernels []*launch
 	anew    func() []*launch // makes the kernels again for what a step says anew; nil: they stay
 	own     []cuda.Address   // memory of what was made anew
+	reads   string           // where it read when that was made
 	host    device.Code
 	why     string // why the processors run it
 	parts   bool   // a sum by parts, which is never made
@@ -52,7 +53,7 @@ type task struct {
 }
 
 func (d *Device) Prepare(list []*device.Instr, scratch int) (device.Code, error) {
-	c := &code{d: d, tasks: map[*device.Instr]*task{}, inputs: map[string]cuda.Address{}, kept: map[string][]byte{}}
+	c := &code{d: d, inputs: map[string]cuda.Address{}, kept: map[string][]byte{}}
 	ok := false
 	defer func() {
 		if !ok {
@@ -68,7 +69,7 @@ func (d *Device) Prepare(list []*device.Instr, scratch int) (device.Code, error)
 	}
 	for _, in := range list {
 		t := &task{Instr: in}
-		c.list, c.tasks[in] = append(c.list, t), t
+		c.list = append(c.list, t)
 		if err := c.translate(t, scratch); err != nil {
 			return nil, err
 		}
@@ -76,6 +77,7 @@ func (d *Device) Prepare(list []*device.Instr, scratch int) (device.Code, error)
 	if err := c.link(); err != nil {
 		return nil, err
 	}
+	c.stretches = stretchesOf(c.list)
 	ok = true
 	return c, nil
 }
@@ -86,8 +88,12 @@ func (c *code) translate(t *task, scratch int) (err error) {
 		return nil
 	}
 	if t.kernels, err = c.kernels(t); err == nil || t.why == "" {
+		if t.anew != nil {
+			t.reads = reads(t.Instr)
+		}
 		return err
 	}
+	t.anew = nil
 	t.host, err = c.d.host.Prepare([]*device.Instr{t.Instr}, scratch)
 	return err
 }
@@ -379,25 +385,18 @@ func (c *code) Run(ctx context.Context, env *kernels.Env, timed bool) error {
 		}
 	}
 	looked := false
-	for _, t := range c.list {
+	for _, s := range c.stretches {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if _, changes := t.Form.(*device.Update); changes && !looked {
+		if s.looks {
 			if err := c.look(ctx, env); err != nil {
 				return err
 			}
 			looked = true
 		}
-		begin := time.Now()
-		if err := c.runTask(ctx, t, env); err != nil {
+		if err := s.run(ctx, c, env, timed); err != nil {
 			return err
-		}
-		if timed {
-			if err := c.d.d.Wait(); err != nil {
-				return err
-			}
-			t.took = append(t.took, time.Since(begin))
 		}
 	}
 	if looked {
@@ -407,15 +406,8 @@ func (c *code) Run(ctx context.Context, env *kernels.Env, timed bool) error {
 }
 
 func (c *code) runTask(ctx context.Context, t *task, env *kernels.Env) error {
-	switch {
-	case t.parts:
-		return nil
-	case t.host != nil:
+	if t.host != nil {
 		return c.d.onHost(t.Instr, func() error { return t.host.Run(ctx, env, false) })
-	case t.anew != nil:
-		if err := c.renew(t); err != nil {
-			return err
-		}
 	}
 	for _, l := range t.kernels {
 		k, err := l.module.kernel(l.name)
@@ -501,6 +493,9 @@ func (c *code) Close() {
 		}
 	}
 	c.d.d.Wait()
+	for _, s := range c.stretches {
+		s.forget()
+	}
 	for _, t := range c.list {
 		c.own, t.own = append(c.own, t.own...), nil
 	}

@@ -632,6 +632,7 @@ int cuDevicePrimaryCtxRelease_v2(int device)
 		stop("a context is left with " + std::to_string(d->memory.size()) + " pieces of memory, " +
 			std::to_string(d->modules) + " modules, " + std::to_string(d->graphs) + " graphs, " +
 			std::to_string(d->events) + " events and " + std::to_string(d->streams.size()) + " streams");
+	d->error = 0; // the next context is a new one
 	return 0;
 }
 
@@ -858,13 +859,15 @@ int cuStreamBeginCapture_v2(void *stream, int)
 
 int cuStreamEndCapture(void *stream, void **out)
 {
-	ENTER
+	Lock lock;
 	Stream *s = (Stream *) stream;
 
 	if (!s->captures)
 		return INVALID_VALUE;
-	s->captures = false;
+	s->captures = false; // also where it fails
 	*out = nullptr;
+	if (int e = injected(__func__))
+		return e;
 	if (s->broken)
 		return CAPTURE_INVALIDATED;
 	*out = new Graph(s->captured);
