@@ -399,6 +399,7 @@ struct Stream {
 	Device *device;
 	std::vector<Work> work;
 	bool captures = false, broken = false;
+	pthread_t captor = {}; // the thread that records
 	Graph captured;
 };
 
@@ -421,10 +422,11 @@ struct Mark {
 std::vector<Device> devices;
 thread_local Device *context;
 
+// capturing refuses what a thread may not do while it records; other threads may.
 int capturing(Device *d)
 {
 	for (Stream *s : d->streams)
-		if (s->captures) {
+		if (s->captures && pthread_equal(s->captor, pthread_self())) {
 			s->broken = true;
 			return CAPTURE_UNSUPPORTED;
 		}
@@ -746,7 +748,7 @@ int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream)
 int cuStreamCreate(void **out, unsigned)
 {
 	USE
-	Stream *s = new Stream{context, {}, false, false, {}};
+	Stream *s = new Stream{context, {}, false, false, {}, {}};
 
 	context->streams.insert(s);
 	*out = s;
@@ -769,8 +771,10 @@ int cuStreamSynchronize(void *stream)
 	USE
 	Stream *s = (Stream *) stream;
 
-	if (s->captures)
-		return capturing(context);
+	if (s->captures) {
+		s->broken = true;
+		return CAPTURE_UNSUPPORTED;
+	}
 	return drain(context, [s] { return s->work.empty(); });
 }
 
@@ -853,7 +857,7 @@ int cuStreamBeginCapture_v2(void *stream, int)
 
 	if (s->captures)
 		return INVALID_VALUE;
-	s->captures = true, s->broken = false, s->captured = Graph{};
+	s->captures = true, s->broken = false, s->captured = Graph{}, s->captor = pthread_self();
 	return 0;
 }
 
