@@ -50,8 +50,8 @@ CALL train('loss', ARRAY['w', 'h'], optimizer => 'momentum', lr => 0.05, epochs 
 CREATE TABLE w (k int PRIMARY KEY, v float8); CREATE TABLE h (k int PRIMARY KEY, v float8);
 INSERT INTO p SELECT a, a % 6, CASE WHEN a % 5 > 0 THEN a % 9 END FROM generate_series(1, 90) a;
 INSERT INTO w SELECT a, 0.3 * a FROM generate_series(0, 5) a; INSERT INTO h VALUES (1, 0.5);
-CREATE VIEW loss AS SELECT sum((m - coalesce(h.v, 1)) ^ 2) FROM (SELECT g, max(x * w.v) AS m FROM p JOIN w ON w.k = g
-GROUP BY g) q JOIN h ON true;
+CREATE VIEW loss AS SELECT sum((m - coalesce(h.v, 1)) ^ 2 + (s / n - h.v) ^ 2) FROM (SELECT g, max(x * w.v) AS m,
+sum(x * w.v + 1) AS s, count(x) AS n FROM p JOIN w ON w.k = g GROUP BY g) q JOIN h ON true;
 CALL train('loss', ARRAY['w', 'h'], optimizer => 'rmsprop', lr => 0.01, epochs => 12)`,
 }
 
@@ -112,8 +112,9 @@ CREATE VIEW loss AS SELECT sum(v[k] ^ 2) FROM w`)
 	mustRun(t, db, "SET relgrad.device = 'cpu'; SELECT * FROM gradient('loss', NULL::w)")
 }
 
-// TestGraphicsFails: an error of the driver amid a run is one error with its class, the parameters are those of the last
-// commit, and the run goes on exactly on a processor that works. Launches of whole steps are among the calls that fail.
+// TestGraphicsFails: an error of the driver amid a run is one error with its class, the parameters are those of the
+// last commit, and the run goes on exactly on a processor that works. Launches of whole steps are among the calls that
+// fail.
 func TestGraphicsFails(t *testing.T) {
 	if !cudamock.Inside() {
 		t.Skip("runs in TestGraphics")

@@ -1,7 +1,6 @@
 package cuda
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -42,9 +41,6 @@ type code struct {
 type task struct {
 	*device.Instr
 	kernels []*launch
-	anew    func() []*launch // makes the kernels again for what a step says anew; nil: they stay
-	own     []cuda.Address   // memory of what was made anew
-	reads   string           // where it read when that was made
 	host    device.Code
 	why     string // why the processors run it
 	parts   bool   // a sum by parts, which is never made
@@ -88,12 +84,8 @@ func (c *code) translate(t *task, scratch int) (err error) {
 		return nil
 	}
 	if t.kernels, err = c.kernels(t); err == nil || t.why == "" {
-		if t.anew != nil {
-			t.reads = reads(t.Instr)
-		}
 		return err
 	}
-	t.anew = nil
 	t.host, err = c.d.host.Prepare([]*device.Instr{t.Instr}, scratch)
 	return err
 }
@@ -135,10 +127,8 @@ func (c *code) kernels(t *task) (out []*launch, err error) {
 	case *device.Relayout:
 		return c.relayout(f, t), nil
 	case *device.Finite:
-		t.anew = func() []*launch { return c.finite(f, t) }
 		return c.finite(f, t), nil
 	case *device.Update:
-		t.anew = func() []*launch { return c.update(f, t) }
 		return c.update(f, t), nil
 	}
 	panic(elsewhere{fmt.Sprintf("its form is %T", t.Form)})
@@ -421,38 +411,6 @@ func (c *code) runTask(ctx context.Context, t *task, env *kernels.Env) error {
 	return nil
 }
 
-// renew makes the kernels of an instruction of which a step says something anew.
-func (c *code) renew(t *task) (err error) {
-	defer func() {
-		switch e := recover().(type) {
-		case nil:
-		case failed:
-			err = e.error
-		default:
-			panic(e)
-		}
-	}()
-	was, own := t.kernels, len(c.own)
-	c.inputs = map[string]cuda.Address{} // lists may have other numbers in the same place
-	now := t.anew()
-	for i, l := range now {
-		if i < len(was) && was[i].text == l.text {
-			l.name, l.module = was[i].name, was[i].module
-		}
-	}
-	if err := c.compile(now); err != nil {
-		return err
-	}
-	t.kernels = now
-	err = c.place(now)
-	for _, at := range t.own {
-		err = cmp.Or(err, c.d.d.Free(at))
-	}
-	t.own = slices.Clone(c.own[own:])
-	c.own = c.own[:own]
-	return err
-}
-
 // explain runs the list on the processors, which say what is wrong.
 func (c *code) explain(ctx context.Context, env *kernels.Env) error {
 	for _, t := range c.list {
@@ -495,9 +453,6 @@ func (c *code) Close() {
 	c.d.d.Wait()
 	for _, s := range c.stretches {
 		s.forget()
-	}
-	for _, t := range c.list {
-		c.own, t.own = append(c.own, t.own...), nil
 	}
 	for _, at := range c.own {
 		c.d.d.Free(at)

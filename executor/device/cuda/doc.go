@@ -17,7 +17,7 @@
 //
 // Results depend neither on the number of multiprocessors nor on the order of threads: no number is added by an atomic
 // operation. Tables and structure that instructions read are uploaded when a list is prepared, and stay as they are
-// until it is closed; what a step of training says anew is looked up in each run.
+// until it is closed. From the second run on the kernels of a list are launched at once.
 //
 // # Errors
 //

@@ -2,13 +2,9 @@ package cuda
 
 import (
 	"context"
-	"fmt"
 	"time"
-	"unsafe"
 
-	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
-	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cuda"
 )
@@ -44,23 +40,6 @@ func stretchesOf(list []*task) (out []*stretch) {
 
 // run runs a stretch. If timed, it notes how long each instruction takes.
 func (s *stretch) run(ctx context.Context, c *code, env *kernels.Env, timed bool) error {
-	changed := false
-	for _, t := range s.tasks {
-		if t.anew == nil {
-			continue
-		}
-		if now := reads(t.Instr); now == "" || now != t.reads {
-			if err := c.renew(t); err != nil {
-				return err
-			}
-			t.reads, changed = now, true
-		}
-	}
-	if changed {
-		if err := s.forget(); err != nil {
-			return err
-		}
-	}
 	if timed || !s.ran || s.tasks[0].host != nil || s.launches() < 2 {
 		s.ran = true
 		return s.each(ctx, c, env, timed)
@@ -99,30 +78,9 @@ func (s *stretch) each(ctx context.Context, c *code, env *kernels.Env, timed boo
 }
 
 // forget drops what has been recorded.
-func (s *stretch) forget() (err error) {
+func (s *stretch) forget() {
 	if s.graph != nil {
-		err = s.graph.Forget()
+		s.graph.Forget()
 	}
-	s.graph, s.ran = nil, false
-	return err
-}
-
-// reads says where an instruction of a step of training reads and writes, and which rows; "" where it has lists of rows
-// whose numbers may differ from step to step.
-func reads(in *device.Instr) string {
-	where := func(d *column.Column) string { return fmt.Sprintf("%p %d ", unsafe.SliceData(d.Bytes()), d.Len()) }
-	out := where(in.V.Data)
-	u, ok := in.Form.(*device.Update)
-	if !ok {
-		return out
-	}
-	if u.From != nil || len(u.Runs) > 1 {
-		return ""
-	}
-	for _, v := range append([]*values.Val{u.Numbers, u.Gradient}, u.Buffers...) {
-		if v != nil {
-			out += where(v.Data)
-		}
-	}
-	return out + fmt.Sprint(u.Runs)
+	s.graph = nil
 }
