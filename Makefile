@@ -2,7 +2,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test faults test-unit golden fuzz lint pg-setup pg-install pg-demo bench servers-demo growth-bench memory-bench sites-bench pg-bench servers-bench clean
+.PHONY: help setup test-setup build demo test faults test-unit golden fuzz lint pg-setup pg-install pg-demo bench servers-demo growth-bench memory-bench sites-bench pg-bench servers-bench clean
 
 # A clone that another user owns, or one without git, builds too.
 export GOFLAGS := -buildvcs=false $(GOFLAGS)
@@ -27,7 +27,7 @@ test: export RELGRAD_FAULTS ?= 16
 # A garbage collector that waits longer halves the work of compiling and of many small queries. Binaries of tests need no
 # tables for debuggers, and all packages have been vetted.
 test: export GOGC = 300
-test: build pg-setup ## all tests that this machine can run, every sixteenth planted fault
+test: build test-setup pg-setup ## all tests that this machine can run, every sixteenth planted fault
 	go vet ./...
 	go test -json -vet=off -ldflags=-w -timeout 25m ./... | $(REPORT)
 
@@ -47,6 +47,10 @@ fuzz: setup ## fuzz each front-end target for FUZZTIME (default 30s)
 lint: setup ## go vet, and the project's own rules: format, import order, documents
 	go vet ./...
 	go test ./internal/archtest
+
+# Tests compile the kernels of graphics processors as C++. Without g++ those that do are skipped, which they say.
+test-setup: setup
+	@scripts/setup g++ || [ -z "$(findstring g++,$(RELGRAD_REQUIRE))" ]
 
 # Where no server can be installed, the tests that need one are skipped, which their last lines say.
 pg-setup: setup

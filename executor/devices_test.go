@@ -61,7 +61,7 @@ func TestCudaDevice(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs other tests once more")
 	}
-	plans := cmp.Or(os.Getenv("RELGRAD_CUDA_PLANS"), "8")
+	plans := cmp.Or(os.Getenv("RELGRAD_CUDA_PLANS"), "6")
 	env := []string{"RELGRAD_MOCK_MEMORY=16000000000"}
 	args := []string{"-test.short", "-device=cuda", "-plans=" + plans}
 	cudamock.Rerun(t, "^(TestKernels|TestRandomPlans|TestTraining|TestPerStep|TestErrors|TestHaloRows|TestOneSiteFails|"+

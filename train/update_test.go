@@ -40,7 +40,7 @@ func TestUpdates(t *testing.T) {
 	}
 	each := 1
 	if cudamock.Inside() { // there every step takes milliseconds
-		each = 7
+		each = 15
 	}
 	for name := range optimizers {
 		for variant, set := range variants {
