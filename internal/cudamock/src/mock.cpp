@@ -1029,8 +1029,8 @@ int nvrtcCompileProgram(void *program, int, const char *const *)
 			stop("cannot write " + source);
 		fputs(wrapped(p->text).c_str(), f);
 		fclose(f);
-		std::string command = "g++ -std=c++17 -shared -fPIC " + flags + " -include " RG_SHIM " -o " + made + " " +
-			source + " > " + log + " 2>&1";
+		std::string command = "g++ -std=c++17 -shared -fPIC -pipe -nostdlib " + flags + " -include " RG_SHIM " -o " + made + " " +
+			source + " -lm > " + log + " 2>&1";
 		int failed = system(command.c_str());
 
 		p->log = read(log);
