@@ -9,7 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/internal/cudamock"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
 )
 
 // notOnPlain are the tests of the executor that do not run on the plain device, by how their names begin, and why.
@@ -51,6 +54,40 @@ func skipOnDevice() {
 		if err := skip.Set(strings.Join(names, "|")); err != nil {
 			panic(err)
 		}
+	}
+}
+
+// noCudaKernel are the kernels whose first sample a graphics processor has no text for, and why: the processors compute
+// them, and a step of a user's that has them is refused.
+var noCudaKernel = map[string]string{
+	"argmax":  "nothing yet finds the place of an element along an axis",
+	"argmin":  "nothing yet finds the place of an element along an axis",
+	"decimal": "it rounds to decimal digits, which takes integers of many words",
+	"dropout": "plans have its mask and a product instead",
+	"einsum":  "plans have products and sums instead, where its labels allow",
+	"nullif":  "nothing yet compares values of any type",
+	"to_real": "it stands where no parameter is read, so in no step",
+}
+
+// runsThere fails where a step with a kernel runs on the processors instead of the graphics processor of these tests,
+// or does not though it is listed.
+func runsThere(t *testing.T, name string, plan *ra.Plan, src ra.Source, env kernels.Env) {
+	t.Helper()
+	if *onDevice != "cuda" || os.Getenv("RELGRAD_CUDA_TEXTS") != "" { // then there are other samples, too
+		return
+	}
+	p, err := CompileOn(t.Context(), plan, src, Options{Env: env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeDevices(p)
+	defer p.Close()
+	if err := p.Run(t.Context(), env); err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := p.sites[0].sched.Code.(device.Partial).Elsewhere()
+	if why := noCudaKernel[name]; (why != "") != (len(elsewhere) > 0) {
+		t.Errorf("%s: %q run elsewhere; the list says %q", name, elsewhere, why)
 	}
 }
 

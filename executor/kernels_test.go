@@ -2,6 +2,7 @@ package executor
 
 import (
 	"math/rand"
+	"os"
 	"testing"
 
 	"github.com/relgrad/relgrad/column"
@@ -46,8 +47,11 @@ func TestKernels(t *testing.T) {
 			continue
 		}
 		calls, modes := d.Calls(), []int{0, 1, 2, 4, 7}
-		if *onDevice == "cuda" && testing.Short() { // each is a kernel to be compiled
-			calls, modes = calls[:1], []int{7 * (i % 2)}
+		if *onDevice == "cuda" { // each is a kernel to be compiled
+			modes = []int{0, 7}
+			if os.Getenv("RELGRAD_CUDA_TEXTS") == "" {
+				calls, modes = calls[:1], []int{7 * (i % 2)}
+			}
 		}
 		for _, s := range calls {
 			for _, mode := range modes {
@@ -111,6 +115,7 @@ func testKernel(t *testing.T, rng *rand.Rand, d *kernels.Def, s kernels.Sample, 
 	if err != nil {
 		t.Fatalf("%s%v: oracle: %v", d.Name, s.Types, err)
 	}
+	runsThere(t, d.Name, plan, src, env)
 	if err := agree(t, nil, plan, src, env, want, 2e-5); err != nil {
 		t.Errorf("%s%v, mode %d: %v", d.Name, s.Types, mode, err)
 	}

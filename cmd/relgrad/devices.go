@@ -11,7 +11,7 @@ import (
 )
 
 var devicesCommand = command{name: "devices", run: devices,
-	summary: "List the processors that this machine has, and whether kernels run on them: relgrad computes on the cpu."}
+	summary: "List the processors that this machine has, and whether kernels run on them."}
 
 func devices(_ context.Context, c *command, args []string) error {
 	fs := c.flags()

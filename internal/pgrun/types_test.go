@@ -147,11 +147,8 @@ func (s *viewServer) tryType(typ, samplesOf string) (computed map[string]bool, e
 		}
 	}
 	literals := []string{"NULL"}
-	for i, v := range samples {
-		literal := "'" + strings.ReplaceAll(v, "'", "''") + "'"
-		if literals = append(literals, literal); i%2 == 0 || len(samples) <= 4 { // of many, every second one is also cast
-			literals = append(literals, literal+"::"+typ)
-		}
+	for _, v := range samples {
+		literals = append(literals, "'"+strings.ReplaceAll(v, "'", "''")+"'", "'"+strings.ReplaceAll(v, "'", "''")+"'::"+typ)
 	}
 	queries := typeQueries
 	if len(samples) == 0 {

@@ -21,6 +21,5 @@
 //
 // # Where to add
 //
-// A function of the driver: one line in driver.h, and a method here. The executor's device for these processors will
-// stand on this package.
+// A function of the driver: one line in driver.h, a method here, and the double's function (internal/cudamock).
 package cuda

@@ -215,7 +215,11 @@ func (c *code) update(u *device.Update, t *task) []*launch {
 	if n == 0 {
 		return nil
 	}
-	return []*launch{mapKernel(c, t.T, outs, n, rows)}
+	l := mapKernel(c, t.T, outs, n, rows)
+	if l.fails { // it could not be computed again to say what is wrong
+		panic(elsewhere{"an update may fail"})
+	}
+	return []*launch{l}
 }
 
 // relayout is the kernel that copies a column to another chunking.
@@ -311,7 +315,7 @@ func (c *code) compile(ls []*launch) error {
 	text, names := &strings.Builder{}, map[string]string{}
 	text.WriteString(prelude)
 	for _, l := range ls {
-		c.most = max(c.most, l.blocks)
+		c.most, c.fails = max(c.most, l.blocks), c.fails || l.fails
 		if l.module != nil {
 			continue
 		}

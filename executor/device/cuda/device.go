@@ -117,20 +117,18 @@ func (d *Device) find(x []byte) (at cuda.Address, ok bool) {
 }
 
 func (d *Device) Fetch(c *column.Column) error {
-	for _, x := range [][]byte{c.Bytes(), c.Valid()} {
-		if at, ok := d.find(x); ok {
-			if err := d.d.Download(x, at); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return d.move(c, func(x []byte, at cuda.Address) error { return d.d.Download(x, at) })
 }
 
 func (d *Device) Store(c *column.Column) error {
+	return d.move(c, func(x []byte, at cuda.Address) error { return d.d.Upload(at, x) })
+}
+
+// move calls f for what a column has in the device's memory.
+func (d *Device) move(c *column.Column, f func(x []byte, at cuda.Address) error) error {
 	for _, x := range [][]byte{c.Bytes(), c.Valid()} {
 		if at, ok := d.find(x); ok {
-			if err := d.d.Upload(at, x); err != nil {
+			if err := f(x, at); err != nil {
 				return err
 			}
 		}

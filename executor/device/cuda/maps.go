@@ -17,6 +17,7 @@ type launch struct {
 	words  []uint64
 	patch  map[string]int // words that are known when all kernels are: by what they are
 	at     uint64         // where the words lie
+	fails  bool           // it may find an error
 }
 
 // plan decides which cells are stored, and what order they are computed in. results are the cells that the kernel
@@ -209,15 +210,12 @@ func own(_ *builder, i string) string { return i }
 
 // finish makes the launch.
 func (b *builder) finish(s *body, blocks int) *launch {
-	l := &launch{blocks: max(blocks, 1), words: b.words, patch: map[string]int{}}
+	l := &launch{blocks: max(blocks, 1), words: b.words, patch: map[string]int{}, fails: b.fails}
 	for _, w := range []string{"scratch", "partials"} {
 		if i, ok := b.named[w]; ok {
 			l.patch[w] = i
 		}
 	}
 	l.text = "\t" + strings.Join(append(b.heads, s.lines...), "\n\t") + "\n"
-	if b.fails {
-		b.c.fails = true
-	}
 	return l
 }

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -238,6 +239,9 @@ func constant(b *builder, _ *body, o *device.Op, p point) string {
 	case c.Size > 1:
 		return fmt.Sprintf("%s[%s]", b.pointer(b.c.keep(x.Bytes()), ctype(c.Kind)), p.idx)
 	case c.Kind == column.I64:
+		if x.I64()[0] == math.MinInt64 { // which no literal can be
+			return "(-0x7fffffffffffffffll - 1)"
+		}
 		return fmt.Sprintf("%dll", x.I64()[0])
 	}
 	return literal(x.Float(0), c.Kind)
