@@ -119,6 +119,7 @@ func InPartsBytes(k column.Kind, n int) int {
 // is used as it is stored, on the side where that is not transposed. The narrow operand is transposed instead, and the
 // result where it comes out transposed.
 type NarrowProduct struct {
+	Of           *GEMM // the products, as a device without such a form computes them
 	Wide, Narrow *values.Val
 	Side, Long   int  // the narrow operand's and the result's short and long side
 	Inner        int  // length of the sums

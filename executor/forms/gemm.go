@@ -144,6 +144,7 @@ func gemmInstr(l *Lowerer, v *values.Val, g *device.GEMM) (*device.Instr, error)
 	}
 	in := &device.Instr{V: v, How: "GEMM", Rows: products, T: t, Form: g}
 	if s := narrowed(g, products, l.Tune); s != nil {
+		s.Of = g
 		in.Form, in.How = s, "narrow GEMM"
 		operand, result := s.Scratch()
 		t.Bytes = column.Aligned((operand + result) * column.KindOf(v.Type).Bytes())

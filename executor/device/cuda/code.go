@@ -114,18 +114,26 @@ func (c *code) kernels(t *task) (out []*launch, err error) {
 		if t.Rows == 0 {
 			return nil, nil
 		}
-		return []*launch{mapKernel(c, t.T, []output{{t.T.Result[0], t.V.Data, t.Off}}, t.Rows, own)}, nil
+		return []*launch{mapKernel(c, t.T, []output{{t.T.Result[0], t.V.Data, t.Off}}, t.Rows, nil)}, nil
 	case *device.Fused:
 		for _, m := range f.Members {
 			if m.V.Op == values.OpAgg {
 				out = append(out, sumKernels(c, t.T, m.V, m.Sum, m.Base, t.Rows, m.V.Groups.Perm)...)
 			} else if t.Rows > 0 {
-				out = append(out, mapKernel(c, t.T, []output{{t.T.Result[m.Base], m.V.Data, 0}}, t.Rows, own))
+				out = append(out, mapKernel(c, t.T, []output{{t.T.Result[m.Base], m.V.Data, 0}}, t.Rows, nil))
 			}
 		}
 		return out, nil
 	case *device.Relayout:
 		return c.relayout(f, t), nil
+	case *device.GEMM:
+		return c.gemm(f, t), nil
+	case *device.NarrowProduct:
+		return c.gemm(f.Of, t), nil
+	case *device.Outers:
+		return c.outers(f, t), nil
+	case *device.ProductSum:
+		return c.productSum(f, t), nil
 	case *device.Finite:
 		return c.finite(f, t), nil
 	case *device.Update:
@@ -201,10 +209,11 @@ func (c *code) update(u *device.Update, t *task) []*launch {
 	for _, r := range u.Runs {
 		n += int(r[1] - r[0])
 	}
-	rows := func(b *builder, i string) string {
-		return fmt.Sprintf("(%s + %s)", i, b.count(int(u.Runs[0][0])))
-	}
-	if len(u.Runs) > 1 {
+	var rows rowsOf
+	switch {
+	case len(u.Runs) == 1 && u.Runs[0][0] > 0:
+		rows = func(b *builder, i string) string { return fmt.Sprintf("(%s + %s)", i, b.count(int(u.Runs[0][0]))) }
+	case len(u.Runs) > 1:
 		for _, r := range u.Runs {
 			for i := r[0]; i < r[1]; i++ {
 				list = append(list, i)

@@ -47,8 +47,8 @@ func Open(n int, host device.Device) (*Device, error) {
 func (d *Device) Has(form string) bool { return forms[form] }
 
 // forms are those that it has.
-var forms = map[string]bool{"map": true, "sum": true, "one below the other": true, "re-chunked": true,
-	"exchanged": true}
+var forms = map[string]bool{"map": true, "sum": true, "adder": true, "one below the other": true, "re-chunked": true,
+	"exchanged": true, "GEMM": true, "GEMM of outer products": true, "GEMM of sums": true}
 
 // Allocate makes zeroed memory on the device. The host's memory, which stands for it, takes no room until it is read.
 func (d *Device) Allocate(bytes int) (*tensor.Buffer, error) {

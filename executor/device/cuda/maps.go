@@ -104,79 +104,158 @@ type output struct {
 // rowsOf maps the kernel's rows to those of the tree's space.
 type rowsOf func(b *builder, i string) string
 
-// mapKernel stores results of a tree, row by row: n rows.
+// mapping is the kernel that stores results of a tree, row by row.
+type mapping struct {
+	*builder
+	outs  []output
+	size  int // numbers of a row
+	count string
+	rows  rowsOf
+}
+
+// mapKernel makes that kernel, for n rows. Nil rows are those of the tree's space.
 func mapKernel(c *code, t *device.Tree, outs []output, n int, rows rowsOf) *launch {
-	b := newBuilder(c, t)
+	m := &mapping{builder: newBuilder(c, t), outs: outs, size: outs[0].col.Size(), rows: rows}
+	if rows == nil {
+		m.rows = func(_ *builder, i string) string { return i }
+	}
 	var cells []int
 	for _, o := range outs {
 		cells = append(cells, o.cell)
 	}
-	b.plan(cells, once)
+	m.plan(cells, once)
 	s := newBody(nil)
-	count := b.count(n)
-	size := outs[0].col.Size()
-	store := func(s *body, p point) {
-		var values, valids []string
-		for _, o := range outs {
-			typ := ctype(o.col.Kind())
-			valid := b.valid(s, o.cell, p)
-			x := fmt.Sprintf("(%s) %s", typ, paren(b.number(s, o.cell, p)))
-			if valid != "1" {
-				x = fmt.Sprintf("%s ? %s : (%s) 0", valid, x, typ)
-			}
-			v := b.fresh("out")
-			s.add("%s %s = %s;", typ, v, x)
-			values, valids = append(values, v), append(valids, valid)
-		}
-		for i, o := range outs {
-			to := b.target(o.col.Bytes(), ctype(o.col.Kind()))
-			row := p.row
-			if o.off > 0 {
-				row = fmt.Sprintf("(%s + %s)", p.row, b.count(o.off))
-			}
-			s.add("%s[%s] = %s;", to, at(row, size, p.idx), values[i])
-			if o.col.Valid() != nil {
-				flag := b.target(o.col.Valid(), "unsigned char")
-				if size > 1 {
-					s.add("if (%s == 0)", p.idx)
-				}
-				s.add("%s[%s] = %s;", flag, row, valids[i])
-			}
-		}
+	m.count = m.builder.count(n)
+	m.memory(s)
+	switch {
+	case len(m.each) > 0:
+		m.inTiles(s)
+		return m.finish(s, c.blocks(n, m.tile()))
+	case m.together(outs, m.size, rows == nil):
+		m.inFours(s)
+		return m.finish(s, c.blocks(n*m.size, four*threads))
 	}
-	blocks := 0
-	if len(b.each) == 0 {
-		b.memory(s)
-		s.block(fmt.Sprintf("for (long long e = (long long) blockIdx.x * blockDim.x + threadIdx.x; e < %s * %d; "+
-			"e += (long long) gridDim.x * blockDim.x)", count, size), func(s *body) {
-			p := point{slot: "e", row: "e", idx: "0"}
-			if size > 1 {
-				s.add("long long i = e / %d;", size)
-				s.add("int j = (int) (e - i * %d);", size)
-				p = point{"i", "i", "j"}
+	m.each1(s, "0")
+	return m.finish(s, c.blocks(n*m.size, threads))
+}
+
+// inTiles computes a tile of rows after the other.
+func (m *mapping) inTiles(s *body) {
+	m.tiles(s, "0", m.count, "blockIdx.x", "gridDim.x", func(s *body, slots string, row func(slot string) string) {
+		s.block(fmt.Sprintf("for (int e = threadIdx.x; e < %s * %d; e += blockDim.x)", slots, m.size), func(s *body) {
+			p := point{slot: "e", idx: "0"}
+			if m.size > 1 {
+				s.add("int q = e / %d;", m.size)
+				s.add("int j = e - q * %d;", m.size)
+				p = point{slot: "q", idx: "j"}
 			}
-			p.row = rows(b, p.row)
-			store(s, p)
+			p.row = row(p.slot)
+			m.store(s, p, m.write)
 		})
-		blocks = c.blocks(n*size, threads)
-	} else {
-		b.memory(s)
-		tile := b.tile()
-		b.tiles(s, "0", count, "blockIdx.x", "gridDim.x", func(s *body, slots string, row func(slot string) string) {
-			s.block(fmt.Sprintf("for (int e = threadIdx.x; e < %s * %d; e += blockDim.x)", slots, size), func(s *body) {
-				p := point{slot: "e", idx: "0"}
-				if size > 1 {
-					s.add("int q = e / %d;", size)
-					s.add("int j = e - q * %d;", size)
-					p = point{slot: "q", idx: "j"}
-				}
-				p.row = row(p.slot)
-				store(s, p)
-			})
-		}, rows)
-		blocks = c.blocks(n, tile)
+	}, m.rows)
+}
+
+// each1 has a thread for each number, from one on.
+func (m *mapping) each1(s *body, from string) {
+	s.block(fmt.Sprintf("for (long long e = %s + (long long) blockIdx.x * blockDim.x + threadIdx.x; e < %s * %d; "+
+		"e += (long long) gridDim.x * blockDim.x)", from, m.count, m.size), func(s *body) {
+		p := point{slot: "e", row: "e", idx: "0"}
+		if m.size > 1 {
+			s.add("long long i = e / %d;", m.size)
+			s.add("int j = (int) (e - i * %d);", m.size)
+			p = point{"i", "i", "j"}
+		}
+		p.row = m.rows(m.builder, p.row)
+		m.store(s, p, m.write)
+	})
+}
+
+// inFours has a thread for four numbers.
+func (m *mapping) inFours(s *body) {
+	v := &vector{rows: m.size == 1, size: m.size, known: map[string]bool{}, first: "j0", name: "j"}
+	if v.rows {
+		v.first, v.name = "i0", "i"
 	}
-	return b.finish(s, blocks)
+	s.block(fmt.Sprintf("for (long long e = (long long) blockIdx.x * blockDim.x + threadIdx.x; e < %s * %d / %d; "+
+		"e += (long long) gridDim.x * blockDim.x)", m.count, m.size, four), func(s *body) {
+		p := point{"i", "i", "0"}
+		first := "i0"
+		if v.rows {
+			s.add("long long i0 = e * %d;", four)
+		} else {
+			s.add("long long i = e * %d / %d;", four, m.size)
+			s.add("int j0 = (int) (e * %d - i * %d);", four, m.size)
+			p.row, p.idx = m.rows(m.builder, "i"), "j"
+			row := m.let(s, "row", "long long", func() string { return p.row })
+			p.row, first, v.known[row] = row, row, true
+		}
+		var all []string
+		for _, o := range m.outs {
+			v := m.fresh("all")
+			s.add("k_four<%s> %s;", ctype(o.col.Kind()), v)
+			all = append(all, v)
+		}
+		m.turns(s, v, func(s *body) {
+			m.store(s, p, func(s *body, i int, p point, value, valid string) {
+				s.add("%s.x[%s] = %s;", all[i], v.turn, value)
+				m.flag(s, i, p, valid)
+			})
+		})
+		for i, o := range m.outs {
+			s.add("k_store(%s + %s, %s);", m.target(o.col.Bytes(), ctype(o.col.Kind())),
+				at(m.behind(o, first), m.size, v.first), all[i])
+		}
+	})
+	if v.rows {
+		m.each1(s, fmt.Sprintf("%s / %d * %[2]d", m.count, four))
+	}
+}
+
+// store computes a number of all outputs, before write writes any: an output may be what another one reads.
+func (m *mapping) store(s *body, p point, write func(s *body, i int, p point, value, valid string)) {
+	var values, valids []string
+	for _, o := range m.outs {
+		typ := ctype(o.col.Kind())
+		valid := m.valid(s, o.cell, p)
+		x := fmt.Sprintf("(%s) %s", typ, paren(m.number(s, o.cell, p)))
+		if valid != "1" {
+			x = fmt.Sprintf("%s ? %s : (%s) 0", valid, x, typ)
+		}
+		v := m.fresh("out")
+		s.add("%s %s = %s;", typ, v, x)
+		values, valids = append(values, v), append(valids, valid)
+	}
+	for i := range m.outs {
+		write(s, i, p, values[i], valids[i])
+	}
+}
+
+// write writes a number of an output.
+func (m *mapping) write(s *body, i int, p point, value, valid string) {
+	o := m.outs[i]
+	s.add("%s[%s] = %s;", m.target(o.col.Bytes(), ctype(o.col.Kind())), at(m.behind(o, p.row), m.size, p.idx), value)
+	m.flag(s, i, p, valid)
+}
+
+// flag writes whether a row of an output is not NULL.
+func (m *mapping) flag(s *body, i int, p point, valid string) {
+	o := m.outs[i]
+	if o.col.Valid() == nil {
+		return
+	}
+	to := m.target(o.col.Valid(), "unsigned char")
+	if m.size > 1 {
+		s.add("if (%s == 0)", p.idx)
+	}
+	s.add("%s[%s] = %s;", to, m.behind(o, p.row), valid)
+}
+
+// behind is where a row of an output lies.
+func (m *mapping) behind(o output, row string) string {
+	if o.off > 0 {
+		return fmt.Sprintf("(%s + %s)", row, m.builder.count(o.off))
+	}
+	return row
 }
 
 // paren puts an expression that is more than a name in parentheses.
@@ -204,9 +283,6 @@ func (b *builder) tiles(s *body, from, to, first, step string,
 		s.add("__syncthreads();")
 	})
 }
-
-// own are the rows of a kernel that are those of the space.
-func own(_ *builder, i string) string { return i }
 
 // finish makes the launch.
 func (b *builder) finish(s *body, blocks int) *launch {

@@ -259,6 +259,9 @@ func (b *builder) through(s *body, x *structure.Index, row string) string {
 		row = "0ll"
 	}
 	p := b.ints(x.At)
+	if at, ok := b.hoisted(x, p, row); ok {
+		return b.let(s, p+" at "+row, "long long", func() string { return at })
+	}
 	return b.let(s, p+" at "+row, "long long", func() string { return fmt.Sprintf("%s[%s]", p, row) })
 }
 
@@ -272,8 +275,12 @@ func load(b *builder, s *body, o *device.Op, p point) string {
 // read is a number of a column that is read through an index; nil: row by row.
 func (b *builder) read(s *body, c *column.Column, x *structure.Index, p point) string {
 	from, row := b.numbers(c), b.through(s, x, p.row)
+	missing := x != nil && x.At != nil && x.Missing
+	if value, ok := b.atOnce(c, from, row, missing, p.idx); ok {
+		return value
+	}
 	value := fmt.Sprintf("%s[%s]", from, at(row, c.Size(), p.idx))
-	if x != nil && x.At != nil && x.Missing {
+	if missing {
 		return fmt.Sprintf("(%s < 0 ? 0 : %s)", row, value)
 	}
 	return value

@@ -1,5 +1,10 @@
 // What generated kernels call: element-wise kernels, whose Go code stands in package kernels, and draws.
 
+// Four numbers that lie one behind the other, read and written 16 bytes at a time.
+template <class T> struct alignas(16) k_four { T x[4]; };
+template <class T> __device__ k_four<T> k_load(const T *from) { return *(const k_four<T> *) from; }
+template <class T> __device__ void k_store(T *to, k_four<T> x) { *(k_four<T> *) to = x; }
+
 __device__ double k_fabs(double x) { return fabs(x); }
 __device__ float k_fabs(float x) { return fabsf(x); }
 __device__ double k_exp(double x) { return exp(x); }
@@ -305,4 +310,73 @@ template <class T> __device__ void k_softmax_center(const T *x, const T *g, T *o
 		sum += exp((double) x[i] - (double) x[m]) / total * ((double) g[i] - (double) g[m]);
 	for (int i = 0; i < n; i++)
 		out[i] = (T) (((double) g[i] - (double) g[m]) - sum);
+}
+
+// Products of matrices: tiles of 64 by 64 numbers, each computed by a block of 128 threads, of which each has 8 by 4. A
+// piece is a sum of terms; it is a result, or a part of one in double precision.
+template <class T> struct k_product {
+	const T *x, *y;
+	T *out;
+	unsigned char *valid;
+	char *partials;
+	long long m, n, k, counts;
+	const int *row_x, *row_y, *from, *to, *first, *last, *dest;
+};
+
+template <class T, bool AT, bool BT> __device__ void k_tile(const k_product<T> &p, T *memory, long long task)
+{
+	const long long down = (p.m + 63) / 64, across = (p.n + 63) / 64;
+	const long long piece = task / (down * across), at = task % (down * across);
+	const long long i0 = at / across * 64, j0 = at % across * 64, to = p.dest[piece];
+	const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
+	T *const a = memory, *const b = memory + 16 * 68;
+	T sum[8][4] = {};
+
+	for (int t = p.first[piece]; t < p.last[piece]; t++) {
+		const T *const x = p.x + p.row_x[t] * p.m * p.k, *const y = p.y + p.row_y[t] * p.k * p.n;
+
+		for (long long k0 = p.from[t]; k0 < p.to[t]; k0 += 16) {
+			const int deep = (int) (p.to[t] - k0 < 16 ? p.to[t] - k0 : 16);
+
+			_Pragma("unroll") for (int e = threadIdx.x; e < 1024; e += 128) {
+				const int i = AT ? e % 64 : e / 16, q = AT ? e / 64 : e % 16;
+
+				a[q * 68 + i] = i0 + i < p.m && q < deep ? x[AT ? (k0 + q) * p.m + i0 + i : (i0 + i) * p.k + k0 + q] : 0;
+			}
+			_Pragma("unroll") for (int e = threadIdx.x; e < 1024; e += 128) {
+				const int j = BT ? e / 16 : e % 64, q = BT ? e % 16 : e / 64;
+
+				b[q * 68 + j] = j0 + j < p.n && q < deep ? y[BT ? (j0 + j) * p.k + k0 + q : (k0 + q) * p.n + j0 + j] : 0;
+			}
+			__syncthreads();
+			_Pragma("unroll") for (int q = 0; q < 16; q++) {
+				const k_four<T> lo = k_load(a + q * 68 + ty * 8), hi = k_load(a + q * 68 + ty * 8 + 4),
+					right = k_load(b + q * 68 + tx * 4);
+
+				_Pragma("unroll") for (int i = 0; i < 4; i++)
+					_Pragma("unroll") for (int j = 0; j < 4; j++) {
+						sum[i][j] += lo.x[i] * right.x[j];
+						sum[i + 4][j] += hi.x[i] * right.x[j];
+					}
+			}
+			__syncthreads();
+		}
+	}
+	_Pragma("unroll") for (int r = 0; r < 8; r++)
+		_Pragma("unroll") for (int c = 0; c < 4; c++) {
+			const long long i = i0 + ty * 8 + r, j = j0 + tx * 4 + c;
+
+			if (i >= p.m || j >= p.n)
+				continue;
+			if (to >= 0)
+				p.out[(to * p.m + i) * p.n + j] = sum[r][c];
+			else
+				((double *) p.partials)[((-1 - to) * p.m + i) * p.n + j] = sum[r][c];
+		}
+	if (at > 0 || threadIdx.x > 0)
+		return;
+	if (to < 0)
+		((long long *) (p.partials + p.counts))[-1 - to] = 1;
+	else if (p.valid)
+		p.valid[to] = p.first[piece] < p.last[piece];
 }

@@ -236,11 +236,38 @@ func (x *summing) result(s *body, group, j, acc, seen string) {
 	s.add("%s[%s] = %s;", x.target(d.Valid(), "unsigned char"), group, valid)
 }
 
-// flat has a thread for each number of each piece.
+// flat has a thread for each number of each piece, or for four.
 func (x *summing) flat(s *body, n, from, to, dest string, row rowsOf, partials int) {
+	fours := x.size > 1 && x.size%four == 0
+	each := 1
+	if fours {
+		each = four
+	}
 	s.block(fmt.Sprintf("for (long long e = (long long) blockIdx.x * blockDim.x + threadIdx.x; e < %s * %d; "+
-		"e += (long long) gridDim.x * blockDim.x)", n, x.size), func(s *body) {
-		s.add("long long part = e / %d;", x.size)
+		"e += (long long) gridDim.x * blockDim.x)", n, x.size/each), func(s *body) {
+		s.add("long long part = e / %d;", x.size/each)
+		s.add("long long dest = %s[part];", dest)
+		rows := fmt.Sprintf("for (long long i = %s[part]; i < %s[part]; i++)", from, to)
+		numbered := func(s *body) string {
+			return x.let(s, "row", "long long", func() string { return row(x.builder, "i") })
+		}
+		if fours {
+			s.add("int j0 = (int) (e - part * %d) * %d;", x.size/four, four)
+			s.add("k_four<%s> acc = {};", x.acc)
+			s.add("k_four<long long> seen = {};")
+			v := &vector{size: x.size, first: "j0", name: "j", known: map[string]bool{}}
+			s.block(rows, func(s *body) {
+				r := numbered(s)
+				v.known[r] = true
+				x.turns(s, v, func(s *body) {
+					x.step(s, fmt.Sprintf("acc.x[%s]", v.turn), fmt.Sprintf("seen.x[%s]", v.turn), point{r, r, "j"})
+				})
+			})
+			x.turns(s, v, func(s *body) {
+				x.write(s, "dest", "j", fmt.Sprintf("acc.x[%s]", v.turn), fmt.Sprintf("seen.x[%s]", v.turn), partials)
+			})
+			return
+		}
 		j := "0"
 		if x.size > 1 {
 			s.add("int j = (int) (e - part * %d);", x.size)
@@ -248,11 +275,10 @@ func (x *summing) flat(s *body, n, from, to, dest string, row rowsOf, partials i
 		}
 		s.add("%s acc = 0;", x.acc)
 		s.add("long long seen = 0;")
-		s.block(fmt.Sprintf("for (long long i = %s[part]; i < %s[part]; i++)", from, to), func(s *body) {
-			r := x.let(s, "row", "long long", func() string { return row(x.builder, "i") })
+		s.block(rows, func(s *body) {
+			r := numbered(s)
 			x.step(s, "acc", "seen", point{r, r, j})
 		})
-		s.add("long long dest = %s[part];", dest)
 		x.write(s, "dest", j, "acc", "seen", partials)
 	})
 }

@@ -29,6 +29,7 @@ type builder struct {
 	once   []int // stored cells that are uniform, arguments first
 	each   []int // others
 	bytes  [2]int
+	vec    *vector
 	n      int  // of names that have been given
 	fails  bool // the kernel may find an error
 }

@@ -1,0 +1,111 @@
+package cuda
+
+import (
+	"fmt"
+
+	"github.com/relgrad/relgrad/column"
+	"github.com/relgrad/relgrad/executor/structure"
+)
+
+// four is how many numbers a thread computes where they lie one behind the other: it reads and writes 16 bytes at a
+// time.
+const four = 4
+
+// vector is a thread's loop over four numbers of a row, or over four rows of one number. Numbers that lie one behind
+// the other are read before the loop, in scope.
+type vector struct {
+	scope *body
+	rows  bool            // the loop is over rows; else over numbers of rows of size numbers
+	first string          // the first of the four
+	name  string          // what counts them
+	turn  string          // which of the four it is
+	size  int             // numbers of a row
+	known map[string]bool // rows that are the same in all four turns
+}
+
+// turns adds such a loop, whose turns f writes.
+func (b *builder) turns(s *body, v *vector, f func(s *body)) {
+	v.scope, v.turn = s, b.fresh("turn")
+	b.vec = v
+	s.block(fmt.Sprintf("_Pragma(\"unroll\") for (int %s = 0; %[1]s < %d; %[1]s++)", v.turn, four), func(s *body) {
+		typ := "int"
+		if v.rows {
+			typ = "long long"
+		}
+		s.add("%s %s = %s + %s;", typ, v.name, v.first, v.turn)
+		f(s)
+	})
+	b.vec = nil
+}
+
+// aligned reports whether 16 bytes of the device's memory may be read or written at once, off bytes behind where x lies.
+func (b *builder) aligned(x []byte, off int) bool {
+	at, ok := b.c.d.find(x)
+	switch {
+	case len(x) == 0:
+		return false
+	case !ok:
+		at = b.c.input(x)
+	}
+	return (uint64(at)+uint64(off))%16 == 0
+}
+
+// atOnce is a number of a column that is read with its three neighbours, before the loop; ok is false where they do not
+// lie one behind the other.
+func (b *builder) atOnce(c *column.Column, from, row string, missing bool, idx string) (x string, ok bool) {
+	v := b.vec
+	switch {
+	case v == nil || !b.aligned(c.Bytes(), 0):
+		return "", false
+	case v.rows:
+		ok = c.Size() == 1 && row == v.name
+		row, idx = v.first, "0"
+	default:
+		ok = c.Size() == v.size && v.size > 1 && idx == v.name && v.known[row]
+		idx = v.first
+	}
+	if !ok {
+		return "", false
+	}
+	typ, place := ctype(c.Kind()), at(row, c.Size(), idx)
+	all := b.let(v.scope, "four of "+from+" at "+place, "k_four<"+typ+">", func() string {
+		load := fmt.Sprintf("k_load(%s + %s)", from, place)
+		if missing {
+			return fmt.Sprintf("%s < 0 ? k_four<%s>() : %s", row, typ, load)
+		}
+		return load
+	})
+	return fmt.Sprintf("%s.x[%s]", all, v.turn), true
+}
+
+// hoisted is the row that an index reads, known before the loop or read with its three neighbours; ok is false where it
+// is neither.
+func (b *builder) hoisted(x *structure.Index, p, row string) (at string, ok bool) {
+	v := b.vec
+	switch {
+	case v == nil:
+		return "", false
+	case !v.rows && v.known[row]:
+		at = b.let(v.scope, p+" at "+row, "long long", func() string { return fmt.Sprintf("%s[%s]", p, row) })
+		v.known[at] = true
+		return at, true
+	case v.rows && row == v.name && b.aligned(bytesOf(x.At), 0):
+		all := b.let(v.scope, "four of "+p, "k_four<int>", func() string { return fmt.Sprintf("k_load(%s + %s)", p, v.first) })
+		return fmt.Sprintf("%s.x[%s]", all, v.turn), true
+	}
+	return "", false
+}
+
+// together reports whether outputs of so many numbers a row can be written four at a time. all says that the rows follow
+// one another.
+func (b *builder) together(outs []output, size int, all bool) bool {
+	if size > 1 && size%four != 0 || size == 1 && !all {
+		return false
+	}
+	for _, o := range outs {
+		if !b.aligned(o.col.Bytes(), o.off*size*o.col.Kind().Bytes()) {
+			return false
+		}
+	}
+	return true
+}
