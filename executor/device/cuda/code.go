@@ -126,14 +126,8 @@ func (c *code) kernels(t *task) (out []*launch, err error) {
 		return out, nil
 	case *device.Relayout:
 		return c.relayout(f, t), nil
-	case *device.GEMM:
-		return c.gemm(f, t), nil
-	case *device.NarrowProduct:
-		return c.gemm(f.Of, t), nil
-	case *device.Outers:
-		return c.outers(f, t), nil
-	case *device.ProductSum:
-		return c.productSum(f, t), nil
+	case *device.GEMM, *device.NarrowProduct, *device.Outers, *device.ProductSum:
+		return c.products(t), nil
 	case *device.Finite:
 		return c.finite(f, t), nil
 	case *device.Update:

@@ -131,12 +131,25 @@ func mapKernel(c *code, t *device.Tree, outs []output, n int, rows rowsOf) *laun
 	case len(m.each) > 0:
 		m.inTiles(s)
 		return m.finish(s, c.blocks(n, m.tile()))
-	case m.together(outs, m.size, rows == nil):
+	case m.together(rows == nil):
 		m.inFours(s)
 		return m.finish(s, c.blocks(n*m.size, four*threads))
 	}
 	m.each1(s, "0")
 	return m.finish(s, c.blocks(n*m.size, threads))
+}
+
+// together reports whether outputs can be written four numbers at a time. all says that the rows follow one another.
+func (m *mapping) together(all bool) bool {
+	if m.size > 1 && m.size%four != 0 || m.size == 1 && !all {
+		return false
+	}
+	for _, o := range m.outs {
+		if !m.c.aligned(o.col.Bytes(), o.off*m.size*o.col.Kind().Bytes()) {
+			return false
+		}
+	}
+	return true
 }
 
 // inTiles computes a tile of rows after the other.
@@ -172,10 +185,7 @@ func (m *mapping) each1(s *body, from string) {
 
 // inFours has a thread for four numbers.
 func (m *mapping) inFours(s *body) {
-	v := &vector{rows: m.size == 1, size: m.size, known: map[string]bool{}, first: "j0", name: "j"}
-	if v.rows {
-		v.first, v.name = "i0", "i"
-	}
+	v := newVector(m.builder, m.size)
 	s.block(fmt.Sprintf("for (long long e = (long long) blockIdx.x * blockDim.x + threadIdx.x; e < %s * %d / %d; "+
 		"e += (long long) gridDim.x * blockDim.x)", m.count, m.size, four), func(s *body) {
 		p := point{"i", "i", "0"}
@@ -195,7 +205,7 @@ func (m *mapping) inFours(s *body) {
 			s.add("k_four<%s> %s;", ctype(o.col.Kind()), v)
 			all = append(all, v)
 		}
-		m.turns(s, v, func(s *body) {
+		v.turns(s, func(s *body) {
 			m.store(s, p, func(s *body, i int, p point, value, valid string) {
 				s.add("%s.x[%s] = %s;", all[i], v.turn, value)
 				m.flag(s, i, p, valid)

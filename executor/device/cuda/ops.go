@@ -259,7 +259,7 @@ func (b *builder) through(s *body, x *structure.Index, row string) string {
 		row = "0ll"
 	}
 	p := b.ints(x.At)
-	if at, ok := b.hoisted(x, p, row); ok {
+	if at, ok := b.vec.through(x, p, row); ok {
 		return b.let(s, p+" at "+row, "long long", func() string { return at })
 	}
 	return b.let(s, p+" at "+row, "long long", func() string { return fmt.Sprintf("%s[%s]", p, row) })
@@ -276,7 +276,7 @@ func load(b *builder, s *body, o *device.Op, p point) string {
 func (b *builder) read(s *body, c *column.Column, x *structure.Index, p point) string {
 	from, row := b.numbers(c), b.through(s, x, p.row)
 	missing := x != nil && x.At != nil && x.Missing
-	if value, ok := b.atOnce(c, from, row, missing, p.idx); ok {
+	if value, ok := b.vec.number(c, from, row, missing, p.idx); ok {
 		return value
 	}
 	value := fmt.Sprintf("%s[%s]", from, at(row, c.Size(), p.idx))

@@ -26,6 +26,19 @@ type product struct {
 	pieces   parts // of terms
 }
 
+// products are the kernels of an instruction of products.
+func (c *code) products(t *task) []*launch {
+	switch f := t.Form.(type) {
+	case *device.GEMM:
+		return c.gemm(f, t)
+	case *device.NarrowProduct:
+		return c.gemm(f.Of, t)
+	case *device.Outers:
+		return c.outers(f, t)
+	}
+	return c.productSum(t.Form.(*device.ProductSum), t)
+}
+
 // gemm are the kernels of products of matrices of their own.
 func (c *code) gemm(g *device.GEMM, t *task) []*launch {
 	x := &product{v: t.V, p: g.P, x: g.X.Data, y: g.Y.Data}

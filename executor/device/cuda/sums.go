@@ -255,15 +255,15 @@ func (x *summing) flat(s *body, n, from, to, dest string, row rowsOf, partials i
 			s.add("int j0 = (int) (e - part * %d) * %d;", x.size/four, four)
 			s.add("k_four<%s> acc = {};", x.acc)
 			s.add("k_four<long long> seen = {};")
-			v := &vector{size: x.size, first: "j0", name: "j", known: map[string]bool{}}
+			v := newVector(x.builder, x.size)
 			s.block(rows, func(s *body) {
 				r := numbered(s)
 				v.known[r] = true
-				x.turns(s, v, func(s *body) {
+				v.turns(s, func(s *body) {
 					x.step(s, fmt.Sprintf("acc.x[%s]", v.turn), fmt.Sprintf("seen.x[%s]", v.turn), point{r, r, "j"})
 				})
 			})
-			x.turns(s, v, func(s *body) {
+			v.turns(s, func(s *body) {
 				x.write(s, "dest", "j", fmt.Sprintf("acc.x[%s]", v.turn), fmt.Sprintf("seen.x[%s]", v.turn), partials)
 			})
 			return

@@ -14,6 +14,7 @@ const four = 4
 // vector is a thread's loop over four numbers of a row, or over four rows of one number. Numbers that lie one behind
 // the other are read before the loop, in scope.
 type vector struct {
+	b     *builder
 	scope *body
 	rows  bool            // the loop is over rows; else over numbers of rows of size numbers
 	first string          // the first of the four
@@ -23,10 +24,19 @@ type vector struct {
 	known map[string]bool // rows that are the same in all four turns
 }
 
-// turns adds such a loop, whose turns f writes.
-func (b *builder) turns(s *body, v *vector, f func(s *body)) {
-	v.scope, v.turn = s, b.fresh("turn")
-	b.vec = v
+// newVector makes the loop for rows of so many numbers.
+func newVector(b *builder, size int) *vector {
+	v := &vector{b: b, rows: size == 1, first: "j0", name: "j", size: size, known: map[string]bool{}}
+	if v.rows {
+		v.first, v.name = "i0", "i"
+	}
+	return v
+}
+
+// turns adds the loop, whose turns f writes.
+func (v *vector) turns(s *body, f func(s *body)) {
+	v.scope, v.turn = s, v.b.fresh("turn")
+	v.b.vec = v
 	s.block(fmt.Sprintf("_Pragma(\"unroll\") for (int %s = 0; %[1]s < %d; %[1]s++)", v.turn, four), func(s *body) {
 		typ := "int"
 		if v.rows {
@@ -35,27 +45,27 @@ func (b *builder) turns(s *body, v *vector, f func(s *body)) {
 		s.add("%s %s = %s + %s;", typ, v.name, v.first, v.turn)
 		f(s)
 	})
-	b.vec = nil
+	v.b.vec = nil
 }
 
-// aligned reports whether 16 bytes of the device's memory may be read or written at once, off bytes behind where x lies.
-func (b *builder) aligned(x []byte, off int) bool {
-	at, ok := b.c.d.find(x)
+// aligned reports whether 16 bytes of the device's memory may be read or written at once, off bytes behind where x
+// lies.
+func (c *code) aligned(x []byte, off int) bool {
+	at, ok := c.d.find(x)
 	switch {
 	case len(x) == 0:
 		return false
 	case !ok:
-		at = b.c.input(x)
+		at = c.input(x)
 	}
 	return (uint64(at)+uint64(off))%16 == 0
 }
 
-// atOnce is a number of a column that is read with its three neighbours, before the loop; ok is false where they do not
-// lie one behind the other.
-func (b *builder) atOnce(c *column.Column, from, row string, missing bool, idx string) (x string, ok bool) {
-	v := b.vec
+// number is a number of a column that is read with its three neighbours, before the loop; ok is false where they do not
+// lie one behind the other, or there is no loop.
+func (v *vector) number(c *column.Column, from, row string, missing bool, idx string) (x string, ok bool) {
 	switch {
-	case v == nil || !b.aligned(c.Bytes(), 0):
+	case v == nil || !v.b.c.aligned(c.Bytes(), 0):
 		return "", false
 	case v.rows:
 		ok = c.Size() == 1 && row == v.name
@@ -68,7 +78,7 @@ func (b *builder) atOnce(c *column.Column, from, row string, missing bool, idx s
 		return "", false
 	}
 	typ, place := ctype(c.Kind()), at(row, c.Size(), idx)
-	all := b.let(v.scope, "four of "+from+" at "+place, "k_four<"+typ+">", func() string {
+	all := v.b.let(v.scope, "four of "+from+" at "+place, "k_four<"+typ+">", func() string {
 		load := fmt.Sprintf("k_load(%s + %s)", from, place)
 		if missing {
 			return fmt.Sprintf("%s < 0 ? k_four<%s>() : %s", row, typ, load)
@@ -78,34 +88,20 @@ func (b *builder) atOnce(c *column.Column, from, row string, missing bool, idx s
 	return fmt.Sprintf("%s.x[%s]", all, v.turn), true
 }
 
-// hoisted is the row that an index reads, known before the loop or read with its three neighbours; ok is false where it
-// is neither.
-func (b *builder) hoisted(x *structure.Index, p, row string) (at string, ok bool) {
-	v := b.vec
+// through is the row that an index with numbers p reads, known before the loop or read with its three neighbours; ok is
+// false where it is neither.
+func (v *vector) through(x *structure.Index, p, row string) (at string, ok bool) {
 	switch {
 	case v == nil:
 		return "", false
 	case !v.rows && v.known[row]:
-		at = b.let(v.scope, p+" at "+row, "long long", func() string { return fmt.Sprintf("%s[%s]", p, row) })
+		at = v.b.let(v.scope, p+" at "+row, "long long", func() string { return fmt.Sprintf("%s[%s]", p, row) })
 		v.known[at] = true
 		return at, true
-	case v.rows && row == v.name && b.aligned(bytesOf(x.At), 0):
-		all := b.let(v.scope, "four of "+p, "k_four<int>", func() string { return fmt.Sprintf("k_load(%s + %s)", p, v.first) })
+	case v.rows && row == v.name && v.b.c.aligned(bytesOf(x.At), 0):
+		all := v.b.let(v.scope, "four of "+p, "k_four<int>",
+			func() string { return fmt.Sprintf("k_load(%s + %s)", p, v.first) })
 		return fmt.Sprintf("%s.x[%s]", all, v.turn), true
 	}
 	return "", false
-}
-
-// together reports whether outputs of so many numbers a row can be written four at a time. all says that the rows follow
-// one another.
-func (b *builder) together(outs []output, size int, all bool) bool {
-	if size > 1 && size%four != 0 || size == 1 && !all {
-		return false
-	}
-	for _, o := range outs {
-		if !b.aligned(o.col.Bytes(), o.off*size*o.col.Kind().Bytes()) {
-			return false
-		}
-	}
-	return true
 }
