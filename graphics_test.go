@@ -15,7 +15,7 @@ func TestGraphics(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles kernels")
 	}
-	cudamock.Rerun(t, "^(TestGraphicsTrain|TestGraphicsRefuses|TestGraphicsFails)$", nil)
+	cudamock.Rerun(t, "^TestGraphics.+$", nil)
 }
 
 // graphicsModels are losses with tables, and how they are trained.
@@ -63,9 +63,9 @@ func TestGraphicsTrain(t *testing.T) {
 	}
 	for name, script := range graphicsModels {
 		t.Run(name, func(t *testing.T) {
-			run := func(device string) (out []float64) {
+			run := func(device string, sites int) (out []float64) {
 				db := open(t, "")
-				mustRun(t, db, "SET relgrad.device = '"+device+"'")
+				mustRun(t, db, fmt.Sprintf("SET relgrad.device = '%s'; SET relgrad.sites = %d", device, sites))
 				mustRun(t, db, script)
 				for _, q := range []string{"SELECT loss FROM relgrad.loss ORDER BY run, step", "SELECT v FROM w ORDER BY k",
 					"SELECT v FROM h ORDER BY k"} {
@@ -73,17 +73,52 @@ func TestGraphicsTrain(t *testing.T) {
 				}
 				return out
 			}
-			tol, got := 1e-11, run("cuda")
+			tol, got := 1e-11, run("cuda", 1)
 			if strings.Contains(script, "real") {
 				tol = 1e-5
 			}
-			if err := far(got, run("cpu"), tol); err != nil {
+			if err := far(got, run("cpu", 1), tol); err != nil {
 				t.Error(err)
 			}
-			if err := far(run("cuda:1"), got, 0); err != nil {
+			if err := far(run("cuda:1", 1), got, 0); err != nil {
 				t.Errorf("on another one: %v", err)
 			}
+			if err := far(run("cuda", 3), run("cpu", 3), tol); err != nil { // two of the sites share a processor
+				t.Errorf("at three sites: %v", err)
+			}
 		})
+	}
+}
+
+// TestGraphicsChosen: chosen automatically, a run of much work is on a graphics processor, and a small or impossible one
+// on the processors, with the reason.
+func TestGraphicsChosen(t *testing.T) {
+	if !cudamock.Inside() {
+		t.Skip("runs in TestGraphics")
+	}
+	db := open(t, "")
+	var program string
+	db.Engine.OnCompiled = func(c Compilation) { program = c.Program.Explain() }
+	mustRun(t, db, `CREATE TABLE x (i int PRIMARY KEY, v real[]); CREATE TABLE w (k int PRIMARY KEY, v real[]);
+INSERT INTO x SELECT a, array_fill(0.01, ARRAY[64])::real[] FROM generate_series(1, 2000) a;
+INSERT INTO w SELECT a, array_fill(0.01 * a, ARRAY[64])::real[] FROM generate_series(1, 20) a;
+CREATE VIEW large AS SELECT sum(dot(x.v, w.v) ^ 2) FROM x, w;
+CREATE VIEW small AS SELECT sum(dot(x.v, w.v) ^ 2) FROM x, w WHERE i < 5;
+CREATE VIEW places AS SELECT sum((w.v[w.k % 3 + 1] * dot(x.v, w.v)) ^ 2) FROM x, w;
+SET relgrad.device = 'auto'`)
+	for _, c := range []struct{ loss, on, why string }{
+		{"large", "executor: cuda:0, ", ""},
+		{"small", "executor: ", "a step is estimated to take "},
+		{"places", "executor: ", "the device has no kernel for "},
+	} {
+		mustRun(t, db, "CALL train('"+c.loss+"', 'w', optimizer => 'sgd', lr => 1e-9, epochs => 2)")
+		if c.why != "" && strings.Contains(program, "cuda") || !strings.HasPrefix(program, c.on) {
+			t.Errorf("%s: %s", c.loss, program)
+		}
+		text, err := db.Engine.Explain(t.Context(), c.loss, []string{"w"}, "physical")
+		if why := "device: the processors, since " + c.why; err != nil || c.why != "" && !strings.HasPrefix(text, why) {
+			t.Errorf("%s: %v, not %q: %s", c.loss, err, why, text)
+		}
 	}
 }
 

@@ -76,6 +76,9 @@ type Sited interface{ Sites() int }
 // Deviced says on which device a session's losses run: cpu, or cuda with a colon and a number; "": it does not.
 type Deviced interface{ Device() string }
 
+// AutoDevice has the engine choose the device.
+const AutoDevice = "auto"
+
 // GraphicsDevice is the number of the graphics processor that a device's name names; ok is false for others.
 func GraphicsDevice(name string) (number int, ok bool) {
 	if name == "cuda" {

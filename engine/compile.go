@@ -26,6 +26,7 @@ type Request struct {
 	Params  []string
 	Draw    bool              // dropout draws
 	force64 bool              // everything in double precision
+	shown   bool              // it is explained, as a training run has it
 	Forward bool              // only the loss, with the parameters as live buffers
 	As      string            // the query's name in messages; "": "loss"
 	PerStep map[Object]bool   // tables whose rows are read again at every step
@@ -46,6 +47,7 @@ type Compiled struct {
 	Looks  []target      // of a training run: parameters that look like data
 	took   time.Duration // time of planning
 	placed *physical.Choice
+	stays  string // why the processors compute it though the device is chosen automatically
 	// queries are those at other servers, where the databases compute the loss; nil: it is computed here.
 	queries *Queries
 

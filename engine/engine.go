@@ -15,7 +15,8 @@ type Settings struct {
 	// Sites is at how many sites a loss runs unless SET relgrad.sites says it; 0: at one. What a site holds and computes
 	// is its own: others get it by exchanges.
 	Sites int
-	// Device is where losses run unless SET relgrad.device says it: "" or cpu, or a graphics processor, cuda or cuda:1.
+	// Device is where losses run unless SET relgrad.device says it: "" or cpu, or a graphics processor, cuda or cuda:1;
+	// auto: where it costs less.
 	Device string
 	// Cluster are the machines for which plans of several sites are made; nil: sites of this process, in seconds.
 	Cluster *physical.Costs

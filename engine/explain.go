@@ -34,7 +34,7 @@ func (db *Engine) Explain(ctx context.Context, loss string, params []string, sta
 	if stage == "all" {
 		stages = Stages
 	}
-	c, err := db.Plan(ctx, Request{Loss: loss, Params: params, Draw: true})
+	c, err := db.Plan(ctx, Request{Loss: loss, Params: params, Draw: true, shown: true})
 	if err != nil {
 		return "", err
 	}
@@ -53,6 +53,9 @@ func (db *Engine) Explain(ctx context.Context, loss string, params []string, sta
 		case "physical":
 			if err := db.Build(ctx, c); err != nil {
 				return "", err
+			}
+			if c.stays != "" {
+				fmt.Fprintf(&b, "device: the processors, since %s\n", c.stays)
 			}
 			b.WriteString(c.Prog.Explain())
 			c.Prog.Close()

@@ -89,10 +89,18 @@ func (db *compiler) compiled(ctx context.Context, c *Compiled, o executor.Option
 	} else if s != nil {
 		return db.atServers(ctx, c, s, found, o)
 	}
-	n := db.sites()
-	if err := db.onDevice(&o, n); err != nil {
+	if db.deviceName() == catalog.AutoDevice {
+		return db.automatic(ctx, c, o)
+	}
+	if err := db.onDevice(&o, db.deviceName()); err != nil {
 		return nil, err
 	}
+	return db.program(ctx, c, o)
+}
+
+// program builds the program of a plan on this machine.
+func (db *compiler) program(ctx context.Context, c *Compiled, o executor.Options) (*executor.Program, error) {
+	n := db.sites()
 	if n == 1 {
 		return executor.Compile(ctx, c.Res.Plan, db.Catalogue, o)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/forms"
 	"github.com/relgrad/relgrad/executor/values"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/blas"
@@ -33,7 +34,11 @@ func (p *Program) Explain() string {
 
 func (p *site) explain() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "executor: %d workers, loops %s, blas %s\n", p.opt.Workers, cpu.Name(), blas.Name())
+	if d, ok := p.device.(device.Described); ok {
+		fmt.Fprintf(&b, "executor: %s; not there: %s\n", d.Describe(), strings.Join(p.lacks(), ", "))
+	} else {
+		fmt.Fprintf(&b, "executor: %d workers, loops %s, blas %s\n", p.opt.Workers, cpu.Name(), blas.Name())
+	}
 	st := p.run
 	if p.steps && p.step != nil {
 		st = p.step
@@ -57,6 +62,7 @@ func (p *site) explain() string {
 	}
 	p.explainInstrs(&b, "each step", steps, p.sched.Took)
 	if p.sched != nil {
+		p.explainElsewhere(&b)
 		kept := 0
 		for _, v := range p.owned {
 			if !v.Data.Buffer().Spilled() {
@@ -68,6 +74,33 @@ func (p *site) explain() string {
 		p.explainSpilled(&b)
 	}
 	return b.String()
+}
+
+// lacks lists the forms that the device does not have, by name.
+func (p *site) lacks() (out []string) {
+	for _, f := range forms.Forms {
+		if s, ok := p.device.(device.Selective); ok && !s.Has(f.Name) {
+			out = append(out, f.Name)
+		}
+	}
+	return out
+}
+
+// explainElsewhere lists the instructions of a step that the device has no kernel for.
+func (p *site) explainElsewhere(b *strings.Builder) {
+	if _, ok := p.device.(device.Described); !ok {
+		return
+	}
+	if err := p.ready(); err != nil {
+		fmt.Fprintf(b, "it cannot run: %v\n", err)
+	}
+	part, ok := p.sched.Code.(device.Partial)
+	if !ok {
+		return
+	}
+	for _, what := range part.Elsewhere() {
+		fmt.Fprintf(b, "no kernel of the device: %s\n", what)
+	}
 }
 
 // explainSpilled lists what lies in files.
@@ -159,6 +192,8 @@ func (p *site) explainInstrs(b *strings.Builder, title string, ins []*device.Ins
 type Work struct {
 	Flops   float64  // operations
 	Bytes   float64  // read and written
+	Instrs  int      // instructions
+	Holds   int64    // bytes of tables, structure and values
 	Gathers []Gather // the sums of weighted rows among them
 }
 
@@ -183,10 +218,12 @@ func (p *site) addWork(w *Work) {
 	if p.sched == nil {
 		return
 	}
+	w.Holds += p.holds()
 	for i, in := range p.sched.Steps {
 		if !p.sched.Needed(i) {
 			continue
 		}
+		w.Instrs++
 		w.Flops += in.Flops
 		w.Bytes += in.Bytes
 		var rows []device.Source

@@ -94,15 +94,46 @@ func (p *site) neededBy(s *forms.Schedule) map[*device.Instr]bool {
 
 // runSteps runs the instructions of a step.
 func (p *site) runSteps(ctx context.Context, s *forms.Schedule) (err error) {
+	if err := p.prepare(s); err != nil {
+		return err
+	}
+	if err := onlyThere(p, s); err != nil {
+		return err
+	}
+	return s.Code.Run(ctx, &p.env, p.timed)
+}
+
+// prepare has the device make the instructions of a step ready, once.
+func (p *site) prepare(s *forms.Schedule) (err error) {
 	if s.Code == nil {
-		if s.Code, err = p.device.Prepare(s.Steps, s.Tmp); err != nil {
+		s.Code, err = p.device.Prepare(s.Steps, s.Tmp)
+	}
+	return err
+}
+
+// ready has the device make the steps of the values ready, if they are known.
+func (p *site) ready() error {
+	if p.sched == nil {
+		return nil
+	}
+	return p.prepare(p.sched)
+}
+
+// Ready has the devices make the steps ready, where these are known already, and refuses what Run would refuse.
+func (p *Program) Ready() (err error) {
+	defer guard(&err)
+	for _, s := range p.sites {
+		if err := s.ready(); err != nil {
 			return err
 		}
-		if err := onlyThere(p, s); err != nil {
+		if s.sched == nil {
+			continue
+		}
+		if err := onlyThere(s, s.sched); err != nil {
 			return err
 		}
 	}
-	return s.Code.Run(ctx, &p.env, p.timed)
+	return nil
 }
 
 // onlyThere refuses steps of the values that run elsewhere in part, where Options.Whole asks for that.

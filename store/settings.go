@@ -145,9 +145,9 @@ func checkSetting(name, value string) error {
 		}
 		return nil
 	case deviceSetting:
-		if _, graphics := catalog.GraphicsDevice(value); value != "cpu" && !graphics {
+		if _, graphics := catalog.GraphicsDevice(value); value != "cpu" && value != catalog.AutoDevice && !graphics {
 			return sqlerr.New(sqlerr.InvalidParameter, "invalid value for parameter \"%s\": \"%s\"", deviceSetting, value).
-				WithHint("A loss runs on cpu, or on a graphics processor: cuda, cuda:1. `relgrad devices` lists them.")
+				WithHint("A loss runs on cpu, or on a graphics processor: cuda, cuda:1; auto chooses. `relgrad devices` lists them.")
 		}
 		return nil
 	default:

@@ -44,6 +44,7 @@ func (s *source) placeFlags(fs *flag.FlagSet) {
 	s.vars = variables{}
 	s.storeFlags(fs)
 	s.memoryFlag(fs)
+	s.deviceFlag(fs)
 	fs.StringVar(&s.script, "script", "", "run `FILE` up to its first train or DO, then look at its loss")
 	fs.Var(s.vars, "v", "set the script's variable `NAME=VALUE` (repeatable)")
 }

@@ -48,6 +48,7 @@ func sessionFlags(fs *flag.FlagSet) (*psql.Options, *target) {
 	t.dsnFlag(fs, "run on a PostgreSQL server")
 	t.memoryFlag(fs)
 	t.sitesFlag(fs)
+	t.deviceFlag(fs)
 	formatFlag(fs, &o.Format)
 	return o, t
 }

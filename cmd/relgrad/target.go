@@ -22,6 +22,7 @@ type target struct {
 	db     *string // the server's DSN; nil: no server
 	memory int64   // memory budget of a plan; 0: not given
 	sites  int     // at how many sites a loss runs; 0: not given
+	device string  // where a loss runs; "": not given
 }
 
 // memoryFlag adds --memory.
@@ -55,6 +56,18 @@ func (t *target) atSites(fs *flag.FlagSet, usage string, most int) {
 	})
 }
 
+// deviceFlag adds --device.
+func (t *target) deviceFlag(fs *flag.FlagSet) {
+	fs.Func("device", "run losses on `DEVICE`: cpu, cuda, cuda:1, or auto, which chooses (default cpu)",
+		func(s string) error {
+			if _, graphics := catalog.GraphicsDevice(s); s != "cpu" && s != catalog.AutoDevice && !graphics {
+				return errors.New("cpu, cuda, a number of a device such as cuda:1, or auto is needed")
+			}
+			t.device = s
+			return nil
+		})
+}
+
 // dsnFlag adds --db.
 func (t *target) dsnFlag(fs *flag.FlagSet, usage string) {
 	fs.Func("db", usage+": `DSN` is a database's name, postgres://… or key=value …; PGHOST and its like count",
@@ -68,7 +81,7 @@ func (t *target) dsnFlag(fs *flag.FlagSet, usage string) {
 func (t target) open() (*relgrad.DB, error) {
 	db, err := relgrad.Open(t.store)
 	if err == nil {
-		db.Engine.Memory, db.Engine.Sites = t.memory, t.sites
+		db.Engine.Memory, db.Engine.Sites, db.Engine.Device = t.memory, t.sites, t.device
 		err = db.LimitCache(t.memory)
 	}
 	return db, err
@@ -81,6 +94,9 @@ func (t *target) check(c *command, fs *flag.FlagSet) error {
 	}
 	if t.db != nil && t.memory > 0 {
 		return c.wrong(fs, "--memory bounds plans on a store; on a server SET relgrad.memory does")
+	}
+	if t.db != nil && t.device != "" {
+		return c.wrong(fs, "--device is for a store: a server's losses run on the server's machine")
 	}
 	if t.db != nil && t.sites > 0 {
 		return c.wrong(fs, "--sites is for a store; on a server SET relgrad.sites says at how many sites a loss runs")
@@ -124,7 +140,7 @@ func (t *target) openOld(ctx context.Context) (*engine, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.Engine.Memory, s.Engine.Sites = t.memory, t.sites
+		s.Engine.Memory, s.Engine.Sites, s.Engine.Device = t.memory, t.sites, t.device
 		return &engine{Engine: s.Engine, Close: s.Close, server: s}, nil
 	}
 	db, err := t.openOldStore()

@@ -37,6 +37,9 @@ type Device interface {
 // Selective is a device that has only some forms: of a val that has others, too, it gets one of these.
 type Selective interface{ Has(form string) bool }
 
+// Described is a device that says what it is, for plans.
+type Described interface{ Describe() string }
+
 // Partial is a list some of whose instructions the device has no kernel for: the processors run them. Elsewhere lists
 // them, with the reasons.
 type Partial interface{ Elsewhere() []string }

@@ -444,7 +444,7 @@ func (c *code) Needed(i int) bool { return !c.list[i].parts }
 // Elsewhere lists the instructions that the processors run, with the reasons.
 func (c *code) Elsewhere() (out []string) {
 	for _, t := range c.list {
-		if t.host != nil {
+		if _, exchange := t.Form.(*device.Exchange); t.host != nil && !exchange { // sites meet in the host's memory
 			out = append(out, fmt.Sprintf("%s: %s", t.How, t.why))
 		}
 	}

@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"fmt"
 	"slices"
 	"unsafe"
 
@@ -43,12 +44,23 @@ func Open(n int, host device.Device) (*Device, error) {
 	return &Device{d: d, modules: map[string]*module{}, host: host}, nil
 }
 
+// Count is how many devices there are. The error says why there can be none.
+func Count() (int, error) {
+	all, err := cuda.Devices()
+	return len(all), err
+}
+
 // Has reports whether lowering may choose a form. Others are made of those that the device has.
 func (d *Device) Has(form string) bool { return forms[form] }
 
 // forms are those that it has.
 var forms = map[string]bool{"map": true, "sum": true, "adder": true, "one below the other": true, "re-chunked": true,
 	"exchanged": true, "GEMM": true, "GEMM of outer products": true, "GEMM of sums": true}
+
+// Describe says what the device is.
+func (d *Device) Describe() string {
+	return fmt.Sprintf("cuda:%d, %s, compute capability %d.%d", d.d.Number, d.d.Name, d.d.Major, d.d.Minor)
+}
 
 // Allocate makes zeroed memory on the device. The host's memory, which stands for it, takes no room until it is read.
 func (d *Device) Allocate(bytes int) (*tensor.Buffer, error) {
