@@ -95,7 +95,8 @@ func Rerun(t *testing.T, match string, env []string, args ...string) {
 		t.Fatal(err)
 	}
 	c := exec.Command(os.Args[0], append([]string{"-test.v", "-test.run=" + match}, args...)...)
-	c.Env = append(append(os.Environ(), inside+"=1", "RELGRAD_CUDA_DRIVER="+lib, "RELGRAD_NVRTC="+lib), env...)
+	c.Env = append(append(os.Environ(), inside+"=1", "RELGRAD_CUDA_DRIVER="+lib, "RELGRAD_NVRTC="+lib,
+		"RELGRAD_CUDA_CACHE=off"), env...)
 	out, err := c.CombinedOutput()
 	passed := 0
 	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {

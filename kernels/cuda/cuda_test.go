@@ -2,10 +2,12 @@ package cuda
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/relgrad/relgrad/internal/cudamock"
 	"github.com/relgrad/relgrad/internal/need"
@@ -32,7 +34,7 @@ func gpu(t *testing.T) *Device {
 // TestOnTheMock runs the tests again on a double of the driver, threads in their own order and in drawn ones.
 func TestOnTheMock(t *testing.T) {
 	for _, seed := range []string{"0", "1", "2"} {
-		cudamock.Rerun(t, "^(TestDevice|TestNewMemory|TestTooMuchMemory|TestWrongAddress|TestKernelsThatDoNotCompile)$",
+		cudamock.Rerun(t, "^(TestDevice|TestNewMemory|TestTooMuchMemory|TestWrongAddress|TestKernelsThatDoNotCompile|TestCache)$",
 			[]string{"RELGRAD_MOCK_SEED=" + seed})
 	}
 }
@@ -44,6 +46,63 @@ func TestDevice(t *testing.T) {
 	for range 10 {
 		if err := d.Try(); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// TestCache: a module is compiled once; a kept one that is damaged is compiled again.
+func TestCache(t *testing.T) {
+	t.Setenv("RELGRAD_CUDA_CACHE", t.TempDir())
+	d := gpu(t)
+	defer d.Close()
+	at, err := d.Allocate(8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Free(at)
+	text := func(n int) string {
+		return fmt.Sprintf("extern \"C\" __global__ void number(double *x) { *x = %d; }\n", n)
+	}
+	number := func(n int) float64 {
+		m, err := d.Load(text(n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Unload()
+		k, err := m.Kernel("number")
+		if err == nil {
+			err = k.Launch(1, 1, uint64(at))
+		}
+		x := make([]float64, 1)
+		if err == nil {
+			err = d.Download(unsafe.Slice((*byte)(unsafe.Pointer(&x[0])), 8), at)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x[0]
+	}
+	one, two := number(1), number(2)
+	if one != 1 || two != 2 {
+		t.Fatalf("numbers 1 and 2 are %g and %g", one, two)
+	}
+	kept, err := os.ReadFile(d.cached(text(2)))
+	if err == nil {
+		err = os.WriteFile(d.cached(text(1)), kept, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x := number(1); x != 2 {
+		t.Errorf("a module was compiled though one was kept: %g", x)
+	}
+	kept[len(kept)-1]++
+	for _, damaged := range [][]byte{kept, kept[:40], kept[:7], nil} {
+		if err := os.WriteFile(d.cached(text(1)), damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if x := number(1); x != 1 {
+			t.Errorf("of a damaged module of %d bytes the number is %g", len(damaged), x)
 		}
 	}
 }

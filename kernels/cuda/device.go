@@ -135,7 +135,7 @@ func (d *Device) Load(text string) (*Module, error) {
 			return nil, err
 		}
 	}
-	code, err := Compile(text, d.Major, d.Minor)
+	code, err := d.code(text)
 	if err != nil {
 		return nil, err
 	}
