@@ -130,28 +130,12 @@ func (c *code) kernels(t *task) (out []*launch, err error) {
 		return c.products(t), nil
 	case *device.Finite:
 		return c.finite(f, t), nil
+	case *device.Clip:
+		return c.clip(f, t), nil
 	case *device.Update:
 		return c.update(f, t), nil
 	}
 	panic(elsewhere{fmt.Sprintf("its form is %T", t.Form)})
-}
-
-// finite is the kernel that looks for numbers that are not finite: it notes the first one's place.
-func (c *code) finite(f *device.Finite, t *task) []*launch {
-	d := t.V.Data
-	if d.Len()*d.Size() == 0 {
-		return nil
-	}
-	b := newBuilder(c, t.T)
-	s := newBody(nil)
-	x := b.numbers(d)
-	found := b.word("found", uint64(c.flag(t)), "unsigned long long *")
-	s.block(fmt.Sprintf("for (long long e = (long long) blockIdx.x * blockDim.x + threadIdx.x; e < %s; "+
-		"e += (long long) gridDim.x * blockDim.x)", b.count(d.Len()*d.Size())), func(s *body) {
-		s.add("if (!isfinite(%s[e]))", x)
-		s.add("\tk_fail(%s, (unsigned long long) e);", found)
-	})
-	return []*launch{b.finish(s, c.blocks(d.Len()*d.Size(), threads))}
 }
 
 // flag is where an instruction notes what it finds: the list's flags begin with that of failures.
@@ -188,41 +172,6 @@ func (c *code) look(ctx context.Context, env *kernels.Env) error {
 		}
 	}
 	return nil
-}
-
-// update is the kernel of an update.
-func (c *code) update(u *device.Update, t *task) []*launch {
-	if u.New == nil {
-		panic(elsewhere{fmt.Sprintf("%s has no expressions", u.Loop.Name)})
-	}
-	var outs []output
-	for i, v := range u.Changed(t.Instr) {
-		outs = append(outs, output{t.T.Result[i], v.Data, 0})
-	}
-	n, list := 0, []int32{}
-	for _, r := range u.Runs {
-		n += int(r[1] - r[0])
-	}
-	var rows rowsOf
-	switch {
-	case len(u.Runs) == 1 && u.Runs[0][0] > 0:
-		rows = func(b *builder, i string) string { return fmt.Sprintf("(%s + %s)", i, b.count(int(u.Runs[0][0]))) }
-	case len(u.Runs) > 1:
-		for _, r := range u.Runs {
-			for i := r[0]; i < r[1]; i++ {
-				list = append(list, i)
-			}
-		}
-		rows = func(b *builder, i string) string { return fmt.Sprintf("(long long) %s[%s]", b.list(list), i) }
-	}
-	if n == 0 {
-		return nil
-	}
-	l := mapKernel(c, t.T, outs, n, rows)
-	if l.fails { // it could not be computed again to say what is wrong
-		panic(elsewhere{"an update may fail"})
-	}
-	return []*launch{l}
 }
 
 // relayout is the kernel that copies a column to another chunking.

@@ -312,6 +312,62 @@ template <class T> __device__ void k_softmax_center(const T *x, const T *g, T *o
 		out[i] = (T) (((double) g[i] - (double) g[m]) - sum);
 }
 
+// The Euclidean norm of numbers, computed by a block; memory has two numbers for each thread. If squares overflow or
+// vanish, the numbers are first divided by the largest.
+template <class T> __device__ double k_norm(const T *x, int n, double *memory)
+{
+	double sum = 0, most = 0;
+
+	for (int i = threadIdx.x; i < n; i += blockDim.x) {
+		sum += (double) x[i] * (double) x[i];
+		most = k_maximum(most, fabs((double) x[i]));
+	}
+	memory[2 * threadIdx.x] = sum;
+	memory[2 * threadIdx.x + 1] = most;
+	__syncthreads();
+	for (int i = sum = most = 0; i < blockDim.x; i++) {
+		sum += memory[2 * i];
+		most = k_maximum(most, memory[2 * i + 1]);
+	}
+	__syncthreads();
+	if (sum >= 1e-280 && !isinf(sum) || most == 0 || isinf(most))
+		return sqrt(sum);
+	sum = 0;
+	for (int i = threadIdx.x; i < n; i += blockDim.x)
+		sum += (double) x[i] / most * ((double) x[i] / most);
+	memory[threadIdx.x] = sum;
+	__syncthreads();
+	for (int i = sum = 0; i < blockDim.x; i++)
+		sum += memory[i];
+	__syncthreads();
+	return most * sqrt(sum);
+}
+
+// The nearest nonnegative chunk of sum 1 is what exceeds a level. The level rises until it is that of the numbers above
+// it (Michelot, J. Optim. Theory Appl. 50, 1986).
+template <class T> __device__ void k_simplex(T *x, int n)
+{
+	double level = 0;
+	int above = -1;
+
+	for (;;) {
+		double sum = 0;
+		int many = 0;
+
+		for (int i = 0; i < n; i++)
+			if (above < 0 || (double) x[i] > level) {
+				sum += (double) x[i];
+				many++;
+			}
+		if (many == above || many == 0)
+			break;
+		above = many;
+		level = (sum - 1) / many;
+	}
+	for (int i = 0; i < n; i++)
+		x[i] = (T) k_maximum((double) x[i] - level, 0.0);
+}
+
 // Products of matrices: tiles of 64 by 64 numbers, each computed by a block of 128 threads, of which each has 8 by 4. A
 // piece is a sum of terms; it is a result, or a part of one in double precision.
 template <class T> struct k_product {
