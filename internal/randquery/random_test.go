@@ -1,10 +1,12 @@
 package randquery_test
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -12,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relgrad/relgrad/internal/cudamock"
 	"github.com/relgrad/relgrad/internal/randquery"
 	"github.com/relgrad/relgrad/internal/randquery/engines"
 )
@@ -20,6 +23,7 @@ var (
 	seedFlag = flag.Int64("seed", 1, "first seed of TestRandom")
 	nFlag    = flag.Int("queries", 0, "number of queries of TestRandom; 0: the usual")
 	siteFlag = flag.Int("sites", 3, "run every n-th query of TestRandom at several sites")
+	cudaFlag = flag.Bool("cuda", false, "run the queries of TestRandom on a graphics processor only")
 	allFlag  = flag.Bool("all", false, "report all findings of TestRandom, in one line each")
 )
 
@@ -48,7 +52,7 @@ func TestRandom(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			lite, done, err := engines.SQLite()
+			first, done, err := beside()
 			if err != nil {
 				t.Error(err)
 				return
@@ -64,11 +68,11 @@ func TestRandom(t *testing.T) {
 				if stop {
 					break
 				}
-				c.Engines = []randquery.Engine{engines.Executor(), lite}
-				if seed%int64(*siteFlag) == 0 {
+				c.Engines = slices.Clip(first)
+				if !*cudaFlag && seed%int64(*siteFlag) == 0 {
 					c.Engines = append(c.Engines, engines.Sites(&halos))
 				}
-				if seed%int64(2**siteFlag) == 0 {
+				if !*cudaFlag && seed%int64(2**siteFlag) == 0 {
 					c.Engines = append(c.Engines, engines.Apart())
 				}
 				start := time.Now()
@@ -103,6 +107,33 @@ func TestRandom(t *testing.T) {
 		checkCoverage(t, stats)
 	}
 }
+
+// beside are the engines that run all queries.
+func beside() (all []randquery.Engine, done func() error, err error) {
+	if *cudaFlag {
+		g, done, err := engines.Graphics()
+		return []randquery.Engine{g}, done, err
+	}
+	lite, done, err := engines.SQLite()
+	return []randquery.Engine{engines.Executor(), lite}, done, err
+}
+
+// TestGraphics: the same queries on a double of a graphics processor, half of them with its threads in an order that is
+// drawn.
+func TestGraphics(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("compiles kernels")
+	}
+	n := cmp.Or(*nFlag, graphicsQueries)
+	for i := range 2 {
+		cudamock.Rerun(t, "^TestRandom$", []string{fmt.Sprintf("RELGRAD_MOCK_SEED=%d", i), "RELGRAD_MOCK_FLAGS=-O0"}, "-cuda",
+			fmt.Sprintf("-queries=%d", n/2), fmt.Sprintf("-seed=%d", 1+i*n/2))
+	}
+}
+
+// graphicsQueries is how many queries TestGraphics draws. By hand it may be more: -queries=500.
+const graphicsQueries = 120
 
 // TestFound: queries whose plans for several sites once went wrong, where a flag that depends on parameters moves, or
 // what the structure of another site reads and no value does, run there again; and a sum over a grid of many dims.

@@ -84,6 +84,11 @@ func execute(ctx context.Context, db *memdb.DB, plan *ra.Plan, opt executor.Opti
 // results runs a program once and closes it.
 func results(ctx context.Context, p *executor.Program, plan *ra.Plan, env kernels.Env) ([][]interp.Row, error) {
 	defer p.Close()
+	return once(ctx, p, plan, env)
+}
+
+// once runs a program once.
+func once(ctx context.Context, p *executor.Program, plan *ra.Plan, env kernels.Env) ([][]interp.Row, error) {
 	if err := p.Run(ctx, env); err != nil {
 		return nil, err
 	}
