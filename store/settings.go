@@ -147,7 +147,7 @@ func checkSetting(name, value string) error {
 	case deviceSetting:
 		if _, graphics := catalog.GraphicsDevice(value); value != "cpu" && value != catalog.AutoDevice && !graphics {
 			return sqlerr.New(sqlerr.InvalidParameter, "invalid value for parameter \"%s\": \"%s\"", deviceSetting, value).
-				WithHint("A loss runs on cpu, or on a graphics processor: cuda, cuda:1; auto chooses. `relgrad devices` lists them.")
+				WithHint("A loss runs on cpu, or a graphics processor: cuda, cuda:1; auto chooses. `relgrad devices` lists them.")
 		}
 		return nil
 	default:

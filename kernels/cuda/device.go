@@ -22,8 +22,13 @@ import (
 // Device is a graphics processor that has been opened. It is for one goroutine at a time.
 type Device struct {
 	Info
-	c C.rg_device
+	c      C.rg_device
+	ring   *Pinned // from which small data are copied
+	filled int     // its bytes that may not have been copied yet
 }
+
+// small is how many bytes are copied to the device without waiting for that, ringBytes how many of all such copies.
+const small, ringBytes = 4 << 10, 64 << 10
 
 // Open opens device number n.
 func Open(n int) (*Device, error) {
@@ -38,11 +43,18 @@ func Open(n int) (*Device, error) {
 	if err := failed("it is opened", C.rg_open_device(C.int(n), &d.c)); err != nil {
 		return nil, err
 	}
+	if d.ring, err = d.Pin(ringBytes); err != nil {
+		C.rg_close_device(C.int(n), &d.c)
+		return nil, err
+	}
 	return d, nil
 }
 
 // Close gives the device back. What was allocated there is gone once nobody has it open.
-func (d *Device) Close() { C.rg_close_device(C.int(d.Number), &d.c) }
+func (d *Device) Close() {
+	d.ring.Free()
+	C.rg_close_device(C.int(d.Number), &d.c)
+}
 
 // Address is a place in a device's memory.
 type Address uint64
@@ -57,7 +69,7 @@ func (d *Device) Allocate(bytes int) (Address, error) {
 	if err := failed(fmt.Sprintf("%d bytes are allocated", bytes), C.rg_allocate(&d.c, C.size_t(bytes), &at)); err != nil {
 		return 0, err
 	}
-	if err := failed("memory is cleared", C.rg_clear(&d.c, at, C.size_t(bytes))); err != nil {
+	if err := failed("memory is cleared", C.rg_fill(&d.c, at, 0, C.size_t(bytes))); err != nil {
 		C.rg_free(&d.c, at)
 		return 0, err
 	}
@@ -69,10 +81,26 @@ func (d *Device) Free(at Address) error {
 	return failed("memory is freed", C.rg_free(&d.c, C.uint64_t(at)))
 }
 
-// Upload copies bytes to the device, Download from it; both wait until that is done.
+// Fill sets bytes of memory to x, behind what has been launched before.
+func (d *Device) Fill(at Address, x byte, bytes int) error {
+	return failed("memory is filled", C.rg_fill(&d.c, C.uint64_t(at), C.uchar(x), C.size_t(bytes)))
+}
+
+// Upload copies bytes to the device, Download from it. The bytes may change once Upload has returned; those of Download
+// are there.
 func (d *Device) Upload(to Address, from []byte) error {
-	if len(from) == 0 {
+	switch n := len(from); {
+	case n == 0:
 		return nil
+	case n <= small:
+		if d.filled+n > ringBytes {
+			if err := d.Wait(); err != nil {
+				return err
+			}
+		}
+		at := d.ring.Bytes[d.filled : d.filled+n]
+		d.filled += copy(at, from)
+		return failed("data are copied to it", C.rg_send(&d.c, C.uint64_t(to), unsafe.Pointer(&at[0]), C.size_t(n)))
 	}
 	return failed("data are copied to it",
 		C.rg_upload(&d.c, C.uint64_t(to), unsafe.Pointer(unsafe.SliceData(from)), C.size_t(len(from))))
@@ -82,12 +110,54 @@ func (d *Device) Download(to []byte, from Address) error {
 	if len(to) == 0 {
 		return nil
 	}
+	d.filled = 0
 	return failed("data are copied from it",
 		C.rg_download(&d.c, unsafe.Pointer(unsafe.SliceData(to)), C.uint64_t(from), C.size_t(len(to))))
 }
 
 // Wait waits until all that has been launched has run. An error of a kernel shows here, or at a copy.
-func (d *Device) Wait() error { return failed("kernels run", C.rg_wait(&d.c)) }
+func (d *Device) Wait() error {
+	d.filled = 0
+	return failed("kernels run", C.rg_wait(&d.c))
+}
+
+// Pinned is memory of the host that the device copies from and to by itself, also in a recording.
+type Pinned struct {
+	Bytes []byte
+	d     *Device
+}
+
+// Pin makes such memory.
+func (d *Device) Pin(bytes int) (*Pinned, error) {
+	var at unsafe.Pointer
+	if err := failed("memory of the host is pinned", C.rg_pin(&d.c, C.size_t(max(bytes, 1)), &at)); err != nil {
+		return nil, err
+	}
+	return &Pinned{unsafe.Slice((*byte)(at), bytes), d}, nil
+}
+
+// Free gives the memory back.
+func (p *Pinned) Free() error {
+	if p == nil || p.Bytes == nil {
+		return nil
+	}
+	at := unsafe.Pointer(unsafe.SliceData(p.Bytes))
+	p.Bytes = nil
+	return failed("memory of the host is freed", C.rg_unpin(&p.d.c, at))
+}
+
+// Send copies n bytes from off on to the device, behind what has been launched before. They must stay until that is
+// done.
+func (p *Pinned) Send(to Address, off, n int) error {
+	return failed("data are copied to it",
+		C.rg_send(&p.d.c, C.uint64_t(to), unsafe.Pointer(&p.Bytes[off : off+n][0]), C.size_t(n)))
+}
+
+// Receive copies n bytes from the device to off and on. They are there after Wait.
+func (p *Pinned) Receive(off, n int, from Address) error {
+	return failed("data are copied from it",
+		C.rg_receive(&p.d.c, unsafe.Pointer(&p.Bytes[off : off+n][0]), C.uint64_t(from), C.size_t(n)))
+}
 
 // Compile compiles kernels for a compute capability to machine code.
 func Compile(text string, major, minor int) ([]byte, error) {

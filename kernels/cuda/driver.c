@@ -137,10 +137,38 @@ rg_free(rg_device *d, uint64_t at)
 }
 
 int
-rg_clear(rg_device *d, uint64_t at, size_t bytes)
+rg_fill(rg_device *d, uint64_t at, unsigned char x, size_t bytes)
 {
 	ENTER(d);
-	return rg_cuMemsetD8Async(at, 0, bytes, d->stream);
+	return rg_cuMemsetD8Async(at, x, bytes, d->stream);
+}
+
+int
+rg_pin(rg_device *d, size_t bytes, void **at)
+{
+	ENTER(d);
+	return rg_cuMemHostAlloc(at, bytes, 0);
+}
+
+int
+rg_unpin(rg_device *d, void *at)
+{
+	ENTER(d);
+	return rg_cuMemFreeHost(at);
+}
+
+int
+rg_send(rg_device *d, uint64_t to, const void *from, size_t bytes)
+{
+	ENTER(d);
+	return rg_cuMemcpyHtoDAsync_v2(to, from, bytes, d->stream);
+}
+
+int
+rg_receive(rg_device *d, void *to, uint64_t from, size_t bytes)
+{
+	ENTER(d);
+	return rg_cuMemcpyDtoHAsync_v2(to, from, bytes, d->stream);
 }
 
 int

@@ -20,6 +20,8 @@
 	X(int, cuCtxSetCurrent, (void *)) \
 	X(int, cuMemAlloc_v2, (uint64_t *, size_t)) \
 	X(int, cuMemFree_v2, (uint64_t)) \
+	X(int, cuMemHostAlloc, (void **, size_t, unsigned)) \
+	X(int, cuMemFreeHost, (void *)) \
 	X(int, cuMemsetD8Async, (uint64_t, unsigned char, size_t, void *)) \
 	X(int, cuMemcpyHtoDAsync_v2, (uint64_t, const void *, size_t, void *)) \
 	X(int, cuMemcpyDtoHAsync_v2, (void *, uint64_t, size_t, void *)) \
@@ -65,7 +67,12 @@ typedef struct {
 // These make the device's context that of the thread first, and return the driver's error, 0 if there is none.
 int rg_allocate(rg_device *d, size_t bytes, uint64_t *at);
 int rg_free(rg_device *d, uint64_t at);
-int rg_clear(rg_device *d, uint64_t at, size_t bytes);
+int rg_fill(rg_device *d, uint64_t at, unsigned char x, size_t bytes);
+// rg_pin makes memory of the host from which and to which rg_send and rg_receive copy without waiting.
+int rg_pin(rg_device *d, size_t bytes, void **at);
+int rg_unpin(rg_device *d, void *at);
+int rg_send(rg_device *d, uint64_t to, const void *from, size_t bytes);
+int rg_receive(rg_device *d, void *to, uint64_t from, size_t bytes);
 int rg_upload(rg_device *d, uint64_t to, const void *from, size_t bytes);
 int rg_download(rg_device *d, void *to, uint64_t from, size_t bytes);
 int rg_wait(rg_device *d);

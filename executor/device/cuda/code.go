@@ -28,9 +28,11 @@ type code struct {
 	inputs   map[string]cuda.Address // of the host's memory that kernels read, by where it lies
 	kept     map[string][]byte       // lists that only kernels hold, by what they hold
 	own      []cuda.Address          // memory of the list
-	failure  cuda.Address            // the flags: of errors that kernels find, then those of instructions
+	step     cuda.Address            // stepNumbers, then the flags: of errors that kernels find, and of instructions
+	failure  cuda.Address            // the first flag
 	flags    []*task                 // instructions that have one
-	step     cuda.Address            // stepNumbers
+	host     *cuda.Pinned            // what is sent to step, and the flags that come from there
+	flies    bool                    // the last run may not have ended
 	scratch  int                     // bytes of a block's stored cells, where they do not fit into shared memory
 	partials int                     // bytes of partial sums
 	most     int                     // blocks of a launch that has scratch
@@ -57,10 +59,11 @@ func (d *Device) Prepare(list []*device.Instr, scratch int) (device.Code, error)
 		}
 	}()
 	var err error
-	if c.failure, err = c.allocate(8 * (1 + len(list))); err != nil {
+	if c.step, err = c.allocate(stepBytes + 8*(1+len(list))); err != nil {
 		return nil, err
 	}
-	if c.step, err = c.allocate(16); err != nil {
+	c.failure = c.step + stepBytes
+	if c.host, err = d.d.Pin(stepBytes + 8*(1+len(list))); err != nil {
 		return nil, err
 	}
 	for _, in := range list {
@@ -114,13 +117,13 @@ func (c *code) kernels(t *task) (out []*launch, err error) {
 		if t.Rows == 0 {
 			return nil, nil
 		}
-		return []*launch{mapKernel(c, t.T, []output{{t.T.Result[0], t.V.Data, t.Off}}, t.Rows, nil)}, nil
+		return []*launch{mapKernel(c, t.T, []output{{t.T.Result[0], t.V.Data, t.Off}}, t.Rows, nil, nil)}, nil
 	case *device.Fused:
 		for _, m := range f.Members {
 			if m.V.Op == values.OpAgg {
 				out = append(out, sumKernels(c, t.T, m.V, m.Sum, m.Base, t.Rows, m.V.Groups.Perm)...)
 			} else if t.Rows > 0 {
-				out = append(out, mapKernel(c, t.T, []output{{t.T.Result[m.Base], m.V.Data, 0}}, t.Rows, nil))
+				out = append(out, mapKernel(c, t.T, []output{{t.T.Result[m.Base], m.V.Data, 0}}, t.Rows, nil, nil))
 			}
 		}
 		return out, nil
@@ -128,12 +131,8 @@ func (c *code) kernels(t *task) (out []*launch, err error) {
 		return c.relayout(f, t), nil
 	case *device.GEMM, *device.NarrowProduct, *device.Outers, *device.ProductSum:
 		return c.products(t), nil
-	case *device.Finite:
-		return c.finite(f, t), nil
-	case *device.Clip:
-		return c.clip(f, t), nil
-	case *device.Update:
-		return c.update(f, t), nil
+	case *device.Finite, *device.Clip, *device.Update:
+		return c.stepped(t), nil
 	}
 	panic(elsewhere{fmt.Sprintf("its form is %T", t.Form)})
 }
@@ -150,15 +149,40 @@ func (c *code) flag(t *task) cuda.Address {
 // clean says that nothing has been found.
 const clean = ^uint64(0)
 
-// look reads what the kernels that have been launched have found.
-func (c *code) look(ctx context.Context, env *kernels.Env) error {
+// flagged is the number of bytes of the flags; 0: nothing can be found.
+func (c *code) flagged() int {
 	if !c.fails && len(c.flags) == 0 {
-		return nil
+		return 0
 	}
-	found := make([]uint64, 1+len(c.flags))
-	if err := c.d.d.Download(bytesOf(found), c.failure); err != nil {
+	return 8 * (1 + len(c.flags))
+}
+
+// begin sends the numbers of a step, and clears the flags; end has the flags come back.
+func (c *code) begin() error {
+	if err := c.host.Send(c.step, 0, stepBytes); err != nil {
 		return err
 	}
+	return c.d.d.Fill(c.failure, 0xff, max(c.flagged(), 8))
+}
+
+func (c *code) end() error {
+	if c.flagged() == 0 {
+		return nil
+	}
+	return c.host.Receive(stepBytes, c.flagged(), c.failure)
+}
+
+// look waits for what has been launched, and tells what its kernels have found.
+func (c *code) look(ctx context.Context, env *kernels.Env) error {
+	if c.flagged() == 0 {
+		return nil
+	}
+	if err := c.d.d.Wait(); err != nil {
+		return err
+	}
+	c.flies = false
+	found := make([]uint64, c.flagged()/8)
+	copy(bytesOf(found), c.host.Bytes[stepBytes:])
 	if found[0] != clean {
 		return c.explain(ctx, env)
 	}
@@ -322,31 +346,28 @@ func (c *code) place(ls []*launch) (err error) {
 }
 
 func (c *code) Run(ctx context.Context, env *kernels.Env, timed bool) error {
-	if err := c.d.d.Upload(c.step, bytesOf(stepNumbers(env))); err != nil {
-		return err
-	}
-	if c.fails || len(c.flags) > 0 {
-		if err := c.d.d.Upload(c.failure, bytesOf(slices.Repeat([]uint64{clean}, 1+len(c.flags)))); err != nil {
+	if c.flies {
+		if err := c.d.d.Wait(); err != nil {
 			return err
 		}
 	}
-	looked := false
+	copy(c.host.Bytes, bytesOf(stepNumbers(env)))
 	for _, s := range c.stretches {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if s.looks {
+			if err := c.end(); err != nil {
+				return err
+			}
 			if err := c.look(ctx, env); err != nil {
 				return err
 			}
-			looked = true
 		}
+		c.flies = true
 		if err := s.run(ctx, c, env, timed); err != nil {
 			return err
 		}
-	}
-	if looked {
-		return nil
 	}
 	return c.look(ctx, env)
 }
@@ -413,6 +434,7 @@ func (c *code) Close() {
 	for _, at := range c.own {
 		c.d.d.Free(at)
 	}
+	c.host.Free()
 	c.own = nil
 }
 

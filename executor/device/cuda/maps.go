@@ -113,8 +113,8 @@ type mapping struct {
 	rows  rowsOf
 }
 
-// mapKernel makes that kernel, for n rows. Nil rows are those of the tree's space.
-func mapKernel(c *code, t *device.Tree, outs []output, n int, rows rowsOf) *launch {
+// mapKernel makes that kernel, for n rows. Nil rows are those of the tree's space. first adds what stands before all.
+func mapKernel(c *code, t *device.Tree, outs []output, n int, rows rowsOf, first func(b *builder, s *body)) *launch {
 	m := &mapping{builder: newBuilder(c, t), outs: outs, size: outs[0].col.Size(), rows: rows}
 	if rows == nil {
 		m.rows = func(_ *builder, i string) string { return i }
@@ -125,6 +125,9 @@ func mapKernel(c *code, t *device.Tree, outs []output, n int, rows rowsOf) *laun
 	}
 	m.plan(cells, once)
 	s := newBody(nil)
+	if first != nil {
+		first(m.builder, s)
+	}
 	m.count = m.builder.count(n)
 	m.memory(s)
 	switch {

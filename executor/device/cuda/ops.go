@@ -494,3 +494,6 @@ func dropMask(b *builder, s *body, o *device.Op, p point) string {
 
 // stepNumbers are what the words "step" point at: what a run has of its environment.
 func stepNumbers(env *kernels.Env) []int64 { return []int64{env.Seed, env.Step} }
+
+// stepBytes is how many bytes these are.
+const stepBytes = 16

@@ -368,6 +368,15 @@ template <class T> __device__ void k_simplex(T *x, int n)
 		x[i] = (T) k_maximum((double) x[i] - level, 0.0);
 }
 
+// Whether something has been found that one of the flags notes.
+__device__ bool k_found(const unsigned long long *flags, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (flags[i] != ~0ull)
+			return true;
+	return false;
+}
+
 // Products of matrices: tiles of 64 by 64 numbers, each computed by a block of 128 threads, of which each has 8 by 4. A
 // piece is a sum of terms; it is a result, or a part of one in double precision.
 template <class T> struct k_product {

@@ -7,6 +7,17 @@ import (
 	"github.com/relgrad/relgrad/executor/device"
 )
 
+// stepped are the kernels of an instruction that follows the gradients.
+func (c *code) stepped(t *task) []*launch {
+	switch f := t.Form.(type) {
+	case *device.Finite:
+		return c.finite(f, t)
+	case *device.Clip:
+		return c.clip(f, t)
+	}
+	return c.update(t.Form.(*device.Update), t)
+}
+
 // finite is the kernel that looks for numbers that are not finite: it notes the first one's place.
 func (c *code) finite(f *device.Finite, t *task) []*launch {
 	d := t.V.Data
@@ -41,11 +52,17 @@ func (c *code) update(u *device.Update, t *task) []*launch {
 	if n == 0 {
 		return nil
 	}
-	l := mapKernel(c, t.T, outs, n, rows)
+	l := mapKernel(c, t.T, outs, n, rows, unlessFound)
 	if l.fails { // it could not be computed again to say what is wrong
 		panic(elsewhere{"an update may fail"})
 	}
 	return []*launch{l}
+}
+
+// unlessFound has a kernel change nothing where those before it have found an error, or a number that is not finite.
+func unlessFound(b *builder, s *body) {
+	s.add("if (k_found(%s, %d))", b.word("flags", uint64(b.c.failure), "const unsigned long long *"), 1+len(b.c.flags))
+	s.add("\treturn;")
 }
 
 // changing are the rows that an update changes: how many, and which; nil: the first ones.
@@ -74,6 +91,7 @@ func (c *code) simplex(u *device.Update, t *task) []*launch {
 		return nil
 	}
 	b, s, row := newBuilder(c, t.T), newBody(nil), "i"
+	unlessFound(b, s)
 	if rows != nil {
 		row = rows(b, row)
 	}

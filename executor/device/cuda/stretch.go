@@ -14,26 +14,32 @@ import (
 type stretch struct {
 	tasks []*task
 	looks bool // what has been found before is looked at first
+	first bool // of the list
+	last  bool
 	ran   bool
 	graph *cuda.Graph // nil: kernels are launched one by one
 }
 
-// stretchesOf cuts a list. Columns change only when all gradients have been looked through.
+// stretchesOf cuts a list. Columns change only when all gradients have been looked through: kernels of updates see to
+// that themselves, before what the processors update the host looks.
 func stretchesOf(list []*task) (out []*stretch) {
 	var open *stretch
 	changes := false
 	for _, t := range list {
 		_, update := t.Form.(*device.Update)
-		looks := update && !changes
-		changes = changes || update
+		looks := update && t.host != nil && !changes
+		changes = changes || looks
 		switch {
 		case t.parts:
 			continue
-		case open == nil || t.host != nil || looks || open.tasks[0].host != nil:
+		case open == nil || t.host != nil || open.tasks[0].host != nil:
 			open = &stretch{looks: looks}
 			out = append(out, open)
 		}
 		open.tasks = append(open.tasks, t)
+	}
+	if open != nil {
+		out[0].first, open.last = true, true
 	}
 	return out
 }
@@ -62,6 +68,11 @@ func (s *stretch) launches() (n int) {
 
 // each runs instructions one by one.
 func (s *stretch) each(ctx context.Context, c *code, env *kernels.Env, timed bool) error {
+	if s.first {
+		if err := c.begin(); err != nil {
+			return err
+		}
+	}
 	for _, t := range s.tasks {
 		begin := time.Now()
 		if err := c.runTask(ctx, t, env); err != nil {
@@ -73,6 +84,9 @@ func (s *stretch) each(ctx context.Context, c *code, env *kernels.Env, timed boo
 			}
 			t.took = append(t.took, time.Since(begin))
 		}
+	}
+	if s.last {
+		return c.end()
 	}
 	return nil
 }

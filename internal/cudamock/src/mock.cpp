@@ -390,6 +390,7 @@ struct Stream;
 struct Device {
 	int number = 0, retained = 0, error = 0; // an error that sticks
 	std::map<uint64_t, Memory> memory;
+	std::map<char *, size_t> pinned; // the host's
 	size_t used = 0;
 	std::set<Stream *> streams;
 	int modules = 0, graphs = 0, events = 0;
@@ -630,7 +631,7 @@ int cuDevicePrimaryCtxRelease_v2(int device)
 
 	if (--d->retained)
 		return 0;
-	if (!d->error && (!d->memory.empty() || d->modules || d->graphs || d->events || !d->streams.empty()))
+	if (!d->error && (!d->memory.empty() || !d->pinned.empty() || d->modules || d->graphs || d->events || !d->streams.empty()))
 		stop("a context is left with " + std::to_string(d->memory.size()) + " pieces of memory, " +
 			std::to_string(d->modules) + " modules, " + std::to_string(d->graphs) + " graphs, " +
 			std::to_string(d->events) + " events and " + std::to_string(d->streams.size()) + " streams");
@@ -708,13 +709,50 @@ int cuMemsetD8Async(uint64_t at, unsigned char x, size_t bytes, void *stream)
 	});
 }
 
+int cuMemHostAlloc(void **at, size_t bytes, unsigned)
+{
+	USE
+	if (int e = capturing(context))
+		return e;
+	if (!bytes)
+		return INVALID_VALUE;
+	*at = malloc(bytes);
+	memset(*at, 0xff, bytes);
+	context->pinned[(char *) *at] = bytes;
+	return 0;
+}
+
+int cuMemFreeHost(void *at)
+{
+	ENTER
+	if (!context)
+		return INVALID_CONTEXT;
+	if (!context->pinned.count((char *) at))
+		return context->error ? context->error : INVALID_VALUE;
+	drainAll(context);
+	context->pinned.erase((char *) at);
+	free(at);
+	return context->error;
+}
+
+// pageable reports whether memory of the host is not pinned.
+static bool pageable(const void *at, size_t bytes)
+{
+	auto p = context->pinned.upper_bound((char *) at);
+
+	if (p == context->pinned.begin())
+		return true;
+	p--;
+	return (char *) at + bytes > p->first + p->second;
+}
+
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream)
 {
 	USE
 	if (!within(context, to, bytes))
 		return INVALID_VALUE;
-	if (((Stream *) stream)->captures)
-		return capturing(context); // the memory is pageable
+	if (((Stream *) stream)->captures && pageable(from, bytes))
+		return capturing(context);
 	return add((Stream *) stream, [=] {
 		memcpy((void *) to, from, bytes);
 		return 0;
@@ -726,7 +764,7 @@ int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream)
 	USE
 	if (!within(context, from, bytes))
 		return INVALID_VALUE;
-	if (((Stream *) stream)->captures)
+	if (((Stream *) stream)->captures && pageable(to, bytes))
 		return capturing(context);
 	return add((Stream *) stream, [=] {
 		memcpy(to, (void *) from, bytes);
