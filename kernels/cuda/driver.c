@@ -273,7 +273,9 @@ rg_forget(rg_device *d, void *graph)
 int
 rg_compile(const char *text, const char *target, int messages, char **out, size_t *bytes)
 {
-	const char *options[] = {target, "-std=c++17", "--fmad=true", "--ptxas-options=-v"};
+	// Products and sums are contracted only where a text says so: a number that two kernels compute is the same in both,
+	// as the ties of a greatest number need it.
+	const char *options[] = {target, "-std=c++17", "--fmad=false", "--ptxas-options=-v"};
 	void *program;
 	int error = rg_nvrtcCreateProgram(&program, text, "relgrad.cu", 0, NULL, NULL), failed;
 

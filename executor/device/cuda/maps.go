@@ -1,7 +1,9 @@
 package cuda
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/relgrad/relgrad/column"
@@ -58,6 +60,10 @@ func (b *builder) plan(results []int, again func(i int) bool) {
 	}
 	for i, r := range results {
 		need(r, again(i))
+	}
+	// A cell may be stored for a reader that is met when another stored cell, which reads it too, has been met.
+	for _, list := range [][]int{b.once, b.each} {
+		slices.SortFunc(list, func(x, y int) int { return cmp.Compare(b.order[x], b.order[y]) })
 	}
 }
 
@@ -291,6 +297,7 @@ func (b *builder) tiles(s *body, from, to, first, step string,
 		row := func(slot string) string { return rows(b, "(t0 + "+slot+")") }
 		for _, cell := range b.each {
 			b.fill(s, cell, "slots", row)
+			s.add("__syncthreads();")
 		}
 		f(s, "slots", row)
 		s.add("__syncthreads();")

@@ -5,6 +5,8 @@ template <class T> struct alignas(16) k_four { T x[4]; };
 template <class T> __device__ k_four<T> k_load(const T *from) { return *(const k_four<T> *) from; }
 template <class T> __device__ void k_store(T *to, k_four<T> x) { *(k_four<T> *) to = x; }
 
+__device__ double k_fma(double x, double y, double z) { return fma(x, y, z); }
+__device__ float k_fma(float x, float y, float z) { return fmaf(x, y, z); }
 __device__ double k_fabs(double x) { return fabs(x); }
 __device__ float k_fabs(float x) { return fabsf(x); }
 __device__ double k_exp(double x) { return exp(x); }
@@ -420,8 +422,8 @@ template <class T, bool AT, bool BT> __device__ void k_tile(const k_product<T> &
 
 				_Pragma("unroll") for (int i = 0; i < 4; i++)
 					_Pragma("unroll") for (int j = 0; j < 4; j++) {
-						sum[i][j] += lo.x[i] * right.x[j];
-						sum[i + 4][j] += hi.x[i] * right.x[j];
+						sum[i][j] = k_fma(lo.x[i], right.x[j], sum[i][j]);
+						sum[i + 4][j] = k_fma(hi.x[i], right.x[j], sum[i + 4][j]);
 					}
 			}
 			__syncthreads();

@@ -22,6 +22,7 @@ type builder struct {
 	c      *code
 	t      *device.Tree
 	ops    map[int]*device.Op // by the cell that they compute
+	order  map[int]int        // of these operations, arguments first
 	words  []uint64
 	heads  []string       // what the words are
 	named  map[string]int // words by what they are
@@ -183,9 +184,10 @@ func hexFloat(x float64) string {
 
 // newBuilder is the builder of a kernel over a tree.
 func newBuilder(c *code, t *device.Tree) *builder {
-	b := &builder{c: c, t: t, ops: map[int]*device.Op{}, named: map[string]int{}, stored: map[int]stored{}}
-	for _, o := range slices.Concat(t.Head, t.Ops) {
-		b.ops[o.Out] = o
+	b := &builder{c: c, t: t, ops: map[int]*device.Op{}, order: map[int]int{}, named: map[string]int{},
+		stored: map[int]stored{}}
+	for i, o := range slices.Concat(t.Head, t.Ops) {
+		b.ops[o.Out], b.order[o.Out] = o, i
 	}
 	return b
 }
@@ -247,8 +249,12 @@ func (b *builder) memory(s *body) {
 			s.add("unsigned char *v%d = (unsigned char *) memory + %d;", cell, valid)
 		}
 	}
-	for _, cell := range b.once {
+	for i, cell := range b.once {
 		b.fill(s, cell, "1", func(string) string { return "0" })
+		// the first thread computes single numbers: it has those before it
+		if i+1 == len(b.once) || b.t.Cells[cell].Size > 1 || b.t.Cells[b.once[i+1]].Size > 1 {
+			s.add("__syncthreads();")
+		}
 	}
 }
 
@@ -280,7 +286,6 @@ func (b *builder) fill(s *body, cell int, slots string, row func(slot string) st
 			s.add("v%d[%s] = %s;", cell, p.slot, v)
 		}
 	})
-	s.add("__syncthreads();")
 }
 
 // at is the index of a number of a row.
