@@ -1,0 +1,59 @@
+package examples
+
+import (
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/relgrad/relgrad/internal/cudamock"
+	"github.com/relgrad/relgrad/internal/docstest"
+	"github.com/relgrad/relgrad/internal/need"
+)
+
+// slowOnTheDouble are the examples that take long on the double of a graphics processor: RELGRAD_GRAPHICS=all runs them.
+var slowOnTheDouble = map[string]bool{"gcn/cora.sql": true, "gcn/cora_loop.sql": true, "nnmf/movies.sql": true,
+	"nnmf/genes.sql": true, "mlp/digits.sql": true, "attention/language_model.sql": true, "kge/transe.sql": true,
+	"kge/transr.sql": true}
+
+// notOnGraphics are those that the device refuses, and why.
+var notOnGraphics = map[string]string{"gcn/sampled.sql": "its features are of type decimal"}
+
+// TestGraphics: the examples reach their figures on a double of a graphics processor; their first losses are those of
+// the processors.
+func TestGraphics(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains models")
+	}
+	if _, err := exec.LookPath("g++"); err != nil {
+		need.Absent(t, "g++", err.Error())
+	}
+	lib, err := cudamock.Library()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("RELGRAD_CUDA_DRIVER", lib)
+	t.Setenv("RELGRAD_NVRTC", lib)
+	t.Setenv("RELGRAD_CUDA_CACHE", "off")
+	for _, e := range ours {
+		if notOnGraphics[e.script] != "" || slowOnTheDouble[e.script] && os.Getenv("RELGRAD_GRAPHICS") != "all" {
+			continue
+		}
+		t.Run(e.script, func(t *testing.T) {
+			script := filepath.Join(need.Root(), "examples", e.script)
+			here, printed := e.run(t, script)
+			there, out := e.run(t, script, "--device", "cuda")
+			if err := docstest.Close(printed, out, stepLoss); e.same && err != nil {
+				t.Errorf("%v\n%s\non the processors:\n%s", err, tail(out), tail(printed))
+			}
+			for run, losses := range there {
+				for step, want := range here[run][:min(sameSteps, len(here[run]))] {
+					if !(math.Abs(losses[step]-want) <= 1e-5*math.Abs(want)) {
+						t.Errorf("run %s, step %d: the loss is %g, on the processors %g", run, step+1, losses[step], want)
+					}
+				}
+			}
+		})
+	}
+}
