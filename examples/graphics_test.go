@@ -5,9 +5,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/relgrad/relgrad/internal/cudamock"
+	"github.com/relgrad/relgrad/internal/cudatexts"
 	"github.com/relgrad/relgrad/internal/docstest"
 	"github.com/relgrad/relgrad/internal/need"
 )
@@ -26,20 +28,8 @@ func TestGraphics(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains models")
 	}
-	if _, err := exec.LookPath("g++"); err != nil {
-		need.Absent(t, "g++", err.Error())
-	}
-	lib, err := cudamock.Library()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("RELGRAD_CUDA_DRIVER", lib)
-	t.Setenv("RELGRAD_NVRTC", lib)
-	t.Setenv("RELGRAD_CUDA_CACHE", "off")
-	for _, e := range ours {
-		if notOnGraphics[e.script] != "" || slowOnTheDouble[e.script] && os.Getenv("RELGRAD_GRAPHICS") != "all" {
-			continue
-		}
+	double(t)
+	for _, e := range onGraphics() {
 		t.Run(e.script, func(t *testing.T) {
 			script := filepath.Join(need.Root(), "examples", e.script)
 			here, printed := e.run(t, script)
@@ -56,4 +46,43 @@ func TestGraphics(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCompiledGraphics: NVIDIA's compiler makes code of all kernels of these examples.
+func TestCompiledGraphics(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles kernels")
+	}
+	cudatexts.Needed(t)
+	dir := t.TempDir()
+	t.Run("kept", func(t *testing.T) {
+		double(t)
+		t.Setenv("RELGRAD_CUDA_TEXTS", dir)
+		for _, e := range onGraphics() {
+			e.run(t, filepath.Join(need.Root(), "examples", e.script), "--device", "cuda")
+		}
+	})
+	cudatexts.Check(t, dir)
+}
+
+// onGraphics are the examples that run on the double.
+func onGraphics() []example {
+	return slices.DeleteFunc(slices.Clone(ours), func(e example) bool {
+		return notOnGraphics[e.script] != "" || slowOnTheDouble[e.script] && os.Getenv("RELGRAD_GRAPHICS") != "all"
+	})
+}
+
+// double has the programs of a test run on a double of a graphics processor.
+func double(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("g++"); err != nil {
+		need.Absent(t, "g++", err.Error())
+	}
+	lib, err := cudamock.Library()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("RELGRAD_CUDA_DRIVER", lib)
+	t.Setenv("RELGRAD_NVRTC", lib)
+	t.Setenv("RELGRAD_CUDA_CACHE", "off")
 }

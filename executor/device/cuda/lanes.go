@@ -40,11 +40,18 @@ func laneOf(t *device.Tree, o *device.Op) int {
 func (b *builder) sum(s *body, n int, value func(s *body, k string) string) string {
 	acc, k := b.fresh("sum"), b.fresh("k")
 	s.add("double %s = 0;", acc)
-	s.block(fmt.Sprintf("for (int %s = 0; %[1]s < %d; %[1]s++)", k, n), func(s *body) {
+	unroll := ""
+	if n > 2*turnsAtOnce { // all at once would need too many registers
+		unroll = fmt.Sprintf("_Pragma(\"unroll %d\") ", turnsAtOnce)
+	}
+	s.block(fmt.Sprintf("%sfor (int %s = 0; %[2]s < %d; %[2]s++)", unroll, k, n), func(s *body) {
 		s.add("%s += %s;", acc, value(s, k))
 	})
 	return acc
 }
+
+// turnsAtOnce is how many turns of a long sum the compiler may write one behind the other.
+const turnsAtOnce = 8
 
 // times is the product of two numbers in double precision.
 func times(x, y string) string { return fmt.Sprintf("(double) (%s) * (double) (%s)", x, y) }

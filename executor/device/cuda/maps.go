@@ -140,7 +140,7 @@ func mapKernel(c *code, t *device.Tree, outs []output, n int, rows rowsOf, first
 	case len(m.each) > 0:
 		m.inTiles(s)
 		return m.finish(s, c.blocks(n, m.tile()))
-	case m.together(rows == nil):
+	case plain(m.builder, cells) && m.together(rows == nil):
 		m.inFours(s)
 		return m.finish(s, c.blocks(n*m.size, four*threads))
 	}

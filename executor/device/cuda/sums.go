@@ -238,7 +238,7 @@ func (x *summing) result(s *body, group, j, acc, seen string) {
 
 // flat has a thread for each number of each piece, or for four.
 func (x *summing) flat(s *body, n, from, to, dest string, row rowsOf, partials int) {
-	fours := x.size > 1 && x.size%four == 0
+	fours := x.size > 1 && x.size%four == 0 && plain(x.builder, x.results()) && (x.sum == nil || x.sum.Terms == nil)
 	each := 1
 	if fours {
 		each = four

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/structure"
@@ -22,6 +23,27 @@ type vector struct {
 	turn  string          // which of the four it is
 	size  int             // numbers of a row
 	known map[string]bool // rows that are the same in all four turns
+}
+
+// plain reports whether numbers of results are computed without loops: four at once would need too many registers.
+func plain(b *builder, results []int) bool {
+	seen, each := map[int]bool{}, false
+	var visit func(cell int) bool
+	visit = func(cell int) bool {
+		if _, ok := b.stored[cell]; ok || seen[cell] {
+			return true
+		}
+		seen[cell] = true
+		o := b.ops[cell]
+		return !heavy(b, cell) && !slices.ContainsFunc(o.Args, func(a int) bool { return !visit(a) })
+	}
+	for _, r := range results {
+		if !visit(r) {
+			return false
+		}
+		each = each || !b.t.Cells[r].Uniform
+	}
+	return each
 }
 
 // newVector makes the loop for rows of so many numbers.
