@@ -90,8 +90,8 @@ func TestGraphicsTrain(t *testing.T) {
 	}
 }
 
-// TestGraphicsChosen: chosen automatically, a run of much work is on a graphics processor, and a small or impossible one
-// on the processors, with the reason.
+// TestGraphicsChosen: chosen automatically, a run of much work is on a graphics processor, a small or impossible one on
+// the processors, with the reason.
 func TestGraphicsChosen(t *testing.T) {
 	if !cudamock.Inside() {
 		t.Skip("runs in TestGraphics")

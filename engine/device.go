@@ -81,12 +81,12 @@ func noDevice(name string, err error) error {
 }
 
 // automatic builds a program where it costs less, and notes why if that is on the processors.
-func (db *compiler) automatic(ctx context.Context, c *Compiled, o executor.Options) (*executor.Program, error) {
+func automatic(ctx context.Context, db *compiler, c *Compiled, o executor.Options) (*executor.Program, error) {
 	p, err := db.program(ctx, c, o)
 	if err != nil {
 		return nil, err
 	}
-	there, err := db.moved(ctx, c, p, o)
+	there, err := moved(ctx, db, c, p, o)
 	if err != nil {
 		var e *sqlerr.Error
 		if c.stays = err.Error(); errors.As(err, &e) && e.Detail != "" {
@@ -99,7 +99,7 @@ func (db *compiler) automatic(ctx context.Context, c *Compiled, o executor.Optio
 }
 
 // moved builds a program on a graphics processor. The error says why the one on the processors is better.
-func (db *compiler) moved(ctx context.Context, c *Compiled, p *executor.Program, o executor.Options) (
+func moved(ctx context.Context, db *compiler, c *Compiled, p *executor.Program, o executor.Options) (
 	*executor.Program, error) {
 	if err := db.onDevice(&o, "cuda"); err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (db *compiler) moved(ctx context.Context, c *Compiled, p *executor.Program,
 	if err != nil {
 		return nil, err
 	}
-	if err := there.Ready(); err != nil {
+	if err := executor.Ready(there); err != nil {
 		there.Close()
 		return nil, err
 	}

@@ -90,7 +90,7 @@ func (db *compiler) compiled(ctx context.Context, c *Compiled, o executor.Option
 		return db.atServers(ctx, c, s, found, o)
 	}
 	if db.deviceName() == catalog.AutoDevice {
-		return db.automatic(ctx, c, o)
+		return automatic(ctx, db, c, o)
 	}
 	if err := db.onDevice(&o, db.deviceName()); err != nil {
 		return nil, err

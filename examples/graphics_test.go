@@ -14,7 +14,8 @@ import (
 	"github.com/relgrad/relgrad/internal/need"
 )
 
-// slowOnTheDouble are the examples that take long on the double of a graphics processor: RELGRAD_GRAPHICS=all runs them.
+// slowOnTheDouble are the examples that take long on the double of a graphics processor. RELGRAD_GRAPHICS=all runs
+// them.
 var slowOnTheDouble = map[string]bool{"gcn/cora.sql": true, "gcn/cora_loop.sql": true, "nnmf/movies.sql": true,
 	"nnmf/genes.sql": true, "mlp/digits.sql": true, "attention/language_model.sql": true, "kge/transe.sql": true,
 	"kge/transr.sql": true}

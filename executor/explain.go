@@ -35,7 +35,7 @@ func (p *Program) Explain() string {
 func (p *site) explain() string {
 	var b strings.Builder
 	if d, ok := p.device.(device.Described); ok {
-		fmt.Fprintf(&b, "executor: %s; not there: %s\n", d.Describe(), strings.Join(p.lacks(), ", "))
+		fmt.Fprintf(&b, "executor: %s; not there: %s\n", d.Describe(), strings.Join(lacks(p), ", "))
 	} else {
 		fmt.Fprintf(&b, "executor: %d workers, loops %s, blas %s\n", p.opt.Workers, cpu.Name(), blas.Name())
 	}
@@ -62,7 +62,7 @@ func (p *site) explain() string {
 	}
 	p.explainInstrs(&b, "each step", steps, p.sched.Took)
 	if p.sched != nil {
-		p.explainElsewhere(&b)
+		explainElsewhere(&b, p)
 		kept := 0
 		for _, v := range p.owned {
 			if !v.Data.Buffer().Spilled() {
@@ -77,7 +77,7 @@ func (p *site) explain() string {
 }
 
 // lacks lists the forms that the device does not have, by name.
-func (p *site) lacks() (out []string) {
+func lacks(p *site) (out []string) {
 	for _, f := range forms.Forms {
 		if s, ok := p.device.(device.Selective); ok && !s.Has(f.Name) {
 			out = append(out, f.Name)
@@ -87,11 +87,11 @@ func (p *site) lacks() (out []string) {
 }
 
 // explainElsewhere lists the instructions of a step that the device has no kernel for.
-func (p *site) explainElsewhere(b *strings.Builder) {
+func explainElsewhere(b *strings.Builder, p *site) {
 	if _, ok := p.device.(device.Described); !ok {
 		return
 	}
-	if err := p.ready(); err != nil {
+	if err := ready(p); err != nil {
 		fmt.Fprintf(b, "it cannot run: %v\n", err)
 	}
 	part, ok := p.sched.Code.(device.Partial)

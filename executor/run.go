@@ -94,7 +94,7 @@ func (p *site) neededBy(s *forms.Schedule) map[*device.Instr]bool {
 
 // runSteps runs the instructions of a step.
 func (p *site) runSteps(ctx context.Context, s *forms.Schedule) (err error) {
-	if err := p.prepare(s); err != nil {
+	if err := prepare(p, s); err != nil {
 		return err
 	}
 	if err := onlyThere(p, s); err != nil {
@@ -104,7 +104,7 @@ func (p *site) runSteps(ctx context.Context, s *forms.Schedule) (err error) {
 }
 
 // prepare has the device make the instructions of a step ready, once.
-func (p *site) prepare(s *forms.Schedule) (err error) {
+func prepare(p *site, s *forms.Schedule) (err error) {
 	if s.Code == nil {
 		s.Code, err = p.device.Prepare(s.Steps, s.Tmp)
 	}
@@ -112,18 +112,19 @@ func (p *site) prepare(s *forms.Schedule) (err error) {
 }
 
 // ready has the device make the steps of the values ready, if they are known.
-func (p *site) ready() error {
+func ready(p *site) error {
 	if p.sched == nil {
 		return nil
 	}
-	return p.prepare(p.sched)
+	return prepare(p, p.sched)
 }
 
-// Ready has the devices make the steps ready, where these are known already, and refuses what Run would refuse.
-func (p *Program) Ready() (err error) {
+// Ready has the devices of a program make its steps ready, where these are known already. It refuses what Run would
+// refuse.
+func Ready(p *Program) (err error) {
 	defer guard(&err)
 	for _, s := range p.sites {
-		if err := s.ready(); err != nil {
+		if err := ready(s); err != nil {
 			return err
 		}
 		if s.sched == nil {

@@ -137,7 +137,7 @@ func disassembler() string {
 	return path
 }
 
-// disassembled looks at the code of kernels: of those that read or write four numbers at once, some instruction moves 16
+// disassembled looks at the code of kernels: where four numbers are read or written at once, some instruction moves 16
 // bytes.
 func disassembled(t *testing.T, text string, bodies []string) {
 	t.Helper()

@@ -34,7 +34,8 @@ func gpu(t *testing.T) *Device {
 // TestOnTheMock runs the tests again on a double of the driver, threads in their own order and in drawn ones.
 func TestOnTheMock(t *testing.T) {
 	for _, seed := range []string{"0", "1", "2"} {
-		cudamock.Rerun(t, "^(TestDevice|TestNewMemory|TestTooMuchMemory|TestWrongAddress|TestKernelsThatDoNotCompile|TestCache)$",
+		cudamock.Rerun(t,
+			"^(TestDevice|TestNewMemory|TestTooMuchMemory|TestWrongAddress|TestKernelsThatDoNotCompile|TestCache)$",
 			[]string{"RELGRAD_MOCK_SEED=" + seed})
 	}
 }

@@ -128,13 +128,13 @@ func (c *code) clip(f *device.Clip, t *task) (out []*launch) {
 	for i, v := range f.Gradients {
 		if p := pieces[i]; len(p) > 0 {
 			b := newBuilder(c, t.T)
-			out = append(out, b.normsOf(ctype(v.Data.Kind()), b.numbers(v.Data), p, norms[0]+8*uint64(n)))
+			out = append(out, normsOf(b, ctype(v.Data.Kind()), b.numbers(v.Data), p, norms[0]+8*uint64(n)))
 			n += len(p) / 2
 		}
 	}
 	for _, to := range norms[1:] {
 		b, p := newBuilder(c, t.T), cutAt(n)
-		out = append(out, b.normsOf("double", b.word("norms", norms[0], "const double *"), p, to))
+		out = append(out, normsOf(b, "double", b.word("norms", norms[0], "const double *"), p, to))
 		norms, n = norms[1:], len(p)/2
 	}
 	b, s := newBuilder(c, t.T), newBody(nil)
@@ -171,7 +171,7 @@ func cutAt(n int) (out []int32) {
 }
 
 // normsOf is the kernel of the norms of pieces of a list, each computed by a block.
-func (b *builder) normsOf(typ, from string, pieces []int32, to uint64) *launch {
+func normsOf(b *builder, typ, from string, pieces []int32, to uint64) *launch {
 	s := newBody(nil)
 	n, list := len(pieces)/2, b.list(pieces)
 	s.add("__shared__ double memory[%d];", 2*threads)

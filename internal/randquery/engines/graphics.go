@@ -41,5 +41,9 @@ func Graphics() (e randquery.Engine, done func() error, err error) {
 		}
 		return first, err
 	}
-	return randquery.Engine{Name: "graphics", Tol: 1e-9, TolReal: 2e-3, Run: run}, func() error { d.Close(); return nil }, nil
+	done = func() error {
+		d.Close()
+		return nil
+	}
+	return randquery.Engine{Name: "graphics", Tol: 1e-9, TolReal: 2e-3, Run: run}, done, nil
 }
