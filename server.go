@@ -160,6 +160,7 @@ func (b *backend) call(ctx context.Context, r *conn.Request) (a *conn.Answer, er
 	b.session.Renew(r.Settings["catalog"])
 	b.core.Workers, b.core.Memory = number32(r.Settings["threads"]), int64(number32(r.Settings["memory"]))
 	b.core.Mode, b.core.Sites = r.Settings["engine"], number32(r.Settings["sites"])
+	b.core.Device = r.Settings["device"]
 	most, err := strconv.ParseInt(r.Settings["spill"], 10, 64)
 	b.core.BoundSpills(r.Settings["spill_dir"], err == nil && most >= 0, most)
 	if r.Function == "gen_member" {

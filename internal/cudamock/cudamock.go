@@ -45,12 +45,17 @@ var shim string
 
 // Library makes the double, unless it has been made before, and returns its path.
 func Library() (string, error) {
-	h := fnv.New64a()
-	h.Write([]byte(mock + shim))
 	base, err := os.UserCacheDir()
 	if err != nil {
 		base = os.TempDir()
 	}
+	return LibraryIn(base)
+}
+
+// LibraryIn makes the double below a folder, where it keeps what it compiles, too.
+func LibraryIn(base string) (string, error) {
+	h := fnv.New64a()
+	h.Write([]byte(mock + shim))
 	dir := filepath.Join(base, "relgrad-cudamock", fmt.Sprintf("%016x", h.Sum64()))
 	lib := filepath.Join(dir, "libmock.so")
 	if _, err := os.Stat(lib); err == nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/relgrad/relgrad/column"
+	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/structure"
 )
 
@@ -25,7 +26,12 @@ type vector struct {
 	known map[string]bool // rows that are the same in all four turns
 }
 
-// plain reports whether numbers of results are computed without loops: four at once would need too many registers.
+// fallible are the operations whose kernels may find an error.
+var fallible = map[device.Opcode]bool{device.OpInts: true, device.OpToInt: true, device.OpOneHot: true,
+	device.OpMinusLabel: true}
+
+// plain reports whether numbers of results are computed without loops, where four at once would need too many registers,
+// and without errors, which keep the compiler from reading them at once.
 func plain(b *builder, results []int) bool {
 	seen, each := map[int]bool{}, false
 	var visit func(cell int) bool
@@ -35,7 +41,7 @@ func plain(b *builder, results []int) bool {
 		}
 		seen[cell] = true
 		o := b.ops[cell]
-		return !heavy(b, cell) && !slices.ContainsFunc(o.Args, func(a int) bool { return !visit(a) })
+		return !heavy(b, cell) && !fallible[o.Code] && !slices.ContainsFunc(o.Args, func(a int) bool { return !visit(a) })
 	}
 	for _, r := range results {
 		if !visit(r) {

@@ -124,7 +124,8 @@ become_engine(const char *path, char *const *env, pid_t parent, int sock, int me
 static char **
 environment(void)
 {
-	static const char *const kept[] = {"TMPDIR", "OPENBLAS", "LD_LIBRARY_PATH", "TZ"};
+	static const char *const kept[] = {"TMPDIR", "OPENBLAS", "LD_LIBRARY_PATH", "TZ",
+									   "RELGRAD_CUDA_DRIVER", "RELGRAD_NVRTC", "RELGRAD_CUDA_CACHE"};
 	char **env = palloc0(sizeof(char *) * (lengthof(kept) + 4));
 	int n = 0;
 

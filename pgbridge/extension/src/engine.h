@@ -117,6 +117,7 @@ List *rg_close_settings(int level);
 void rg_make_settings(List *made);
 int rg_threads_allowed(void);
 int rg_sites_wanted(void);
+const char *rg_device_name(void);
 int64 rg_memory_allowed(void);
 int64 rg_spill_limit(void);
 char *rg_spill_dir(void);

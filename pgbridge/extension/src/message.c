@@ -84,14 +84,15 @@ readable(char *text)
 	return text;
 }
 
-// rg_raise raises the engine's error, which ends a request, as the error of the called function.
+// rg_raise raises the engine's error, which ends a request, as the error of the called function. After a system error
+// (58000), such as that of a device, which does not work again in the same process, the next call starts another engine.
 void
 rg_raise(RgReader *r)
 {
 	Fields f = get_fields(r);
 	const char *c = f.code;
 
-	r->engine->busy = false;
+	r->engine->busy = strcmp(c, "58000") == 0;
 	ereport(ERROR, (errcode(MAKE_SQLSTATE(c[0], c[1], c[2], c[3], c[4])), errmsg_internal("%s", readable(f.message)),
 					f.detail ? errdetail_internal("%s", readable(f.detail)) : 0,
 					f.hint ? errhint("%s", readable(f.hint)) : 0,

@@ -47,6 +47,7 @@ send_request(Service *s)
 		{"engine", (char *) rg_engine_name()},
 		{"threads", psprintf("%d", rg_threads_allowed())},
 		{"sites", psprintf("%d", rg_sites_wanted())},
+		{"device", (char *) rg_device_name()},
 		{"memory", psprintf(INT64_FORMAT, rg_memory_allowed())},
 		{"spill", psprintf(INT64_FORMAT, rg_spill_limit())},
 		{"spill_dir", rg_spill_dir()},

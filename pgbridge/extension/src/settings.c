@@ -21,6 +21,7 @@ static int rg_sites = 1;
 static int rg_server_timeout = 60000;
 static char *rg_server_limits = NULL;
 static bool rg_strict = false;
+static char *rg_device = NULL;
 static int rg_max_threads = 0;
 static int rg_max_memory = 0;
 static int rg_max_spill = -1;
@@ -59,6 +60,21 @@ check_number(char **text, void **extra, GucSource source)
 	return *text == NULL || **text == 0 || parse(*text, &x);
 }
 
+// check_device takes cpu, auto, cuda, and cuda: with a number.
+static bool
+check_device(char **text, void **extra, GucSource source)
+{
+	int64 n;
+
+	(void) extra;
+	(void) source;
+	if (*text == NULL || strcmp(*text, "cpu") == 0 || strcmp(*text, "auto") == 0 || strcmp(*text, "cuda") == 0 ||
+		(strncmp(*text, "cuda:", 5) == 0 && parse(*text + 5, &n) && n >= 0 && n < 1000))
+		return true;
+	GUC_check_errhint("A loss runs on cpu, or on a graphics processor: cuda, cuda:1; auto chooses.");
+	return false;
+}
+
 void
 rg_define_settings(void)
 {
@@ -79,6 +95,9 @@ rg_define_settings(void)
 							   "for it.", &rg_server_limits, "", PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("relgrad.strict", "Refuses losses of which a table at other servers would be read here.",
 							 "off: a notice says which, and why.", &rg_strict, false, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("relgrad.device", "Where the engine runs losses.",
+							   "cpu, or a graphics processor: cuda, cuda:1; auto chooses. Superusers set it.",
+							   &rg_device, "cpu", PGC_SUSET, 0, check_device, NULL, NULL);
 	DefineCustomIntVariable("relgrad.max_threads", "Threads of the engine that a session may take.",
 							"0: no limit. Superusers set it.", &rg_max_threads, 0, 0, 1024, PGC_SUSET, 0, NULL,
 							NULL, NULL);
@@ -116,6 +135,12 @@ int
 rg_sites_wanted(void)
 {
 	return rg_sites;
+}
+
+const char *
+rg_device_name(void)
+{
+	return rg_device;
 }
 
 // rg_memory_allowed is in bytes.
