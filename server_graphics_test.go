@@ -18,7 +18,7 @@ import (
 )
 
 // TestServerGraphics: on a server a superuser has losses run on a graphics processor, here on its double; nobody else
-// may. After an error of a kernel, which no call of a process survives, the next call works: another engine computes it.
+// may. After an error of a kernel, which no call of a process survives, the next call works: it has another engine.
 func TestServerGraphics(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")

@@ -30,8 +30,8 @@ type vector struct {
 var fallible = map[device.Opcode]bool{device.OpInts: true, device.OpToInt: true, device.OpOneHot: true,
 	device.OpMinusLabel: true}
 
-// plain reports whether numbers of results are computed without loops, where four at once would need too many registers,
-// and without errors, which keep the compiler from reading them at once.
+// plain reports whether numbers of results are computed without loops, where four at once would need too many
+// registers, and without errors, which keep the compiler from reading them at once.
 func plain(b *builder, results []int) bool {
 	seen, each := map[int]bool{}, false
 	var visit func(cell int) bool
