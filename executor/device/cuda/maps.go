@@ -263,9 +263,7 @@ func (m *mapping) flag(s *body, i int, p point, valid string) {
 		return
 	}
 	to := m.target(o.col.Valid(), "unsigned char")
-	if m.size > 1 {
-		s.add("if (%s == 0)", p.idx)
-	}
+	first(s, p.idx)
 	s.add("%s[%s] = %s;", to, m.behind(o, p.row), valid)
 }
 

@@ -213,6 +213,7 @@ func (x *summing) write(s *body, dest, j, acc, seen string, partials int) {
 	s.block(fmt.Sprintf("if (%s >= 0)", dest), func(s *body) { x.result(s, dest, j, acc, seen) })
 	s.block("else", func(s *body) {
 		s.add("((%s *) %s)[%s] = %s;", x.acc, x.partials, at("(-1ll - "+dest+")", x.size, j), acc)
+		first(s, j)
 		s.add("((long long *) (%s + %s))[-1ll - %s] = %s;", x.partials, x.builder.count(partials*x.size*8), dest, seen)
 	})
 }
@@ -233,6 +234,7 @@ func (x *summing) result(s *body, group, j, acc, seen string) {
 	if x.v.Fn != ra.GradSum && !x.count {
 		valid = seen + " > 0"
 	}
+	first(s, j)
 	s.add("%s[%s] = %s;", x.target(d.Valid(), "unsigned char"), group, valid)
 }
 

@@ -283,9 +283,17 @@ func (b *builder) fill(s *body, cell int, slots string, row func(slot string) st
 			s.add("s%d[%s] = %s;", cell, at(p.slot, size, p.idx), b.compute(s, o, p))
 		}
 		if v := b.validOf(s, o, p); b.t.Cells[cell].Nullable {
+			first(s, p.idx)
 			s.add("v%d[%s] = %s;", cell, p.slot, v)
 		}
 	})
+}
+
+// first has only the thread of a row's first number do what follows: two threads may not write one place.
+func first(s *body, idx string) {
+	if idx != "0" {
+		s.add("if (%s == 0)", idx)
+	}
 }
 
 // at is the index of a number of a row.
