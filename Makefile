@@ -2,7 +2,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup test-setup build demo test faults test-unit golden fuzz lint pg-setup pg-install pg-demo bench servers-demo growth-bench memory-bench sites-bench pg-bench servers-bench clean
+.PHONY: help setup test-setup build demo test faults gpu-sanitize test-unit golden fuzz lint pg-setup pg-install pg-demo bench servers-demo growth-bench memory-bench sites-bench pg-bench servers-bench clean
 
 # A clone that another user owns, or one without git, builds too.
 export GOFLAGS := -buildvcs=false $(GOFLAGS)
@@ -33,6 +33,14 @@ test: build test-setup pg-setup ## all tests that this machine can run, every si
 
 faults: build pg-setup ## plant every fault into the code and see it caught (about 35 minutes)
 	go test -v -timeout 3h ./internal/faults
+
+# The checks of both kinds run the same tests, on more random plans than make test.
+gpu-sanitize: export RELGRAD_CUDA_PLANS ?= 24
+gpu-sanitize: export RELGRAD_REQUIRE = g++,sanitizers
+gpu-sanitize: test-setup ## check kernels of graphics processors for memory errors and races, on the double (about 10 minutes)
+	for check in memory races; do echo "$$check:"; RELGRAD_MOCK_CHECK=$$check go test -count=1 -vet=off -timeout 3h \
+		-run '^(TestChecks|TestOnTheMock|TestCudaDevice|TestCudaUpdates|TestGraphics)$$' \
+		./internal/cudamock ./kernels/cuda ./executor ./train . || exit 1; done
 
 test-unit: setup ## the quick tests: neither data nor Postgres
 	go test -json -short ./... | $(REPORT)

@@ -4,7 +4,9 @@
 //
 // Library makes the double (src/mock.cpp), a shared library, with the C++ compiler. It compiles the very texts of
 // kernels as C++ (src/shim.h) and runs them with a fibre for each thread. Rerun runs the tests of a package again on
-// it, in a process of its own.
+// it, in a process of its own. With RELGRAD_MOCK_CHECK=memory kernels run there under AddressSanitizer and
+// UndefinedBehaviorSanitizer; with RELGRAD_MOCK_CHECK=races the double looks at all that they read and write whether
+// barriers order it (src/races.h). make gpu-sanitize does both.
 //
 // # Invariants
 //
@@ -19,7 +21,9 @@
 //
 // # Where to add
 //
-// A function of the driver: beside the others in src/mock.cpp. A function of the language of kernels: src/shim.h.
+// A function of the driver: beside the others in src/mock.cpp. A function of the language of kernels: src/shim.h; one
+// that changes memory by an atomic operation says so to the check for races, as atomicMin does. A kind of mistake that
+// a check finds: a kernel of checked in checks_test.go.
 package cudamock
 
 import (
@@ -31,6 +35,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,6 +47,9 @@ var mock string
 
 //go:embed src/shim.h
 var shim string
+
+//go:embed src/races.h
+var races string
 
 // Library makes the double, unless it has been made before, and returns its path.
 func Library() (string, error) {
@@ -55,7 +63,7 @@ func Library() (string, error) {
 // LibraryIn makes the double below a folder, where it keeps what it compiles, too.
 func LibraryIn(base string) (string, error) {
 	h := fnv.New64a()
-	h.Write([]byte(mock + shim))
+	h.Write([]byte(mock + shim + races))
 	dir := filepath.Join(base, "relgrad-cudamock", fmt.Sprintf("%016x", h.Sum64()))
 	lib := filepath.Join(dir, "libmock.so")
 	if _, err := os.Stat(lib); err == nil {
@@ -64,8 +72,12 @@ func LibraryIn(base string) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	for name, text := range map[string]string{"mock.cpp": mock, "shim.h": shim} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+	for name, text := range map[string]string{"mock.cpp": mock, "shim.h": shim, "races.h": races} {
+		own := filepath.Join(dir, fmt.Sprintf("%s.%d", name, os.Getpid())) // another process may be reading it
+		if err := os.WriteFile(own, []byte(text), 0o644); err != nil {
+			return "", err
+		}
+		if err := os.Rename(own, filepath.Join(dir, name)); err != nil {
 			return "", err
 		}
 	}
@@ -85,6 +97,43 @@ const inside = "RELGRAD_MOCK_INSIDE"
 // Inside reports whether this process runs on the double.
 func Inside() bool { return os.Getenv(inside) != "" }
 
+// checking is the variable by which a person has kernels checked while they run: "memory" or "races".
+const checking = "RELGRAD_MOCK_CHECK"
+
+// checks returns the variables of a process whose kernels are checked.
+//
+// With "memory" the libraries of AddressSanitizer and UndefinedBehaviorSanitizer are loaded before the process begins:
+// reads and writes outside of buffers and of arrays, addresses that are not aligned, and what C++ leaves undefined end
+// it. Segmentation faults are left to the double, which counts leaks, too.
+//
+// With "races" the compiler adds the calls of ThreadSanitizer, which the double answers itself: that one's library
+// knows no blocks, and remembers only some of the threads that have read a place.
+func checks(t *testing.T, of string) []string {
+	t.Helper()
+	switch of {
+	case "":
+		return nil
+	case "races":
+		return []string{"RELGRAD_MOCK_FLAGS=-g1 -fsanitize=thread --param tsan-instrument-func-entry-exit=0"}
+	case "memory":
+		var libs []string
+		for _, name := range []string{"libasan.so", "libubsan.so"} {
+			path, err := exec.Command("g++", "-print-file-name="+name).Output()
+			if err != nil || !filepath.IsAbs(strings.TrimSpace(string(path))) {
+				need.Absent(t, "sanitizers", fmt.Sprintf("g++ has no %s: %q, %v", name, path, err))
+			}
+			libs = append(libs, strings.TrimSpace(string(path)))
+		}
+		return []string{"LD_PRELOAD=" + strings.Join(libs, ":"),
+			"RELGRAD_MOCK_FLAGS=-g1 -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all " +
+				"-fsanitize-sections=rg_shared",
+			"ASAN_OPTIONS=detect_leaks=0:handle_segv=0:use_sigaltstack=0:redzone=256:quarantine_size_mb=64",
+			"UBSAN_OPTIONS=print_stacktrace=1"}
+	}
+	t.Fatalf("%s is %q, neither memory nor races", checking, of)
+	return nil
+}
+
 // Rerun runs tests of the package, those that match, again on the double, with these variables and arguments. There
 // none may be skipped.
 func Rerun(t *testing.T, match string, env []string, args ...string) {
@@ -92,17 +141,7 @@ func Rerun(t *testing.T, match string, env []string, args ...string) {
 	if Inside() {
 		return
 	}
-	if _, err := exec.LookPath("g++"); err != nil {
-		need.Absent(t, "g++", err.Error())
-	}
-	lib, err := Library()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := exec.Command(os.Args[0], append([]string{"-test.v", "-test.run=" + match}, args...)...)
-	c.Env = append(append(os.Environ(), inside+"=1", "RELGRAD_CUDA_DRIVER="+lib, "RELGRAD_NVRTC="+lib,
-		"RELGRAD_CUDA_CACHE=off"), env...)
-	out, err := c.CombinedOutput()
+	out, err := rerun(t, os.Getenv(checking), match, env, args)
 	passed := 0
 	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
 		line := strings.TrimSpace(lines.Text())
@@ -116,4 +155,20 @@ func Rerun(t *testing.T, match string, env []string, args ...string) {
 	if err != nil || passed == 0 {
 		t.Errorf("%v, %d tests passed\n%s", err, passed, out)
 	}
+}
+
+// rerun runs tests in a process on the double, whose kernels are checked, and returns what it prints.
+func rerun(t *testing.T, check, match string, env, args []string) ([]byte, error) {
+	t.Helper()
+	if _, err := exec.LookPath("g++"); err != nil {
+		need.Absent(t, "g++", err.Error())
+	}
+	lib, err := Library()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(os.Args[0], append([]string{"-test.v", "-test.run=" + match}, args...)...)
+	own := []string{inside + "=1", "RELGRAD_CUDA_DRIVER=" + lib, "RELGRAD_NVRTC=" + lib, "RELGRAD_CUDA_CACHE=off"}
+	c.Env = slices.Concat(os.Environ(), own, checks(t, check), env)
+	return c.CombinedOutput()
 }

@@ -8,7 +8,7 @@
 //
 // # Invariants
 //
-// The comma-separated names in RELGRAD_REQUIRE (pg, data, pgsuite) turn these skips into failures.
+// The comma-separated names in RELGRAD_REQUIRE (pg, data, pgsuite, g++, sanitizers, …) turn these skips into failures.
 //
 // # Errors
 //

@@ -5,7 +5,8 @@
 // RELGRAD_MOCK_DEVICES, RELGRAD_MOCK_MEMORY: how many devices there are (2), and their bytes (1 GB).
 // RELGRAD_MOCK_SEED: the order of threads, blocks and streams; 0 or none: their own.
 // RELGRAD_MOCK_FAIL: "function number code": the call of a function with this number, from 1 on, fails with the code.
-// RELGRAD_MOCK_FLAGS: further options for the compiler.
+// RELGRAD_MOCK_FLAGS: further options for the compiler; by default addresses that are not aligned trap. With -fsanitize=thread races are looked for (races.h). With
+// -fsanitize=address libasan must be loaded before: the devices' memory then comes from it.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -25,6 +26,8 @@
 #include <string>
 #include <vector>
 
+#include "races.h"
+
 namespace {
 
 struct Place {
@@ -36,6 +39,7 @@ struct Running {
 	void (*all)();
 	void (*warp)(unsigned);
 	unsigned long long (*swap)(unsigned, unsigned long long, int);
+	void (*access)(const void *, unsigned long, int, const void *);
 };
 
 Running running;
@@ -51,6 +55,7 @@ enum {
 	NOT_FOUND = 500,
 	NOT_READY = 600,
 	ILLEGAL_ADDRESS = 700,
+	MISALIGNED_ADDRESS = 716,
 	LAUNCH_FAILED = 719,
 	CAPTURE_UNSUPPORTED = 900,
 	CAPTURE_INVALIDATED = 901,
@@ -154,10 +159,11 @@ struct Fibre {
 	void *sp;
 	State state;
 	unsigned mask;
+	bool shuffles; // it waits within a shuffle, which orders no memory
 	unsigned long long bits;
 };
 
-const size_t STACK = 64 << 10;
+const size_t STACK = 256 << 10; // of a thread that is checked, too
 const int MOST = 1024;
 
 struct Function;
@@ -170,6 +176,7 @@ void **arguments;
 std::string wrong; // what a kernel has done
 sigjmp_buf fault;
 volatile bool inKernel;
+volatile int caught; // the signal that has ended a kernel
 pthread_t kernelThread;
 
 struct Function {
@@ -191,10 +198,15 @@ void waitAll()
 	leave(ALL);
 }
 
+void waitLanes(unsigned mask, bool shuffles)
+{
+	fibres[current].mask = mask, fibres[current].shuffles = shuffles;
+	leave(WARP);
+}
+
 void waitWarp(unsigned mask)
 {
-	fibres[current].mask = mask;
-	leave(WARP);
+	waitLanes(mask, false);
 }
 
 unsigned long long swapBits(unsigned mask, unsigned long long bits, int lane)
@@ -206,9 +218,9 @@ unsigned long long swapBits(unsigned mask, unsigned long long bits, int lane)
 	if (!(mask >> lane & 1) || of >= threads)
 		wrong = "a shuffle reads a lane that its mask does not name";
 	fibres[current].bits = bits;
-	waitWarp(mask);
+	waitLanes(mask, true);
 	bits = fibres[of].bits;
-	waitWarp(mask);
+	waitLanes(mask, true);
 	return bits;
 }
 
@@ -219,10 +231,15 @@ void body()
 	stop("a thread goes on behind its end");
 }
 
+// unpoison is __asan_unpoison_memory_region where kernels are checked by it.
+auto unpoison = (void (*)(const volatile void *, size_t)) dlsym(RTLD_DEFAULT, "__asan_unpoison_memory_region");
+
 void begin(int i)
 {
 	void **top = (void **) (stacks + (i + 1) * STACK);
 
+	if (unpoison)
+		unpoison(stacks + i * STACK, STACK); // what a thread before has left, which did not come to its end
 #if defined(__x86_64__)
 	*--top = nullptr; // where body would return to
 	*--top = (void *) body;
@@ -251,6 +268,7 @@ bool released()
 		for (int i = 0; i < threads; i++)
 			if (fibres[i].state == ALL)
 				fibres[i].state = READY;
+		races::barrier();
 		return true;
 	}
 	for (int i = 0; i < threads; i++) {
@@ -275,6 +293,8 @@ bool released()
 		for (int lane = 0; lane < 32; lane++)
 			if (mask >> lane & 1)
 				fibres[(i & ~31) + lane].state = READY;
+		if (!fibres[i].shuffles)
+			races::meet(i / 32, mask);
 		any = true;
 	}
 	return any;
@@ -308,12 +328,14 @@ void runBlock()
 	}
 }
 
-struct sigaction before;
+struct sigaction beforeFault, beforeTrap;
 
-void onFault(int number, siginfo_t *info, void *context)
+void onSignal(int number, siginfo_t *info, void *context)
 {
+	struct sigaction &before = number == SIGILL ? beforeTrap : beforeFault;
+
 	if (inKernel && pthread_equal(pthread_self(), kernelThread))
-		siglongjmp(fault, 1);
+		siglongjmp(fault, caught = number);
 	if (before.sa_flags & SA_SIGINFO)
 		before.sa_sigaction(number, info, context);
 	else if (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN)
@@ -321,6 +343,8 @@ void onFault(int number, siginfo_t *info, void *context)
 	else
 		before.sa_handler(number);
 }
+
+void look(const void *at, unsigned long bytes, int kind, const void *code);
 
 // execute runs a kernel now; it returns the error that sticks, 0 if there is none.
 int execute(Function *f, unsigned blocks, unsigned n, void **args)
@@ -335,28 +359,36 @@ int execute(Function *f, unsigned blocks, unsigned n, void **args)
 			stop("there is no memory for threads");
 	}
 	called = f, arguments = args, threads = n, wrong.clear();
-	running = Running{{}, {}, {n, 1, 1}, {blocks, 1, 1}, waitAll, waitWarp, swapBits};
-	own.sa_sigaction = onFault;
+	running = Running{{}, {}, {n, 1, 1}, {blocks, 1, 1}, waitAll, waitWarp, swapBits, look};
+	own.sa_sigaction = onSignal;
 	own.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
 	kernelThread = pthread_self();
-	sigaction(SIGSEGV, &own, &before);
+	sigaction(SIGSEGV, &own, &beforeFault);
+	sigaction(SIGILL, &own, &beforeTrap);
 	inKernel = true;
 	if (sigsetjmp(fault, 1)) {
-		fprintf(stderr, "mock of CUDA: %s reads or writes where nothing is\n", f->name.c_str());
-		error = ILLEGAL_ADDRESS;
+		bool aligned = caught != SIGILL;
+
+		fprintf(stderr, "mock of CUDA: %s reads or writes %s\n", f->name.c_str(),
+			aligned ? "where nothing is" : "at an address that is not aligned");
+		error = aligned ? ILLEGAL_ADDRESS : MISALIGNED_ADDRESS;
 	} else {
 		std::vector<int> turn;
 
 		if (blocks <= 1 << 16)
 			turn = order(blocks);
+		races::beginLaunch();
 		for (unsigned b = 0; b < blocks && wrong.empty(); b++) {
 			running.block.x = turn.empty() ? b : turn[b];
-			memset(f->shared, 0xff, f->sharedBytes);
+			for (size_t i = 0; i < f->sharedBytes; i++) // memset looks between arrays, too, where libasan is loaded
+				f->shared[i] = (char) 0xff;
+			races::beginBlock(f->shared, f->sharedBytes);
 			runBlock();
 		}
 	}
 	inKernel = false;
-	sigaction(SIGSEGV, &before, nullptr);
+	sigaction(SIGSEGV, &beforeFault, nullptr);
+	sigaction(SIGILL, &beforeTrap, nullptr);
 	if (!wrong.empty()) {
 		fprintf(stderr, "mock of CUDA: %s: %s\n", f->name.c_str(), wrong.c_str());
 		error = LAUNCH_FAILED;
@@ -488,6 +520,57 @@ bool within(Device *d, uint64_t at, size_t bytes)
 	return at - m->first <= m->second.bytes && bytes <= m->second.bytes - (at - m->first);
 }
 
+bool onDevice(uint64_t at)
+{
+	for (Device &d : devices)
+		if (within(&d, at, 1))
+			return true;
+	return false;
+}
+
+// line is the line of a kernel's text, with its number, from which a function has been called that returns to code.
+std::string line(const void *code)
+{
+	Dl_info lib;
+	char out[4096] = "", at[32];
+
+	if (!dladdr(code, &lib))
+		return "an unknown line";
+	snprintf(at, sizeof at, " %#tx", (const char *) code - (const char *) lib.dli_fbase - 1);
+	FILE *f = popen(("addr2line -s -e " + std::string(lib.dli_fname) + at).c_str(), "r");
+
+	if (!f || !fgets(out, sizeof out, f))
+		strcpy(out, "?");
+	if (f)
+		pclose(f);
+	int number = atoi(strrchr(out, ':') ? strrchr(out, ':') + 1 : "0");
+	std::string path = lib.dli_fname;
+	FILE *text = fopen((path.substr(0, path.size() - strlen(".so")) + ".cpp").c_str(), "r");
+
+	for (int i = 0; text && i <= number; i++) // line 1 stands behind that which says so
+		if (!fgets(out, sizeof out, text))
+			break;
+	if (text)
+		fclose(text);
+	out[strcspn(out, "\n")] = 0;
+	return "line " + std::to_string(number) + ": " + out;
+}
+
+// look stops where what the running thread does with memory is a race.
+void look(const void *at, unsigned long bytes, int kind, const void *code)
+{
+	static const char *const now[] = {"reads", "writes", "changes by an atomic operation"},
+		*const then[] = {"read", "written", "changed by an atomic operation"};
+	races::Kind before;
+
+	if ((char *) at >= stacks && (char *) at < stacks + MOST * STACK)
+		return;
+	if (const char *who = races::access((uint64_t) at, bytes, (races::Kind) kind, current, onDevice, &before))
+		stop(called->name + ": a race: thread " + std::to_string(current) + " of block " +
+			std::to_string(running.block.x) + " " + now[kind] + " what " + who + " has " + then[before] + ", in " +
+			line(code));
+}
+
 struct Lock {
 	Lock() { pthread_mutex_lock(&mutex); }
 	~Lock() { pthread_mutex_unlock(&mutex); }
@@ -563,6 +646,7 @@ int cuGetErrorString(int code, const char **text)
 		{OUT_OF_MEMORY, "out of memory"}, {NOT_INITIALIZED, "initialization error"},
 		{INVALID_DEVICE, "invalid device ordinal"}, {INVALID_CONTEXT, "invalid device context"},
 		{NOT_FOUND, "named symbol not found"}, {ILLEGAL_ADDRESS, "an illegal memory access was encountered"},
+		{MISALIGNED_ADDRESS, "misaligned address"},
 		{LAUNCH_FAILED, "unspecified launch failure"},
 		{CAPTURE_UNSUPPORTED, "operation not permitted when stream is capturing"},
 		{CAPTURE_INVALIDATED, "operation failed due to a previous error during capture"}};
@@ -609,10 +693,10 @@ int cuDeviceTotalMem_v2(size_t *bytes, int)
 	return 0;
 }
 
-int cuDeviceGetAttribute(int *out, int attribute, int)
+int cuDeviceGetAttribute(int *out, int attribute, int device)
 {
 	ENTER
-	*out = attribute == 75 ? 9 : attribute == 76 ? 0 : attribute == 16 ? 4 : 0;
+	*out = attribute == 75 ? 9 : attribute == 76 ? 0 : attribute == 16 ? 4 + 3 * device : 0; // multiprocessors differ
 	return 0;
 }
 
@@ -663,6 +747,17 @@ int cuMemAlloc_v2(uint64_t *at, size_t bytes)
 		return INVALID_VALUE;
 	if (bytes > strtoull(value("RELGRAD_MOCK_MEMORY", "1073741824"), nullptr, 10) - context->used)
 		return OUT_OF_MEMORY;
+	if (unpoison) {
+		void *own;
+
+		if (posix_memalign(&own, 256, bytes))
+			return OUT_OF_MEMORY;
+		*at = (uint64_t) own;
+		memset(own, 0xff, bytes);
+		context->memory[*at] = Memory{bytes, 0, (char *) own};
+		context->used += bytes;
+		return 0;
+	}
 	size_t padded = (bytes + 255) / 256 * 256, pages = (padded + GUARD - 1) / GUARD * GUARD;
 	char *base = (char *) mmap(nullptr, pages + GUARD, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -674,6 +769,7 @@ int cuMemAlloc_v2(uint64_t *at, size_t bytes)
 	memset((char *) *at + bytes, 0xa5, padded - bytes);
 	context->memory[*at] = Memory{bytes, pages + GUARD, base};
 	context->used += bytes;
+	races::forget(*at, bytes);
 	return 0;
 }
 
@@ -689,10 +785,15 @@ int cuMemFree_v2(uint64_t at)
 	if (m == context->memory.end())
 		return context->error ? context->error : INVALID_VALUE;
 	drainAll(context);
-	for (size_t i = m->second.bytes; i % 256; i++)
-		if (((unsigned char *) at)[i] != 0xa5)
-			stop("something was written behind the end of " + std::to_string(m->second.bytes) + " bytes");
-	munmap(m->second.base, m->second.mapped);
+	if (unpoison) {
+		free(m->second.base);
+	} else {
+		for (size_t i = m->second.bytes; i % 256; i++)
+			if (((unsigned char *) at)[i] != 0xa5)
+				stop("something was written behind the end of " + std::to_string(m->second.bytes) + " bytes");
+		munmap(m->second.base, m->second.mapped);
+	}
+	races::forget(at, m->second.bytes);
 	context->used -= m->second.bytes;
 	context->memory.erase(m);
 	return context->error;
@@ -1052,7 +1153,7 @@ int nvrtcCompileProgram(void *program, int, const char *const *)
 	Lock lock;
 	Program *p = (Program *) program;
 	std::string flags = std::string("-O1 -ffp-contract=off -fno-strict-aliasing -Wno-attributes ") +
-		value("RELGRAD_MOCK_FLAGS", "");
+		value("RELGRAD_MOCK_FLAGS", "-fsanitize=alignment -fsanitize-undefined-trap-on-error");
 	char name[64];
 
 	snprintf(name, sizeof name, "/%016llx", (unsigned long long) hash(flags + p->text + read(RG_SHIM)));
@@ -1067,15 +1168,17 @@ int nvrtcCompileProgram(void *program, int, const char *const *)
 			stop("cannot write " + source);
 		fputs(wrapped(p->text).c_str(), f);
 		fclose(f);
-		std::string command = "g++ -std=c++17 -shared -fPIC -pipe -nostdlib " + flags + " -include " RG_SHIM " -o " + made + " " +
+		std::string command = "LD_PRELOAD= g++ -std=c++17 -shared -fPIC -pipe -nostdlib " + flags + " -include " RG_SHIM " -o " + made + " " +
 			source + " -lm > " + log + " 2>&1";
 		int failed = system(command.c_str());
 
 		p->log = read(log);
 		unlink(log.c_str());
-		unlink(source.c_str());
-		if (failed)
+		if (failed) {
+			unlink(source.c_str());
 			return 6;
+		}
+		rename(source.c_str(), (base + ".cpp").c_str());
 		rename(made.c_str(), lib.c_str());
 	}
 	p->code = "MOCK " + lib;

@@ -13,6 +13,8 @@ struct rg_running {
 	void (*all)();                                                              // waits for all threads of the block
 	void (*warp)(unsigned mask);                                                // waits for lanes of the warp
 	unsigned long long (*swap)(unsigned mask, unsigned long long bits, int lane); // another lane's bits
+	// checks what a thread does with memory: kind is 0 for reads, 1 for writes, 2 for atomic operations
+	void (*access)(const void *at, unsigned long bytes, int kind, const void *code);
 };
 
 static rg_running *rg;
@@ -118,10 +120,40 @@ static inline double __dmul_rn(double x, double y)
 	return x * y;
 }
 
+#ifdef __SANITIZE_THREAD__
+#define RG_UNCHECKED __attribute__((no_sanitize("thread")))
+
+static RG_UNCHECKED inline void rg_atomic(const void *at, unsigned long bytes)
+{
+	rg->access(at, bytes, 2, __builtin_return_address(0));
+}
+
+// What the compiler calls where a kernel reads or writes.
+#define RG_CALLED(name, args, bytes, kind) \
+	extern "C" RG_UNCHECKED __attribute__((visibility("hidden"))) void __tsan_##name args \
+	{ \
+		rg->access(at, bytes, kind, __builtin_return_address(0)); \
+	}
+#define RG_CALLED_FOR(n) \
+	RG_CALLED(read##n, (void *at), n, 0) RG_CALLED(write##n, (void *at), n, 1) \
+	RG_CALLED(unaligned_read##n, (void *at), n, 0) RG_CALLED(unaligned_write##n, (void *at), n, 1)
+RG_CALLED_FOR(1) RG_CALLED_FOR(2) RG_CALLED_FOR(4) RG_CALLED_FOR(8) RG_CALLED_FOR(16)
+RG_CALLED(read_range, (void *at, long bytes), bytes, 0)
+RG_CALLED(write_range, (void *at, long bytes), bytes, 1)
+
+extern "C" RG_UNCHECKED __attribute__((visibility("hidden"))) void __tsan_init()
+{
+}
+#else
+#define RG_UNCHECKED
+#define rg_atomic(at, bytes)
+#endif
+
 // Threads of the mock run one at a time.
 template <class T>
-static inline T atomicMin(T *at, T x)
+static RG_UNCHECKED inline T atomicMin(T *at, T x)
 {
+	rg_atomic(at, sizeof *at);
 	T was = *at;
 
 	if (x < was)
@@ -182,13 +214,13 @@ static inline double2 make_double2(double x, double y)
 extern "C" __attribute__((weak, visibility("hidden"))) char __start_rg_shared[], __stop_rg_shared[];
 
 // rg_shared_memory is where the arrays in shared memory lie.
-extern "C" char *rg_shared_memory(unsigned long *bytes)
+extern "C" RG_UNCHECKED char *rg_shared_memory(unsigned long *bytes)
 {
 	*bytes = __stop_rg_shared - __start_rg_shared;
 	return __start_rg_shared;
 }
 
-extern "C" void rg_module(rg_running *r)
+extern "C" RG_UNCHECKED void rg_module(rg_running *r)
 {
 	rg = r;
 }
