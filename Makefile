@@ -40,7 +40,7 @@ gpu-sanitize: export RELGRAD_REQUIRE = g++,sanitizers
 gpu-sanitize: test-setup ## check kernels of graphics processors for memory errors and races, on the double (about 10 minutes)
 	for check in memory races; do echo "$$check:"; RELGRAD_MOCK_CHECK=$$check go test -count=1 -vet=off -timeout 3h \
 		-run '^(TestChecks|TestOnTheMock|TestCudaDevice|TestCudaUpdates|TestGraphics)$$' \
-		./internal/cudamock ./kernels/cuda ./executor ./train . || exit 1; done
+		./internal/cudamock ./internal/randquery ./kernels/cuda ./executor ./train . || exit 1; done
 
 test-unit: setup ## the quick tests: neither data nor Postgres
 	go test -json -short ./... | $(REPORT)

@@ -114,7 +114,7 @@ func checks(t *testing.T, of string) []string {
 	case "":
 		return nil
 	case "races":
-		return []string{"RELGRAD_MOCK_FLAGS=-g1 -fsanitize=thread --param tsan-instrument-func-entry-exit=0"}
+		return []string{"RELGRAD_MOCK_SANITIZE=-g1 -fsanitize=thread --param tsan-instrument-func-entry-exit=0"}
 	case "memory":
 		var libs []string
 		for _, name := range []string{"libasan.so", "libubsan.so"} {
@@ -125,7 +125,7 @@ func checks(t *testing.T, of string) []string {
 			libs = append(libs, strings.TrimSpace(string(path)))
 		}
 		return []string{"LD_PRELOAD=" + strings.Join(libs, ":"),
-			"RELGRAD_MOCK_FLAGS=-g1 -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all " +
+			"RELGRAD_MOCK_SANITIZE=-g1 -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all " +
 				"-fsanitize-sections=rg_shared",
 			"ASAN_OPTIONS=detect_leaks=0:handle_segv=0:use_sigaltstack=0:redzone=256:quarantine_size_mb=64",
 			"UBSAN_OPTIONS=print_stacktrace=1"}

@@ -5,8 +5,10 @@
 // RELGRAD_MOCK_DEVICES, RELGRAD_MOCK_MEMORY: how many devices there are (2), and their bytes (1 GB).
 // RELGRAD_MOCK_SEED: the order of threads, blocks and streams; 0 or none: their own.
 // RELGRAD_MOCK_FAIL: "function number code": the call of a function with this number, from 1 on, fails with the code.
-// RELGRAD_MOCK_FLAGS: further options for the compiler; by default addresses that are not aligned trap. With -fsanitize=thread races are looked for (races.h). With
-// -fsanitize=address libasan must be loaded before: the devices' memory then comes from it.
+// RELGRAD_MOCK_FLAGS: further options for the compiler.
+// RELGRAD_MOCK_SANITIZE: those of a sanitizer; by default addresses that are not aligned trap. With -fsanitize=thread
+// races are looked for (races.h). With -fsanitize=address libasan must be loaded before: the devices' memory then comes
+// from it.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -1153,7 +1155,8 @@ int nvrtcCompileProgram(void *program, int, const char *const *)
 	Lock lock;
 	Program *p = (Program *) program;
 	std::string flags = std::string("-O1 -ffp-contract=off -fno-strict-aliasing -Wno-attributes ") +
-		value("RELGRAD_MOCK_FLAGS", "-fsanitize=alignment -fsanitize-undefined-trap-on-error");
+		value("RELGRAD_MOCK_SANITIZE", "-fsanitize=alignment -fsanitize-undefined-trap-on-error") + " " +
+		value("RELGRAD_MOCK_FLAGS", "");
 	char name[64];
 
 	snprintf(name, sizeof name, "/%016llx", (unsigned long long) hash(flags + p->text + read(RG_SHIM)));
