@@ -29,7 +29,7 @@ var checked = []struct{ name, check, body, want string }{
 	{"sound_tile", "memory", "__shared__ float4 s[64]; s[i] = ((float4 *) x)[i]; __syncthreads(); " +
 		"if (!(t / 64)) ((float4 *) x)[i] = s[63 - i];", ""},
 
-	{"missing_barrier", "races", "__shared__ double s[64]; s[i] = i; x[t] = s[63 - i];",
+	{"missing_barrier", "races", "__shared__ double s[64]; s[i] = 0; __syncthreads(); s[i] = i; x[t] = s[63 - i];",
 		"what a thread of another warp has"},
 	{"missing_barrier_behind_a_read", "races", "__shared__ double s[64]; for (int k = 0; k < 2; k++) { s[i] = k; " +
 		"__syncthreads(); x[t] += s[63 - i]; }", "what a thread of another warp has"},
@@ -38,10 +38,12 @@ var checked = []struct{ name, check, body, want string }{
 	{"block_reads_what_another_writes", "races", "x[t] = t; b[t] = x[n - 1 - t] == 1;", "what another block has"},
 	{"all_blocks_have_read_it", "races", "b[t] = x[0] == 1; if (t == 64) x[0] = 1;",
 		"writes what another block has read"},
-	{"shuffle_orders_no_memory", "races", "__shared__ int s[64]; s[i] = i; " +
+	{"shuffle_orders_no_memory", "races", "__shared__ int s[64]; s[i] = 0; __syncthreads(); s[i] = i; " +
 		"x[t] = __shfl_xor_sync(~0u, i, 1) + s[i ^ 1];", "what another thread of its warp has"},
-	{"half_of_a_warp_waits", "races", "__shared__ int s[64]; s[i] = i; __syncwarp(i & 16 ? 0xffff0000 : 0xffff); " +
+	{"half_of_a_warp_waits", "races", "__shared__ int s[64]; s[i] = 0; __syncthreads(); s[i] = i; __syncwarp(i & 16 ? 0xffff0000 : 0xffff); " +
 		"x[t] = s[i ^ 16];", "what another thread of its warp has"},
+	{"shared_memory_as_it_is", "races", "__shared__ int s[64]; if (i < 63) s[i] = 1; __syncthreads(); x[t] = s[i];",
+		"reads what nobody has written"},
 	{"atomic_beside_a_read", "races", "__shared__ int s[1]; if (i == 0) s[0] = 9; __syncthreads(); atomicMin(s, i); " +
 		"x[t] = s[0];", "what another thread of its warp has"},
 	{"sound_bytes", "races", "b[t] = 1; x[t] = 1;", ""},

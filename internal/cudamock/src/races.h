@@ -2,7 +2,8 @@
 // (shim.h). Of each place in the memory of devices, and in shared memory, it is kept which threads have last read it,
 // written it and changed it by an atomic operation. It is an error that two threads of a launch touch a place, one of
 // them writes it, and nothing orders them: a barrier orders the threads of a block, __syncwarp those of its mask, and
-// nothing orders two blocks. A shuffle orders no memory.
+// nothing orders two blocks. A shuffle orders no memory. Shared memory that nobody in the block has written may not be
+// read, either.
 #ifndef RELGRAD_CUDA_RACES_H
 #define RELGRAD_CUDA_RACES_H
 
@@ -181,6 +182,10 @@ const char *access(uint64_t at, size_t bytes, Kind kind, int thread, bool (*devi
 					*before = (Kind) k;
 					return who;
 				}
+		if (shared && kind == READ && p.who[WRITE].phase < block && p.who[ATOMIC].phase < block) {
+			*before = WRITE;
+			return "nobody";
+		}
 		enter(p.who[kind], thread, first);
 	}
 	return nullptr;
