@@ -12,6 +12,7 @@ import (
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/internal/cudamock"
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/kernels/cuda"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -91,8 +92,9 @@ func runsThere(t *testing.T, name string, plan *ra.Plan, src ra.Source, env kern
 	}
 }
 
-// TestCudaDevice runs tests of the executor on a double of a graphics processor: threads in their own order, and in a
-// drawn one. It compiles as many kernels as there are different plans: RELGRAD_CUDA_PLANS says how many random ones.
+// TestCudaDevice runs tests of the executor on the graphics processor of the machine, and on a double of one: threads
+// in their own order, and in a drawn one. It compiles as many kernels as there are different plans: RELGRAD_CUDA_PLANS
+// says how many random ones.
 func TestCudaDevice(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -101,9 +103,11 @@ func TestCudaDevice(t *testing.T) {
 	plans := cmp.Or(os.Getenv("RELGRAD_CUDA_PLANS"), "6")
 	env := []string{"RELGRAD_MOCK_MEMORY=16000000000"}
 	args := []string{"-test.short", "-device=cuda", "-plans=" + plans}
-	cudamock.Rerun(t, "^(TestKernels|TestRandomPlans|TestTraining|TestPerStep|TestErrors|TestHaloRows|TestOneSiteFails|"+
-		"TestEmptyAggregates|TestStepKeys|TestParametersInPlace|TestMaskDrawnAgain|TestStepsLeaveNothing|"+
-		"TestMinusLabels|TestMinusWrongLabel|TestNullMoves|TestAddOfOneRow)$", env, args...)
+	const tests = "^(TestKernels|TestRandomPlans|TestTraining|TestPerStep|TestErrors|TestHaloRows|TestOneSiteFails|" +
+		"TestEmptyAggregates|TestStepKeys|TestParametersInPlace|TestMaskDrawnAgain|TestStepsLeaveNothing|" +
+		"TestMinusLabels|TestMinusWrongLabel|TestNullMoves|TestAddOfOneRow)$"
+	cudamock.Card(t, cuda.Absent, tests, args...)
+	cudamock.Rerun(t, tests, env, args...)
 	cudamock.Rerun(t, "^TestRandomPlans$", append(env, "RELGRAD_MOCK_SEED=7"), args...)
 }
 

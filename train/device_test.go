@@ -16,6 +16,7 @@ import (
 	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/internal/cudamock"
 	"github.com/relgrad/relgrad/kernels"
+	graphics "github.com/relgrad/relgrad/kernels/cuda"
 )
 
 // devices are all that updates are tried on; noLoops are the processors without the loops that they know by name.
@@ -26,7 +27,7 @@ var devices = map[string]func(workers int) device.Device{
 }
 
 func init() {
-	if cudamock.Inside() {
+	if cudamock.Devices() {
 		devices["cuda"] = func(workers int) device.Device {
 			d, err := cuda.Open(0, cpu.NewMachine(workers, tuning.Default()))
 			if err != nil {
@@ -37,13 +38,15 @@ func init() {
 	}
 }
 
-// TestCudaUpdates runs the tests of updates on a double of a graphics processor, too.
+// TestCudaUpdates runs the tests of updates on the graphics processor of the machine, and on a double of one, too.
 func TestCudaUpdates(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("compiles kernels")
 	}
-	cudamock.Rerun(t, "^(TestUpdates|TestClipNormOfAll|TestClipNorm|TestOptimizers)$", nil)
+	const tests = "^(TestUpdates|TestClipNormOfAll|TestClipNorm|TestOptimizers)$"
+	cudamock.Card(t, graphics.Absent, tests)
+	cudamock.Rerun(t, tests, nil)
 }
 
 const noLoops = "processors without loops"

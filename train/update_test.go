@@ -39,7 +39,7 @@ func TestUpdates(t *testing.T) {
 		variants[name] = func(c *Config) { c.Project = []string{"w: " + name} }
 	}
 	each := 1
-	if cudamock.Inside() { // there every step takes milliseconds
+	if cudamock.Devices() { // there every step takes milliseconds, on the double, and every case a compilation
 		each = 15
 	}
 	for name := range optimizers {

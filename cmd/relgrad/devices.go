@@ -23,13 +23,13 @@ func devices(_ context.Context, c *command, args []string) error {
 		return c.wrong(fs, "no argument is needed, not %d", len(rest))
 	}
 	fmt.Fprintf(os.Stdout, "cpu: %d processors, matrix products by %s\n", cpu.Processors(), blas.Name())
-	all, err := cuda.Devices()
-	if err != nil {
+	if err := cuda.Absent(); err != nil {
 		fmt.Fprintf(os.Stdout, "cuda: none: %v\n", err)
 		return nil
 	}
-	if len(all) == 0 {
-		fmt.Fprintln(os.Stdout, "cuda: none: the driver has no device")
+	all, err := cuda.Devices()
+	if err != nil {
+		return err
 	}
 	for _, x := range all {
 		fmt.Fprintf(os.Stdout, "cuda:%d: %s, %d MiB, %d multiprocessors, compute capability %d.%d, ", x.Number, x.Name,

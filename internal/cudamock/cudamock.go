@@ -4,7 +4,7 @@
 //
 // Library makes the double (src/mock.cpp), a shared library, with the C++ compiler. It compiles the very texts of
 // kernels as C++ (src/shim.h) and runs them with a fibre for each thread. Rerun runs the tests of a package again on
-// it, in a process of its own. With RELGRAD_MOCK_CHECK=memory kernels run there under AddressSanitizer and
+// it, in a process of its own; Card on the graphics processor of the machine. With RELGRAD_MOCK_CHECK=memory kernels run there under AddressSanitizer and
 // UndefinedBehaviorSanitizer; with RELGRAD_MOCK_CHECK=races the double looks at all that they read and write whether
 // barriers order it (src/races.h). make gpu-sanitize does both.
 //
@@ -91,8 +91,11 @@ func LibraryIn(base string) (string, error) {
 	return lib, os.Rename(own, lib)
 }
 
-// inside is set in the process that Rerun starts.
-const inside = "RELGRAD_MOCK_INSIDE"
+// inside is set in the process that Rerun starts, onCard in the one that Card starts.
+const (
+	inside = "RELGRAD_MOCK_INSIDE"
+	onCard = "RELGRAD_ON_CARD"
+)
 
 // Inside reports whether this process runs on the double.
 func Inside() bool { return os.Getenv(inside) != "" }
@@ -134,14 +137,50 @@ func checks(t *testing.T, of string) []string {
 	return nil
 }
 
-// Rerun runs tests of the package, those that match, again on the double, with these variables and arguments. There
-// none may be skipped.
-func Rerun(t *testing.T, match string, env []string, args ...string) {
+// Devices reports whether this process has been started to run tests on a graphics processor, or on the double.
+func Devices() bool { return Inside() || os.Getenv(onCard) != "" }
+
+// Card runs tests of the package, those that match, again on the graphics processor that the driver finds, in a
+// subtest "card". It is skipped where there is none: absent says why.
+func Card(t *testing.T, absent func() error, match string, args ...string) {
 	t.Helper()
-	if Inside() {
+	if Devices() {
 		return
 	}
-	out, err := rerun(t, os.Getenv(checking), match, env, args)
+	t.Run("card", func(t *testing.T) {
+		if err := absent(); err != nil {
+			need.Absent(t, "cuda", err.Error())
+		}
+		out, err := run(append(os.Environ(), onCard+"=1"), match, args)
+		passed(t, out, err)
+	})
+}
+
+// Rerun runs tests of the package, those that match, again on the double, with these variables and arguments, in a
+// subtest "double". There none may be skipped. It reports whether they have run and passed.
+func Rerun(t *testing.T, match string, env []string, args ...string) (ran bool) {
+	t.Helper()
+	if Devices() {
+		return false
+	}
+	t.Run("double", func(t *testing.T) {
+		out, err := rerun(t, os.Getenv(checking), match, env, args)
+		passed(t, out, err)
+		ran = !t.Failed()
+	})
+	return ran
+}
+
+// run runs tests in a process of its own.
+func run(env []string, match string, args []string) ([]byte, error) {
+	c := exec.Command(os.Args[0], append([]string{"-test.v", "-test.run=" + match}, args...)...)
+	c.Env = env
+	return c.CombinedOutput()
+}
+
+// passed looks at what such a process has printed. No test may be skipped.
+func passed(t *testing.T, out []byte, err error) {
+	t.Helper()
 	passed := 0
 	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
 		line := strings.TrimSpace(lines.Text())
@@ -149,7 +188,7 @@ func Rerun(t *testing.T, match string, env []string, args ...string) {
 		case strings.HasPrefix(line, "--- PASS"):
 			passed++
 		case strings.HasPrefix(line, "--- SKIP"):
-			t.Errorf("skipped on the double of the driver: %s", line)
+			t.Errorf("skipped where there is a device: %s", line)
 		}
 	}
 	if err != nil || passed == 0 {
@@ -167,8 +206,6 @@ func rerun(t *testing.T, check, match string, env, args []string) ([]byte, error
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(os.Args[0], append([]string{"-test.v", "-test.run=" + match}, args...)...)
 	own := []string{inside + "=1", "RELGRAD_CUDA_DRIVER=" + lib, "RELGRAD_NVRTC=" + lib, "RELGRAD_CUDA_CACHE=off"}
-	c.Env = slices.Concat(os.Environ(), own, checks(t, check), env)
-	return c.CombinedOutput()
+	return run(slices.Concat(os.Environ(), own, checks(t, check), env), match, args)
 }

@@ -100,8 +100,10 @@ func (d *Device) Upload(to Address, from []byte) error {
 		}
 		at := d.ring.Bytes[d.filled : d.filled+n]
 		d.filled += copy(at, from)
+		calls.copies.Add(1)
 		return failed("data are copied to it", C.rg_send(&d.c, C.uint64_t(to), unsafe.Pointer(&at[0]), C.size_t(n)))
 	}
+	calls.copies.Add(1)
 	return failed("data are copied to it",
 		C.rg_upload(&d.c, C.uint64_t(to), unsafe.Pointer(unsafe.SliceData(from)), C.size_t(len(from))))
 }
@@ -111,6 +113,7 @@ func (d *Device) Download(to []byte, from Address) error {
 		return nil
 	}
 	d.filled = 0
+	calls.copies.Add(1)
 	return failed("data are copied from it",
 		C.rg_download(&d.c, unsafe.Pointer(unsafe.SliceData(to)), C.uint64_t(from), C.size_t(len(to))))
 }
@@ -118,6 +121,7 @@ func (d *Device) Download(to []byte, from Address) error {
 // Wait waits until all that has been launched has run. An error of a kernel shows here, or at a copy.
 func (d *Device) Wait() error {
 	d.filled = 0
+	calls.waits.Add(1)
 	return failed("kernels run", C.rg_wait(&d.c))
 }
 
@@ -253,6 +257,7 @@ func (k *Kernel) Launch(blocks, threads int, args ...uint64) error {
 	if len(args) > 0 {
 		at = (*C.uint64_t)(unsafe.Pointer(&args[0]))
 	}
+	calls.kernels.Add(1)
 	return failed("a kernel is launched",
 		C.rg_launch(&k.d.c, k.c, C.unsigned(blocks), C.unsigned(threads), at, C.int(len(args))))
 }
@@ -290,7 +295,10 @@ func (d *Device) Record(f func() error) (g *Graph, err error) {
 }
 
 // Launch launches all of it.
-func (g *Graph) Launch() error { return failed("a graph is launched", C.rg_replay(&g.d.c, g.c)) }
+func (g *Graph) Launch() error {
+	calls.graphs.Add(1)
+	return failed("a graph is launched", C.rg_replay(&g.d.c, g.c))
+}
 
 // Forget gives the graph back.
 func (g *Graph) Forget() error { return failed("a graph is forgotten", C.rg_forget(&g.d.c, g.c)) }

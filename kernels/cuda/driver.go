@@ -84,6 +84,15 @@ type Info struct {
 	NVRTC           [2]int // that of the compiler; 0: there is none
 }
 
+// Absent says why there is no device: no driver, or what it answers; nil where there is one.
+func Absent() error {
+	all, err := Devices()
+	if err == nil && len(all) == 0 {
+		err = sqlerr.New(sqlerr.FeatureNotSupported, "the driver has no device")
+	}
+	return err
+}
+
 // Devices lists the devices. The error says why there can be none: no driver, or what it answers.
 func Devices() (out []Info, err error) {
 	if err := driver(); err != nil {

@@ -1,0 +1,23 @@
+package cuda
+
+import "sync/atomic"
+
+// Calls counts calls of the driver by this process, on all its devices.
+type Calls struct {
+	Graphs  int64 // launches of graphs
+	Kernels int64 // launches of single kernels
+	Copies  int64 // copies to a device and from it
+	Waits   int64 // waits for a device, those at the end of a copy apart
+}
+
+var calls struct{ graphs, kernels, copies, waits atomic.Int64 }
+
+// Count is what this process has called so far. Kernels that were launched while a graph was recorded count too.
+func Count() Calls {
+	return Calls{calls.graphs.Load(), calls.kernels.Load(), calls.copies.Load(), calls.waits.Load()}
+}
+
+// Since are the calls since an earlier count.
+func (c Calls) Since(before Calls) Calls {
+	return Calls{c.Graphs - before.Graphs, c.Kernels - before.Kernels, c.Copies - before.Copies, c.Waits - before.Waits}
+}
