@@ -2,7 +2,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup test-setup build demo test faults gpu-sanitize test-unit golden fuzz lint pg-setup pg-install pg-demo bench servers-demo growth-bench memory-bench sites-bench pg-bench servers-bench clean
+.PHONY: help setup test-setup build demo test faults gpu-sanitize test-unit golden fuzz lint pg-setup pg-install pg-demo bench servers-demo growth-bench memory-bench sites-bench gpu-bench gpu-bundle pg-bench servers-bench clean
 
 # A clone that another user owns, or one without git, builds too.
 export GOFLAGS := -buildvcs=false $(GOFLAGS)
@@ -88,6 +88,9 @@ memory-bench: build ## measure within budgets of memory, up to 60 million edges 
 sites-bench: export RELGRAD_DATA := $(or $(RELGRAD_DATA),$(abspath $(wildcard ../shared/data)))
 sites-bench: build ## measure at several sites of one process; writes bench/SITES.md (about 10 minutes)
 	bin/relgrad bench sites --seconds 0.4 --write bench/SITES.md
+
+gpu-bench: build ## measure on the first graphics processor; writes bench/GPU.md (about 5 minutes)
+	bin/relgrad bench gpu --write bench/GPU.md
 
 pg-bench: pg-setup ## measure on a private Postgres server; writes bench/POSTGRES.md (about 5 minutes)
 	go test ./bench -run '^$$' -bench Postgres -benchtime 1x -timeout 30m -write

@@ -28,6 +28,15 @@
 // Workloads that do not train compute their query and two gradients. Numbers are those for comparing losses, so that a
 // run takes seconds.
 //
+// `relgrad bench gpu` (`make gpu-bench`) trains OnCards on the first graphics processor, in this process, beside peers
+// that wait in processes of their own and take turns with relgrad within one training. A turn is some steps; the first
+// of relgrad's does not count, since it may hold a commit. The losses of the first steps are compared with the
+// processors', and the peers' with relgrad's on smaller data without draws. The report, GPU.md, has for each
+// workload the ratios of the rounds, a floor by rates that are measured on the card in the same run (copy.cu copies;
+// PyTorch multiplies), the calls of the driver in a step, and the time of each instruction. What a double of the driver
+// (internal/cudamock) gives is never written to a file. With --repeat trainings are repeated, and their bits compared;
+// `make gpu-bundle` packs all that a machine with a card needs for it.
+//
 // `make pg-bench` starts a private PostgreSQL server (internal/pgcluster). It measures the extension, generated SQL,
 // the transfer of rows to the engine, cancelling, and training on Cora; it writes bench/POSTGRES.md and prints it. Each
 // measure is a pair of statements that run alternately in one session. bench/peers/peers.c holds the peers in C;
@@ -49,7 +58,8 @@
 //
 // # Where to add
 //
-// A workload: a row of Workloads, a generator of its data in generate.go, two scripts and its peers' programs. An axis
+// A workload: a row of Workloads, a generator of its data in generate.go, two scripts and its peers' programs; on a
+// graphics processor a row of OnCards besides, whose peers read PEER_DEVICE (common.py in bench/peers). An axis
 // of growth: a row of Axes, with a yardstick in limits.go. A memory budget: a row of Budgets. A measure on a server: a
 // function in the list of BenchmarkPostgres.
 package bench

@@ -30,6 +30,20 @@ func gcnData(d *dataset) {
 	d.table("layer2", glorot(w, "w", hidden, classes), zeros("b", classes))
 }
 
+// spmmData makes a graph, a signal on its nodes, and what its sums over neighbours shall be.
+func spmmData(d *dataset) {
+	n, width := d.size["nodes"], d.size["width"]
+	if !d.need(d.size["edges"] <= n*(n-1)/4, "edges of at most a quarter of all pairs of nodes") {
+		return
+	}
+	g := powerLaw(stream("graph"), n, d.size["edges"])
+	entries := []int{len(g.dst)}
+	d.table("adj", Column{"dst", entries, g.dst}, Column{"src", entries, g.src}, Column{"weight", entries, g.weight})
+	r, node := stream("spmm"), ints("node", n, func(i int) int { return i })
+	d.table("goal", node, floats("y", []int{n, width}, r.NormFloat64))
+	d.table("signal", node, floats("v", []int{n, width}, r.NormFloat64))
+}
+
 // blocks are the columns of a table of n × m blocks: i, j and v.
 func blocks(n, m, rows, columns int, f func() float64) []Column {
 	return []Column{ints("i", n*m, func(k int) int { return k / m }), ints("j", n*m, func(k int) int { return k % m }),

@@ -47,21 +47,14 @@ func profileOf(ctx context.Context, r *Runner, w *Workload, v Values) (*Profile,
 	if w.Query != "" {
 		args = append(args, w.Query)
 	} else {
-		script, err := files.ReadFile("workloads/" + w.Script + ".sql")
+		tables, batch, err := trained(w)
 		if err != nil {
 			return nil, err
 		}
-		call := trainCall.FindSubmatch(script)
-		if call == nil {
-			return nil, fmt.Errorf("%s.sql has no call of train", w.Script)
+		if batch != "" {
+			args = append(args, "--batch", batch, "--batch-size", number(v["batch"]))
 		}
-		if b := batchOf.FindSubmatch(call[2]); b != nil {
-			args = append(args, "--batch", string(b[1]), "--batch-size", number(v["batch"]))
-		}
-		args = append(args, "loss")
-		for table := range strings.SplitSeq(string(call[1]), ",") {
-			args = append(args, strings.Trim(table, " '"))
-		}
+		args = append(append(args, "loss"), tables...)
 	}
 	fmt.Fprintf(r.Log, "relgrad '%s'\n", strings.Join(args, "' '"))
 	text, _, err := execute(command(ctx, r.Relgrad, args...))
@@ -69,6 +62,25 @@ func profileOf(ctx context.Context, r *Runner, w *Workload, v Values) (*Profile,
 		return nil, err
 	}
 	return readProfile(text)
+}
+
+// trained are the tables that a workload's script trains, and the table of its batches, or "".
+func trained(w *Workload) (tables []string, batch string, err error) {
+	script, err := files.ReadFile("workloads/" + w.Script + ".sql")
+	if err != nil {
+		return nil, "", err
+	}
+	call := trainCall.FindSubmatch(script)
+	if call == nil {
+		return nil, "", fmt.Errorf("%s.sql has no call of train", w.Script)
+	}
+	if b := batchOf.FindSubmatch(call[2]); b != nil {
+		batch = string(b[1])
+	}
+	for table := range strings.SplitSeq(string(call[1]), ",") {
+		tables = append(tables, strings.Trim(table, " '"))
+	}
+	return tables, batch, nil
 }
 
 // readProfile reads the output of explain --analyze: the instructions of a step or, where a step has none, those that
@@ -148,11 +160,7 @@ func (p *Profile) String() string {
 			rest, n = rest+l.Ms, n+1
 			continue
 		}
-		what := []rune(strings.Join(strings.Fields(l.What), " "))
-		if len(what) > widest {
-			what = append(what[:widest-1], '…')
-		}
-		add("`"+strings.NewReplacer("|", "\\|", "`", "'").Replace(string(what))+"`", l.Ms, fmt.Sprintf("%.3g", l.Gflops),
+		add(l.short(), l.Ms, fmt.Sprintf("%.3g", l.Gflops),
 			fmt.Sprintf("%.3g", l.GBs), fmt.Sprintf("%.0f %% of %s", l.Percent, l.Of))
 	}
 	if n > 0 {
@@ -160,6 +168,15 @@ func (p *Profile) String() string {
 	}
 	return fmt.Sprintf("%s\nThe machine's limits in this run: %s. If each instruction reached the one that binds it, "+
 		"these %s would be %s.\n", t, p.Limits, Seconds(ms/1e3), Seconds(least/1e3))
+}
+
+// short is what the instruction computes, cut where it is long.
+func (l ProfileLine) short() string {
+	what := []rune(strings.Join(strings.Fields(l.What), " "))
+	if len(what) > widest {
+		what = append(what[:widest-1], '…')
+	}
+	return "`" + strings.NewReplacer("|", "\\|", "`", "'").Replace(string(what)) + "`"
 }
 
 //go:embed missed.md

@@ -158,6 +158,8 @@ func Full(n Number) float64 { return n.Full }
 
 func agreeing(n Number) float64 { return n.Agree }
 
+func small(n Number) float64 { return n.Small }
+
 // with replaces those numbers that v has.
 func (v Values) with(others Values) Values {
 	out := maps.Clone(v)

@@ -195,5 +195,3 @@ func TestJudge(t *testing.T) {
 		t.Error(text)
 	}
 }
-
-func small(n Number) float64 { return n.Small }

@@ -10,11 +10,11 @@ torch = torch()
 import torch.nn.functional as F
 
 sequence, head = table("sequence"), table("head")
-x, y = torch.from_numpy(sequence["x"]), torch.from_numpy(sequence["y"])
+x, y = tensor(sequence["x"]), tensor(sequence["y"])
 heads, width, k = head["wq"].shape
 # [width, heads·k], as in torch.nn.MultiheadAttention
-wq, wk, wv = [torch.from_numpy(np.ascontiguousarray(head[n].transpose(1, 0, 2).reshape(width, heads * k))).requires_grad_() for n in ("wq", "wk", "wv")]
-wo = torch.from_numpy(head["wo"].reshape(heads * k, width)).requires_grad_()
+wq, wk, wv = [tensor(np.ascontiguousarray(head[n].transpose(1, 0, 2).reshape(width, heads * k))).requires_grad_() for n in ("wq", "wk", "wv")]
+wo = tensor(head["wo"].reshape(heads * k, width)).requires_grad_()
 sgd = torch.optim.SGD([wq, wk, wv, wo], lr=0.1)
 
 
@@ -28,7 +28,7 @@ def mean_loss():
 
 
 if form == "compiled":
-    mean_loss = torch.compile(mean_loss)
+    mean_loss = torch.compile(mean_loss, dynamic=False)
 
 
 def step(_):
@@ -36,7 +36,7 @@ def step(_):
     loss = mean_loss()
     loss.backward()
     sgd.step()
-    return loss.item()
+    return loss.detach()
 
 
-report(*measure(step), torch_version(torch))
+report(*measure(graphed(step), settle=settled), torch_version(torch))

@@ -11,19 +11,19 @@ torch = torch()
 import torch.nn.functional as F
 
 triple, entity, relation = table("triple"), table("entity"), table("relation")
-facts = torch.from_numpy(np.stack([triple[k] for k in "hrt"], axis=1).astype(np.int64))
+facts = tensor(np.stack([triple[k] for k in "hrt"], axis=1).astype(np.int64))
 sparse = form == "sparse"
-ent = torch.nn.Embedding.from_pretrained(torch.from_numpy(entity["v"]), freeze=False, sparse=sparse)
-rel = torch.nn.Embedding.from_pretrained(torch.from_numpy(relation["v"]), freeze=False, sparse=sparse)
+ent = torch.nn.Embedding.from_pretrained(tensor(entity["v"]), freeze=False, sparse=sparse)
+rel = torch.nn.Embedding.from_pretrained(tensor(relation["v"]), freeze=False, sparse=sparse)
 parameters = [ent.weight, rel.weight]
 if "m" in relation:
-    matrix = torch.from_numpy(relation["m"]).requires_grad_()
+    matrix = tensor(relation["m"]).requires_grad_()
     parameters.append(matrix)
 sgd = torch.optim.SGD(parameters, lr=0.01)
 batch, negatives = int(option["batch"]), int(option["negatives"])
 drawn = None
 if option.get("drawn"):
-    drawn = torch.from_numpy(table("wrong")["other"].astype(np.int64)).view(-1, negatives)
+    drawn = tensor(table("wrong")["other"].astype(np.int64)).view(-1, negatives)
 
 
 def distances(b, wrong):
@@ -43,19 +43,19 @@ def mean_loss(b, wrong):
 
 
 if form == "compiled":
-    mean_loss = torch.compile(mean_loss)
+    mean_loss = torch.compile(mean_loss, dynamic=False)
 
 
 def step(_):
     if drawn is None:
-        b, wrong = facts[torch.randint(len(facts), (batch,))], torch.randint(len(entity["id"]), (batch, negatives))
+        b, wrong = facts[torch.randint(len(facts), (batch,), device=device)], torch.randint(len(entity["id"]), (batch, negatives), device=device)
     else:
         b, wrong = facts, drawn
     sgd.zero_grad()
     loss = mean_loss(b, wrong)
     loss.backward()
     sgd.step()
-    return loss.item()
+    return loss.detach()
 
 
-report(*measure(step), torch_version(torch))
+report(*measure(graphed(step), settle=settled), torch_version(torch))

@@ -10,8 +10,8 @@ torch = torch()
 import torch.nn.functional as F
 
 point, model = table("point"), table("model")
-x, y = torch.from_numpy(point["x"]), torch.from_numpy(point["label"].astype(np.float32))
-w = torch.from_numpy(model["w"])
+x, y = tensor(point["x"]), tensor(point["label"].astype(np.float32))
+w = tensor(model["w"])
 if form == "autograd":
     w.requires_grad_()
     sgd = torch.optim.SGD([w], lr=0.5)
@@ -22,7 +22,7 @@ def autograd(_):
     loss = F.binary_cross_entropy_with_logits(x @ w, y)
     loss.backward()
     sgd.step()
-    return loss.item()
+    return loss.detach()
 
 
 def loss_and_gradient(w):
@@ -37,7 +37,7 @@ if form == "compiled":
 def manual(_):
     loss, gradient = loss_and_gradient(w)
     w.sub_(gradient, alpha=0.5 / len(y))
-    return loss.item()
+    return loss.detach()
 
 
-report(*measure(autograd if form == "autograd" else manual), torch_version(torch))
+report(*measure(graphed(autograd if form == "autograd" else manual), settle=settled), torch_version(torch))

@@ -5,11 +5,12 @@ torch = torch()
 import torch.nn.functional as F
 
 image, l1, l2 = table("image"), table("layer1"), table("layer2")
-x, y = torch.from_numpy(image["x"]), torch.from_numpy(image["label"].astype(np.int64))
-w1, b1, w2, b2 = [torch.from_numpy(t[k]).requires_grad_() for t in (l1, l2) for k in ("w", "b")]
+x, y = tensor(image["x"]), tensor(image["label"].astype(np.int64))
+w1, b1, w2, b2 = [tensor(t[k]).requires_grad_() for t in (l1, l2) for k in ("w", "b")]
 sgd = torch.optim.SGD([w1, b1, w2, b2], lr=0.01)
 batch = int(option["batch"])
-order, at = torch.randperm(len(x)), 0
+order, at = torch.randperm(len(x), device=device), 0
+rows = order[:batch].clone()  # of the batch
 
 
 def mean_loss(x, y):
@@ -17,20 +18,31 @@ def mean_loss(x, y):
 
 
 if form == "compiled":
-    mean_loss = torch.compile(mean_loss)
+    mean_loss = torch.compile(mean_loss, dynamic=False)
 
 
-def step(_):
+def drawn(_):
     global order, at
-    if at >= len(order):
-        order, at = torch.randperm(len(x)), 0
-    rows = order[at : at + batch]
+    if at + batch > len(order):
+        order, at = torch.randperm(len(x), device=device), 0
+    rows.copy_(order[at : at + batch])
     at += batch
+
+
+def update(_):
     sgd.zero_grad()
     loss = mean_loss(x[rows], y[rows])
     loss.backward()
     sgd.step()
-    return loss.item()
+    return loss.detach()
 
 
-report(*measure(step), torch_version(torch))
+update = graphed(update)
+
+
+def step(n):
+    drawn(n)
+    return update(n)
+
+
+report(*measure(step, settle=settled), torch_version(torch))

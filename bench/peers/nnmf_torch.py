@@ -5,9 +5,9 @@ from blocks import *
 torch = torch()
 
 
-a = torch.from_numpy(dense(table("a")))
-w = torch.from_numpy(below(table("w")))
-h = torch.from_numpy(beside(table("h")))
+a = tensor(dense(table("a")))
+w = tensor(below(table("w")))
+h = tensor(beside(table("h")))
 rate = 1e-6
 if form == "autograd":
     w.requires_grad_()
@@ -23,16 +23,16 @@ def autograd(_):
     with torch.no_grad():
         w.clamp_(min=0)
         h.clamp_(min=0)
-    return loss.item()
+    return loss.detach()
 
 
 def manual(_):
     r = torch.addmm(a, w, h, beta=-1)
-    loss = torch.dot(r.view(-1), r.view(-1)).item()
+    loss = torch.dot(r.view(-1), r.view(-1))
     dw, dh = r @ h.t(), w.t() @ r
     w.sub_(dw, alpha=2 * rate).clamp_(min=0)
     h.sub_(dh, alpha=2 * rate).clamp_(min=0)
     return loss
 
 
-report(*measure(autograd if form == "autograd" else manual), torch_version(torch))
+report(*measure(graphed(autograd if form == "autograd" else manual), settle=settled), torch_version(torch))

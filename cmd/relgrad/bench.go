@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -13,22 +14,27 @@ import (
 )
 
 var benchCommand = command{name: "bench", run: benchmark,
-	args: "[options] [WORKLOAD… | growth [AXIS…] | memory [BUDGET…] | sites [WORKLOAD…]]",
-	summary: "Measure workloads beside other systems, as data grow, within a budget of memory, or at several sites; " +
-		"exit status 1 where relgrad is slower or larger than is asked of it, or moves other bytes than it predicts."}
+	args: "[options] [WORKLOAD… | growth [AXIS…] | memory [BUDGET…] | sites [WORKLOAD…] | gpu [WORKLOAD…]]",
+	summary: "Measure workloads beside other systems, as data grow, within a budget of memory, at several sites, or on " +
+		"a graphics processor; exit status 1 where relgrad is slower or larger than is asked of it, moves other bytes " +
+		"than it predicts, or computes other losses."}
 
 func benchmark(ctx context.Context, c *command, args []string) error {
 	fs := c.flags()
 	o := bench.Options{Rounds: 3, Numbers: bench.Values{}}
-	fs.IntVar(&o.Rounds, "rounds", 3, "run each program in `N` rounds")
+	fs.IntVar(&o.Rounds, "rounds", 3, "run each program in `N` rounds; of gpu 5 unless given")
 	fs.Float64Var(&o.Limit.Seconds, "seconds", 4,
-		"end a run with its 30th step, or the step in which `N` seconds have passed; of growth a size, from 5 steps on")
+		"end a run with its 30th step, or the step in which `N` seconds have passed; of growth a size, from 5 steps on; "+
+			"of gpu a turn, likewise (0.3 unless given)")
 	fs.BoolVar(&o.Alone, "alone", false, "run relgrad only")
 	write := fs.String("write", "", "write the report into `FILE`, too")
 	grow := growthOptions{}
 	fs.IntVar(&grow.sizes, "sizes", 6, "growth: measure the first `N` sizes of an axis")
 	fs.StringVar(&grow.examples, "examples", "examples",
 		"growth: the folder of examples, whose plans are timed, is `FOLDER`")
+	gpu := gpuOptions{}
+	fs.BoolVar(&gpu.Quick, "quick", false, "gpu: tiny sizes, which measure nothing and show that all of it runs")
+	fs.IntVar(&gpu.repeat, "repeat", 0, "gpu: train `N` times, each in a process of its own, and compare the bits")
 	texts := variables{}
 	fs.Var(texts, "v", "set a number of the workloads: `NAME=VALUE`, as in their scripts (repeatable)")
 	names, err := parse(c, fs, args)
@@ -52,27 +58,13 @@ func benchmark(ctx context.Context, c *command, args []string) error {
 		return err
 	}
 	r.Python = bench.Python(r.Root)
-	if len(names) > 0 && names[0] == "growth" {
-		grow.seconds, grow.write = o.Limit.Seconds, *write
-		if err := grow.check(c, fs, names[1:]); err != nil {
-			return err
-		}
-		return growth(ctx, r, names[1:], grow)
+	if len(names) > 0 && other[names[0]] != nil {
+		return other[names[0]](ctx, c, r, asked{fs, names[1:], o, *write, grow, gpu})
 	}
-	if len(names) > 0 && names[0] == "memory" {
-		if name := given(fs, append(growthFlags, "alone", "v")); name != "" {
-			return c.wrong(fs, "option %s is not for memory", name)
+	for what, flags := range map[string][]string{"growth": growthFlags, "gpu": gpuFlags} {
+		if name := given(fs, flags); name != "" {
+			return c.wrong(fs, "option %s is for %s, not for workloads", name, what)
 		}
-		return bounded(ctx, r, names[1:], o, *write)
-	}
-	if len(names) > 0 && names[0] == "sites" {
-		if name := given(fs, append(growthFlags, "alone", "v")); name != "" {
-			return c.wrong(fs, "option %s is not for sites", name)
-		}
-		return atSites(ctx, r, names[1:], o, *write)
-	}
-	if name := given(fs, growthFlags); name != "" {
-		return c.wrong(fs, "option %s is for growth, not for workloads", name)
 	}
 	list, err := chosen(names)
 	if err != nil {
@@ -82,6 +74,55 @@ func benchmark(ctx context.Context, c *command, args []string) error {
 		return c.wrong(fs, "-v %s: these workloads have no number of that name", name)
 	}
 	return measure(ctx, r, list, o, *write)
+}
+
+// asked is what a command line of bench asks for.
+type asked struct {
+	fs    *flag.FlagSet
+	names []string
+	bench.Options
+	write string
+	grow  growthOptions
+	gpu   gpuOptions
+}
+
+// other are the measurements besides those of workloads, by the word that asks for them.
+var other = map[string]func(ctx context.Context, c *command, r *bench.Runner, a asked) error{
+	"growth": func(ctx context.Context, c *command, r *bench.Runner, a asked) error {
+		a.grow.seconds, a.grow.write = a.Limit.Seconds, a.write
+		if err := a.grow.check(c, a.fs, a.names); err != nil {
+			return err
+		}
+		return growth(ctx, r, a.names, a.grow)
+	},
+	"memory": func(ctx context.Context, c *command, r *bench.Runner, a asked) error {
+		if err := a.without(c, "memory"); err != nil {
+			return err
+		}
+		return bounded(ctx, r, a.names, a.Options, a.write)
+	},
+	"sites": func(ctx context.Context, c *command, r *bench.Runner, a asked) error {
+		if err := a.without(c, "sites"); err != nil {
+			return err
+		}
+		return atSites(ctx, r, a.names, a.Options, a.write)
+	},
+	"gpu": func(ctx context.Context, c *command, r *bench.Runner, a asked) error {
+		a.gpu.Rounds, a.gpu.Seconds, a.gpu.Alone, a.gpu.write = a.Rounds, a.Limit.Seconds, a.Alone, a.write
+		if err := a.gpu.check(c, a.fs, a.names); err != nil {
+			return err
+		}
+		r.Python = bench.GPUPython(r.Root)
+		return onCard(ctx, r, a.names, a.gpu)
+	},
+}
+
+// without refuses options that a measurement does not have.
+func (a asked) without(c *command, what string) error {
+	if name := given(a.fs, append(slices.Concat(growthFlags, gpuFlags), "alone", "v")); name != "" {
+		return c.wrong(a.fs, "option %s is not for %s", name, what)
+	}
+	return nil
 }
 
 // chosen are the workloads of these names, or all.

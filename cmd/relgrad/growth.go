@@ -44,6 +44,9 @@ func (o growthOptions) check(c *command, fs *flag.FlagSet, names []string) error
 	if name := given(fs, workloadFlags); name != "" {
 		return c.wrong(fs, "option %s is for workloads, not for growth", name)
 	}
+	if name := given(fs, gpuFlags); name != "" {
+		return c.wrong(fs, "option %s is for gpu, not for growth", name)
+	}
 	if o.sizes < 1 {
 		return c.wrong(fs, "--sizes %d must be positive", o.sizes)
 	}

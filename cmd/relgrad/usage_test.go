@@ -120,6 +120,13 @@ func TestWrongUsage(t *testing.T) {
 		{"bench memory --alone", 2, "relgrad bench: option alone is not for memory"},
 		{"bench growth --sizes 0", 2, "relgrad bench: --sizes 0 must be positive"},
 		{"bench --sizes 2 gcn", 2, "relgrad bench: option sizes is for growth, not for workloads"},
+		{"bench gpu nothing", 1, `ERROR:  there is no workload of a graphics processor "nothing"`},
+		{"bench gpu --repeat 1", 2, "relgrad bench: --repeat 1 compares nothing"},
+		{"bench gpu --repeat 2 --rounds 2", 2, "relgrad bench: option rounds is for measuring, not for --repeat"},
+		{"bench gpu --sizes 2", 2, "relgrad bench: option sizes is not for gpu"},
+		{"bench --quick gcn", 2, "relgrad bench: option quick is for gpu, not for workloads"},
+		{"bench growth --quick", 2, "relgrad bench: option quick is for gpu, not for growth"},
+		{"bench sites --repeat 2", 2, "relgrad bench: option repeat is not for sites"},
 		{"bench growth --examples nowhere planning", 1, "ERROR:  there is no script in the folders of nowhere"},
 		{"bench growth --examples x rows", 2, "relgrad bench: option examples is for planning, which is not measured"},
 		{"version 2", 2, `relgrad version: unexpected argument "2"`},
@@ -266,6 +273,14 @@ func benchPage() string {
 	}
 	b.WriteString("\n`make sites-bench` runs all workloads at 2, 4, 8 and 16 sites of one process, beside one site, and " +
 		"writes [bench/SITES.md](../bench/SITES.md), with the bytes of each exchange.\n")
+	b.WriteString("\n`make gpu-bench` trains on the first graphics processor, beside PyTorch, JAX and cuSPARSE on the " +
+		"same card as far as the first `python3` has them, and writes GPU.md into\nthe folder bench. It ends with an error " +
+		"where losses are others than the processors'. `relgrad bench gpu --repeat 10` " +
+		"compares the bits of ten trainings.\n\n" +
+		"| workload | |\n|---|---|\n")
+	for _, w := range bench.OnCards {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", w.Name, w.What)
+	}
 	return b.String()
 }
 

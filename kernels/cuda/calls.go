@@ -17,6 +17,11 @@ func Count() Calls {
 	return Calls{calls.graphs.Load(), calls.kernels.Load(), calls.copies.Load(), calls.waits.Load()}
 }
 
+// Plus are the calls of both counts.
+func (c Calls) Plus(more Calls) Calls {
+	return Calls{c.Graphs + more.Graphs, c.Kernels + more.Kernels, c.Copies + more.Copies, c.Waits + more.Waits}
+}
+
 // Since are the calls since an earlier count.
 func (c Calls) Since(before Calls) Calls {
 	return Calls{c.Graphs - before.Graphs, c.Kernels - before.Kernels, c.Copies - before.Copies, c.Waits - before.Waits}
