@@ -92,6 +92,9 @@ sites-bench: build ## measure at several sites of one process; writes bench/SITE
 gpu-bench: build ## measure on the first graphics processor; writes bench/GPU.md (about 5 minutes)
 	bin/relgrad bench gpu --write bench/GPU.md
 
+gpu-bundle: setup ## pack dist/gpu-bundle.tar.gz: tests and benchmark for a machine with a card, without Go; NVIDIA=no leaves out NVRTC
+	@scripts/gpu-bundle
+
 pg-bench: pg-setup ## measure on a private Postgres server; writes bench/POSTGRES.md (about 5 minutes)
 	go test ./bench -run '^$$' -bench Postgres -benchtime 1x -timeout 30m -write
 
@@ -99,4 +102,4 @@ servers-bench: pg-setup ## measure at three private Postgres servers; writes ben
 	go test ./bench -run '^$$' -bench Servers -benchtime 1x -timeout 30m -write
 
 clean: ## remove what was built
-	rm -rf bin
+	rm -rf bin dist

@@ -101,6 +101,19 @@ func prepared(ctx context.Context, r *Runner, w *OnCard, v Values, device string
 	return &cardRun{OnCard: w, v: v, device: device, data: data, store: store}, err
 }
 
+// Prepare makes the data and stores that MeasureCard reads, unless they are there. It needs no graphics processor.
+func Prepare(ctx context.Context, r *Runner, w *OnCard, o CardOptions) error {
+	if err := r.unpack(); err != nil {
+		return err
+	}
+	for _, v := range []Values{o.values(w), o.agreeing(w)} {
+		if _, err := prepared(ctx, r, w, v, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // firstSteps runs so many steps.
 func firstSteps(ctx context.Context, r *Runner, w *OnCard, v Values, device string, steps int) (*cardRun, error) {
 	t, err := prepared(ctx, r, w, v, device)

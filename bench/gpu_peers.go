@@ -85,7 +85,7 @@ func (p *LivePeer) start(ctx context.Context, r *Runner, o CardOptions, first, t
 			err = fmt.Errorf("%s is not ready for turns", p.Program)
 		}
 	}
-	if err != nil {
+	if err != nil && ctx.Err() == nil { // nobody has ended it
 		p.lost(err)
 	}
 }

@@ -9,6 +9,14 @@ import (
 // repeatedSteps are the steps of a training that is repeated.
 const repeatedSteps = 10
 
+// repeatedSize are the numbers of a training that is repeated: some batches, all that is drawn.
+func repeatedSize(n Number) float64 {
+	if n.Name == "triples" {
+		return 5000
+	}
+	return AtSitesSize(n)
+}
+
 // Repeated holds the hashes of losses and parameters of trainings that were repeated.
 type Repeated struct {
 	*OnCard
@@ -23,7 +31,7 @@ func Repeat(ctx context.Context, r *Runner, w *OnCard, times int, o CardOptions)
 	if err := r.unpack(); err != nil {
 		return nil, err
 	}
-	v := w.values(AtSitesSize)
+	v := w.values(repeatedSize)
 	if o.Quick {
 		v = w.values(small)
 	}

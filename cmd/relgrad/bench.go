@@ -33,6 +33,7 @@ func benchmark(ctx context.Context, c *command, args []string) error {
 	fs.StringVar(&grow.examples, "examples", "examples",
 		"growth: the folder of examples, whose plans are timed, is `FOLDER`")
 	gpu := gpuOptions{}
+	fs.BoolVar(&gpu.prepare, "prepare", false, "gpu: make the data only, which needs no graphics processor")
 	fs.BoolVar(&gpu.Quick, "quick", false, "gpu: tiny sizes, which measure nothing and show that all of it runs")
 	fs.IntVar(&gpu.repeat, "repeat", 0, "gpu: train `N` times, each in a process of its own, and compare the bits")
 	texts := variables{}

@@ -14,12 +14,13 @@ import (
 // gpuOptions are the options of `relgrad bench gpu`.
 type gpuOptions struct {
 	bench.CardOptions
-	repeat int
-	write  string
+	prepare bool
+	repeat  int
+	write   string
 }
 
 // gpuFlags are options of gpu only.
-var gpuFlags = []string{"quick", "repeat"}
+var gpuFlags = []string{"prepare", "quick", "repeat"}
 
 // check refuses options without effect and names that are no workloads of a graphics processor. Where they were not
 // given it chooses rounds and seconds.
@@ -33,6 +34,9 @@ func (o *gpuOptions) check(c *command, fs *flag.FlagSet, names []string) error {
 	if name := given(fs, []string{"rounds", "seconds", "alone", "write"}); o.repeat > 0 && name != "" {
 		return c.wrong(fs, "option %s is for measuring, not for --repeat", name)
 	}
+	if name := given(fs, []string{"rounds", "seconds", "alone", "write", "repeat"}); o.prepare && name != "" {
+		return c.wrong(fs, "option %s is for measuring, not for --prepare", name)
+	}
 	if given(fs, []string{"rounds"}) == "" {
 		o.Rounds = 5
 	}
@@ -45,6 +49,17 @@ func (o *gpuOptions) check(c *command, fs *flag.FlagSet, names []string) error {
 
 // onCard measures the named workloads, or all, on the first graphics processor and prints the report.
 func onCard(ctx context.Context, r *bench.Runner, names []string, o gpuOptions) error {
+	if o.prepare {
+		for _, w := range bench.OnCards {
+			if !includes(names, w.Name) {
+				continue
+			}
+			if err := bench.Prepare(ctx, r, w, o.CardOptions); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	if o.repeat > 0 {
 		return repeated(ctx, r, names, o)
 	}

@@ -123,6 +123,7 @@ func TestWrongUsage(t *testing.T) {
 		{"bench gpu nothing", 1, `ERROR:  there is no workload of a graphics processor "nothing"`},
 		{"bench gpu --repeat 1", 2, "relgrad bench: --repeat 1 compares nothing"},
 		{"bench gpu --repeat 2 --rounds 2", 2, "relgrad bench: option rounds is for measuring, not for --repeat"},
+		{"bench gpu --prepare --alone", 2, "relgrad bench: option alone is for measuring, not for --prepare"},
 		{"bench gpu --sizes 2", 2, "relgrad bench: option sizes is not for gpu"},
 		{"bench --quick gcn", 2, "relgrad bench: option quick is for gpu, not for workloads"},
 		{"bench growth --quick", 2, "relgrad bench: option quick is for gpu, not for growth"},
