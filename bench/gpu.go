@@ -197,17 +197,17 @@ func onCard(ctx context.Context, r *Runner, res *CardResult, o CardOptions) erro
 	if err != nil {
 		return err
 	}
-	if !o.Alone {
-		if res.Peers, err = startPeers(ctx, r, res.OnCard, t.data, o); err != nil {
-			return err
-		}
-	}
 	fmt.Fprintf(r.Log, "%s: on the processors\n", res.Name)
 	host, err := firstSteps(ctx, r, res.OnCard, res.Values, "cpu", compared)
 	if err != nil {
 		return err
 	}
 	res.CPU = Median(host.steps)
+	if !o.Alone { // they start behind the run on the processors, which they would slow down
+		if res.Peers, err = startPeers(ctx, r, res.OnCard, t.data, o); err != nil {
+			return err
+		}
+	}
 	if err := peersAgree(ctx, r, res, o); err != nil {
 		return err
 	}

@@ -124,6 +124,23 @@ func TestGPUDisagrees(t *testing.T) {
 	}
 }
 
+// TestGPUTurns: a turn ends with enough steps, of which the first does not count; after the last round training ends.
+func TestGPUTurns(t *testing.T) {
+	run := &cardRun{losses: []float64{5, 4, 3, 2}, steps: []float64{9, 9, 9}}
+	res := &CardResult{OnCard: OnCards[0]}
+	turns := &turns{CardResult: res, cardRun: run, o: CardOptions{Quick: true, Rounds: 3}}
+	over := 0
+	for _, took := range []float64{9, 7, 1, 3, 8, 4, 4, 9, 5, 7} {
+		run.losses, run.steps = append(run.losses, 1), append(run.steps, took)
+		if turns.ended(context.Background(), []float64{5, 4, 3, 2, 1}) {
+			over = len(run.losses)
+		}
+	}
+	if !slices.Equal(res.Steps, []float64{2, 4, 6}) || res.Counted != 6 || over != 14 || turns.err != nil {
+		t.Errorf("turns of %v, %d steps counted, over after %d, %v", res.Steps, res.Counted, over, turns.err)
+	}
+}
+
 // TestGPUReport: the report has floors, ratios by round, the fastest peer, calls in a step, and reasons.
 func TestGPUReport(t *testing.T) {
 	card := &Card{Info: cuda.Info{Name: "a card"}, Version: "1.2.3", Copies: 1e9, Products: 4e9, Library: "a library 7"}
