@@ -40,8 +40,8 @@ var checked = []struct{ name, check, body, want string }{
 		"writes what another block has read"},
 	{"shuffle_orders_no_memory", "races", "__shared__ int s[64]; s[i] = 0; __syncthreads(); s[i] = i; " +
 		"x[t] = __shfl_xor_sync(~0u, i, 1) + s[i ^ 1];", "what another thread of its warp has"},
-	{"half_of_a_warp_waits", "races", "__shared__ int s[64]; s[i] = 0; __syncthreads(); s[i] = i; __syncwarp(i & 16 ? 0xffff0000 : 0xffff); " +
-		"x[t] = s[i ^ 16];", "what another thread of its warp has"},
+	{"half_of_a_warp_waits", "races", "__shared__ int s[64]; s[i] = 0; __syncthreads(); s[i] = i; " +
+		"__syncwarp(i & 16 ? 0xffff0000 : 0xffff); x[t] = s[i ^ 16];", "what another thread of its warp has"},
 	{"shared_memory_as_it_is", "races", "__shared__ int s[64]; if (i < 63) s[i] = 1; __syncthreads(); x[t] = s[i];",
 		"reads what nobody has written"},
 	{"atomic_beside_a_read", "races", "__shared__ int s[1]; if (i == 0) s[0] = 9; __syncthreads(); atomicMin(s, i); " +

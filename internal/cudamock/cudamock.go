@@ -4,9 +4,9 @@
 //
 // Library makes the double (src/mock.cpp), a shared library, with the C++ compiler. It compiles the very texts of
 // kernels as C++ (src/shim.h) and runs them with a fibre for each thread. Rerun runs the tests of a package again on
-// it, in a process of its own; Card on the graphics processor of the machine. With RELGRAD_MOCK_CHECK=memory kernels run there under AddressSanitizer and
-// UndefinedBehaviorSanitizer; with RELGRAD_MOCK_CHECK=races the double looks at all that they read and write whether
-// barriers order it (src/races.h). make gpu-sanitize does both.
+// it, in a process of its own; Card runs them on the graphics processor of the machine. With RELGRAD_MOCK_CHECK=memory
+// kernels run on the double under AddressSanitizer and UndefinedBehaviorSanitizer; with RELGRAD_MOCK_CHECK=races it
+// looks at all that they read and write whether barriers order it (src/races.h). make gpu-sanitize does both.
 //
 // # Invariants
 //
