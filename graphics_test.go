@@ -18,7 +18,7 @@ func TestGraphics(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles kernels")
 	}
-	cudamock.Card(t, cuda.Absent, "^(TestGraphicsTrain|TestGraphicsRefuses|TestGraphicsChosen)$")
+	cudamock.Card(t, cuda.Absent, "^(TestGraphicsTrain|TestGraphicsRefuses|TestGraphicsChosen|TestGraphicsNotFinite)$")
 	cudamock.Rerun(t, "^TestGraphics.+$", nil)
 }
 
@@ -126,6 +126,33 @@ SET relgrad.device = 'auto'`)
 		text, err := db.Engine.Explain(t.Context(), c.loss, []string{"w"}, "physical")
 		if why := "device: the processors, since " + c.why; err != nil || c.why != "" && !strings.HasPrefix(text, why) {
 			t.Errorf("%s: %v, not %q: %s", c.loss, err, why, text)
+		}
+	}
+}
+
+// TestGraphicsNotFinite: where a gradient is not finite, at the first step or at one that is launched at once, the error
+// is that of the processors, and so are the parameters.
+func TestGraphicsNotFinite(t *testing.T) {
+	if !cudamock.Devices() {
+		t.Skip("runs in TestGraphics")
+	}
+	for _, begin := range []string{"50", "1", "0.1"} { // the gradient of w leaves real at the first step, or later
+		run := func(device string) (values []float64, text string) {
+			db := open(t, "")
+			mustRun(t, db, `CREATE TABLE w (k int PRIMARY KEY, v real); INSERT INTO w VALUES (1, -0.1), (7, 9);
+CREATE TABLE h (k int PRIMARY KEY, v float8[]); INSERT INTO h VALUES (1, '{`+begin+`,2}');
+CREATE VIEW loss AS SELECT sum(1e37 * w.v * h.v[1]) FROM w, h WHERE w.k = 1; SET relgrad.device = '`+device+`'`)
+			_, err := db.Run(t.Context(), "CALL train('loss', ARRAY['h', 'w'], optimizer => 'sgd', lr => 1e-36, epochs => 30)")
+			if err == nil || sqlerr.Code(err) == sqlerr.Internal {
+				t.Fatalf("from %s on %s: %v", begin, device, err)
+			}
+			return append(numbersOf(t, mustRun(t, db, "SELECT v FROM w ORDER BY k").Rows),
+				numbersOf(t, mustRun(t, db, "SELECT v FROM h").Rows)...), err.Error()
+		}
+		got, text := run("cuda")
+		want, wanted := run("cpu")
+		if err := far(got, want, 1e-11); err != nil || text != wanted {
+			t.Errorf("from %s: %v; %s, not %s", begin, err, text, wanted)
 		}
 	}
 }
