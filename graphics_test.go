@@ -130,8 +130,8 @@ SET relgrad.device = 'auto'`)
 	}
 }
 
-// TestGraphicsNotFinite: where a gradient is not finite, at the first step or at one that is launched at once, the error
-// is that of the processors, and so are the parameters.
+// TestGraphicsNotFinite: where a gradient is not finite, at the first step or at one that is launched at once, the
+// error is that of the processors, and so are the parameters.
 func TestGraphicsNotFinite(t *testing.T) {
 	if !cudamock.Devices() {
 		t.Skip("runs in TestGraphics")
