@@ -33,12 +33,12 @@ CREATE VIEW loss AS SELECT avg((r - dot(w.v, h.v)) ^ 2) FROM rating JOIN w ON w.
 CALL train('loss', ARRAY['w', 'h'], optimizer => 'adam', lr => 0.01, epochs => 20)`,
 	"logistic regression, batches": `CREATE TABLE p (id int PRIMARY KEY, x float8[], y float8);
 CREATE TABLE w (k int PRIMARY KEY, v float8[]); CREATE TABLE h (k int PRIMARY KEY, v float8[]);
-INSERT INTO p SELECT a, ARRAY[a % 7 - 3, a % 5 - 2, 1]::float8[], (a % 3 > 0)::int FROM generate_series(1, 200) a;
+INSERT INTO p SELECT a, ARRAY[a % 7 - 3, a % 5 - 2, 1]::float8[], (a % 3 > 0)::int FROM generate_series(1, 2600) a;
 INSERT INTO w VALUES (1, '{0,0,0}'); INSERT INTO h VALUES (1, '{0}');
 CREATE VIEW loss AS SELECT avg(bce_with_logits(dot(x, w.v), y)) + 0.01 * max(sqnorm(w.v))
 FROM p JOIN w ON true;
 CALL train('loss', 'w', optimizer => 'sgd', lr => 0.1, epochs => 5, clip_norm => 1,
-batch => 'p', batch_size => 50)`,
+batch => 'p', batch_size => 1300)`,
 	"graph convolution": `CREATE TABLE edge (src int, dst int, a float8);
 CREATE TABLE node (id int PRIMARY KEY, x real[], y int);
 CREATE TABLE w (k int PRIMARY KEY, v real[][]); CREATE TABLE h (k int PRIMARY KEY, v real[][]);
@@ -52,7 +52,7 @@ CREATE VIEW loss AS SELECT avg(cross_entropy(matmul(z, h.v), y)) FROM hidden JOI
 CALL train('loss', ARRAY['w', 'h'], optimizer => 'momentum', lr => 0.05, epochs => 10, seed => 3)`,
 	"a group's greatest, and NULLs": `CREATE TABLE p (id int PRIMARY KEY, g int, x float8);
 CREATE TABLE w (k int PRIMARY KEY, v float8); CREATE TABLE h (k int PRIMARY KEY, v float8);
-INSERT INTO p SELECT a, a % 6, CASE WHEN a % 5 > 0 THEN a % 9 END FROM generate_series(1, 90) a;
+INSERT INTO p SELECT a, least(a % 40, 5), CASE WHEN a % 5 > 0 THEN a % 9 / 7.0 END FROM generate_series(1, 2500) a;
 INSERT INTO w SELECT a, 0.3 * a FROM generate_series(0, 5) a; INSERT INTO h VALUES (1, 0.5);
 CREATE VIEW loss AS SELECT sum((m - coalesce(h.v, 1)) ^ 2 + (s / n - h.v) ^ 2) FROM (SELECT g, max(x * w.v) AS m,
 sum(x * w.v + 1) AS s, count(x) AS n FROM p JOIN w ON w.k = g GROUP BY g) q JOIN h ON true;

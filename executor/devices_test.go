@@ -105,7 +105,8 @@ func TestCudaDevice(t *testing.T) {
 	args := []string{"-test.short", "-device=cuda", "-plans=" + plans}
 	const tests = "^(TestKernels|TestRandomPlans|TestTraining|TestPerStep|TestErrors|TestHaloRows|TestOneSiteFails|" +
 		"TestEmptyAggregates|TestStepKeys|TestParametersInPlace|TestMaskDrawnAgain|TestStepsLeaveNothing|" +
-		"TestMinusLabels|TestMinusWrongLabel|TestNullMoves|TestAddOfOneRow)$"
+		"TestMinusLabels|TestMinusWrongLabel|TestNullMoves|TestAddOfOneRow|TestSumsOfProducts|TestNarrowProducts|" +
+		"TestConstantProducts|TestLongSumOfOuterProducts)$"
 	cudamock.Card(t, cuda.Absent, tests, args...)
 	cudamock.Rerun(t, tests, env, args...)
 	cudamock.Rerun(t, "^TestRandomPlans$", append(env, "RELGRAD_MOCK_SEED=7"), args...)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
+	"slices"
 	"testing"
 
 	"github.com/relgrad/relgrad/column"
@@ -44,9 +46,66 @@ func TestCudaUpdates(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles kernels")
 	}
-	const tests = "^(TestUpdates|TestClipNormOfAll|TestClipNorm|TestOptimizers)$"
+	const tests = "^(TestUpdates|TestClipNormOfAll|TestClipNorm|TestOptimizers|TestRowsTrained|TestNotFinite)$"
 	cudamock.Card(t, graphics.Absent, tests)
 	cudamock.Rerun(t, tests, nil)
+}
+
+// TestRowsTrained: on every device the rows that are trained change, and no others.
+func TestRowsTrained(t *testing.T) {
+	for on := range devices {
+		for _, trained := range [][]bool{{false, false, true, true, true}, {true, true, false, false, false},
+			{true, false, true, true, false}} {
+			o := &onDevice{name: on, workers: 2, c: Default()}
+			o.c.Optimizer, o.c.LR = "sgd", 1
+			x := o.add(trained, []int32{0, 1, 2, 3, 4}, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
+			if err := o.Update(t.Context(), 1); err != nil {
+				t.Fatal(err)
+			}
+			for i, y := range floats(x.value) {
+				if want := float64(-1 - i); trained[i/2] && y != want || !trained[i/2] && y != 0 {
+					t.Errorf("%s, rows %v: number %d came to %g", on, trained, i, y)
+				}
+			}
+			o.close()
+		}
+	}
+}
+
+// TestNotFinite: on every device a number that is not finite is found in any gradient, with its row, before anything
+// changes: the next step is the first one.
+func TestNotFinite(t *testing.T) {
+	for on := range devices {
+		o := &onDevice{name: on, workers: 2, c: Default()}
+		o.c.Optimizer, o.c.LR = "momentum", 1
+		gradients, rows := [][]float64{{1, 2, 3, 4, 5, 6}, {7, 8, 9, 10, 11, 12}}, []int32{2, 0, 1}
+		a, b := o.add(nil, rows, gradients[0]), o.add(nil, rows, gradients[1])
+		for slot, g := range gradients {
+			for i, bad := range []float64{1: math.Inf(-1), 2: math.NaN(), 5: math.Inf(1)} {
+				if bad == 0 {
+					continue
+				}
+				was := g[i]
+				g[i] = bad
+				var e *device.NotFinite
+				if err := o.Update(t.Context(), 1); !errors.As(err, &e) || e.Slot != slot || e.Row != int(rows[i/2]) {
+					t.Errorf("%s: number %d of gradient %d is %g: %v", on, i, slot, bad, err)
+				}
+				g[i] = was
+			}
+		}
+		if err := o.Update(t.Context(), 1); err != nil {
+			t.Error(err)
+		}
+		for i, x := range [][]float64{floats(a.value), floats(b.value)} {
+			for j, y := range x {
+				if want := -gradients[i][slices.Index(rows, int32(j/2))*2+j%2]; y != want {
+					t.Errorf("%s: number %d of parameter %d came to %g, not %g", on, j, i, y, want)
+				}
+			}
+		}
+		o.close()
+	}
 }
 
 const noLoops = "processors without loops"
@@ -58,6 +117,15 @@ type trainedColumn struct {
 	value *column.Column
 	state []*column.Column
 	grad  func() (*column.Column, []int32)
+}
+
+// add is a further column, of pairs of numbers that are zero, with a gradient that the test may change.
+func (o *onDevice) add(trained []bool, rows []int32, gradient []float64) *trainedColumn {
+	x := &trainedColumn{Slot: &Slot{Size: 2, Trained: trained}, t: kernels.Type{Kind: kernels.Float64, Shape: []int{2}},
+		value: numbers(kernels.Float64, 2, make([]float64, len(gradient))...),
+		grad:  func() (*column.Column, []int32) { return numbers(kernels.Float64, 2, gradient...), rows }}
+	o.columns = append(o.columns, x)
+	return x
 }
 
 func numbers(k kernels.Kind, size int, x ...float64) *column.Column {
