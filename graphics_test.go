@@ -18,7 +18,7 @@ func TestGraphics(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles kernels")
 	}
-	cudamock.Card(t, cuda.Absent, "^(TestGraphicsTrain|TestGraphicsRefuses|TestGraphicsChosen|TestGraphicsNotFinite)$")
+	cudamock.Card(t, cuda.Absent, "^TestGraphics(Train|Refuses|Chosen|NotFinite|Clips)$")
 	cudamock.Rerun(t, "^TestGraphics.+$", nil)
 }
 
@@ -127,6 +127,24 @@ SET relgrad.device = 'auto'`)
 		if why := "device: the processors, since " + c.why; err != nil || c.why != "" && !strings.HasPrefix(text, why) {
 			t.Errorf("%s: %v, not %q: %s", c.loss, err, why, text)
 		}
+	}
+}
+
+// TestGraphicsClips: the norm of more than a million numbers, which takes three rounds of kernels.
+func TestGraphicsClips(t *testing.T) {
+	if !cudamock.Devices() {
+		t.Skip("runs in TestGraphics")
+	}
+	run := func(device string) []float64 {
+		db := open(t, "")
+		mustRun(t, db, `CREATE TABLE w (k int PRIMARY KEY, v float8[]);
+INSERT INTO w SELECT a, array_fill(a % 7 - 3, ARRAY[1024])::float8[] FROM generate_series(1, 1030) a;
+CREATE VIEW loss AS SELECT sum(sqnorm(v)) FROM w; SET relgrad.device = '`+device+`';
+CALL train('loss', 'w', optimizer => 'sgd', lr => 0.1, epochs => 1, clip_norm => 1)`)
+		return numbersOf(t, mustRun(t, db, "SELECT v[1] FROM w ORDER BY k").Rows)
+	}
+	if err := far(run("cuda"), run("cpu"), 1e-11); err != nil {
+		t.Error(err)
 	}
 }
 

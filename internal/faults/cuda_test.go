@@ -40,11 +40,9 @@ func init() {
 			"		x.from, x.to = append(x.from, int32(k)), append(x.to, int32(x.p.K))", onDevice},
 		{"a norm is that of its first piece", "executor/device/cuda/steps.go",
 			"		m = (m + partRows - 1) / partRows\n", "		m = 1\n",
-			"./train -run=TestCudaUpdates"},
+			onGraphics},
 		{"the simplex is projected on with a level too low", "executor/device/cuda/prelude.cu",
 			"		level = (sum - 1) / many;", "		level = (sum - 1) / (many + 1);", "./train -run=TestCudaUpdates"},
-		{"sites share the first processor's memory", "engine/device.go",
-			"			at = s % max(all, 1)", "			at = 0", onGraphics},
 		{"a loss that costs less here is computed there", "engine/device.go",
 			"	if steps*here > begin+steps*there {", "	if steps*here <= begin+steps*there {", onGraphics},
 	}...)
