@@ -5,6 +5,11 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/device/cpu"
+	"github.com/relgrad/relgrad/executor/device/cuda"
+	"github.com/relgrad/relgrad/executor/tuning"
+	"github.com/relgrad/relgrad/internal/cudamock"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/internal/pgrun"
 	"github.com/relgrad/relgrad/internal/sqlrun"
@@ -30,27 +35,29 @@ func reference(c *Case) ([][][]float64, error) {
 	return out, nil
 }
 
-// execute computes by the executor's loops, in C where they are.
-func execute(ctx context.Context, db *memdb.DB, plan *ra.Plan, env *kernels.Env) ([][]interp.Row, error) {
-	p, err := executor.Compile(ctx, plan, db, executor.Options{Workers: 2, Env: *env})
-	if err != nil {
-		return nil, err
-	}
-	defer p.Close()
-	if err := p.Run(ctx, *env); err != nil {
-		return nil, err
-	}
-	cols, err := p.Result(0)
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]interp.Row, cols[0].Len())
-	for i := range rows {
-		for _, v := range cols {
-			rows[i] = append(rows[i], v.Value(i))
+// execute computes by the executor: by its loops, in C where they are, or on a device.
+func execute(on ...device.Device) Engine {
+	return func(ctx context.Context, db *memdb.DB, plan *ra.Plan, env *kernels.Env) ([][]interp.Row, error) {
+		p, err := executor.Compile(ctx, plan, db, executor.Options{Workers: 2, Env: *env, Devices: on})
+		if err != nil {
+			return nil, err
 		}
+		defer p.Close()
+		if err := p.Run(ctx, *env); err != nil {
+			return nil, err
+		}
+		cols, err := p.Result(0)
+		if err != nil {
+			return nil, err
+		}
+		rows := make([]interp.Row, cols[0].Len())
+		for i := range rows {
+			for _, v := range cols {
+				rows[i] = append(rows[i], v.Value(i))
+			}
+		}
+		return [][]interp.Row{rows}, nil
 	}
-	return [][]interp.Row{rows}, nil
 }
 
 // check reports every expression of every kernel that is over its bound.
@@ -72,7 +79,28 @@ func check(t *testing.T, run Runner, slack float64, kinds ...kernels.Kind) {
 
 func TestReference(t *testing.T) { check(t, reference, 1, kernels.Float64) }
 
-func TestExecutor(t *testing.T) { check(t, On(execute), 1, kernels.Float64, kernels.Float32) }
+func TestExecutor(t *testing.T) { check(t, On(execute()), 1, kernels.Float64, kernels.Float32) }
+
+// TestGraphics computes by the kernels of a graphics processor, on a double of it.
+func TestGraphics(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("compiles kernels")
+	}
+	cudamock.Rerun(t, "^TestOnGraphics$", []string{"RELGRAD_MOCK_FLAGS=-O0"})
+}
+
+func TestOnGraphics(t *testing.T) {
+	if !cudamock.Inside() {
+		t.Skip("runs in TestGraphics")
+	}
+	d, err := cuda.Open(0, cpu.NewMachine(1, tuning.Default()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	check(t, On(execute(d)), 1, kernels.Float64, kernels.Float32)
+}
 
 func TestSQLite(t *testing.T) {
 	e, err := sqlrun.New()

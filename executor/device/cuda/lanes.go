@@ -301,9 +301,16 @@ func (b *builder) lane(s *body, o *device.Op, p point) {
 		})
 	case device.OpSoftmaxGrad, device.OpSoftmaxGradOfOne:
 		by := divisor(2)
-		dot := b.sum(s, n, func(s *body, k string) string { return fmt.Sprintf("(%s) * (%s)", x(0)(s, k), x(1)(s, k)) })
+		less := b.fresh("less") // the gradient of a number that outweighs all others, whose digits are kept so
+		s.add("double %s = 0;", less)
 		each(func(s *body, k string) {
-			s.add("%s[%s] = (%s) (%s * (%s - %s)%s);", out, k, typ, x(0)(s, k), x(1)(s, k), dot, by)
+			y, g := x(0)(s, k), x(1)(s, k)
+			s.add("%s = %s > 0.5 ? %s : %[1]s;", less, y, g)
+		})
+		rest := func(s *body, k string) string { return fmt.Sprintf("(%s - %s)", x(1)(s, k), less) }
+		dot := b.sum(s, n, func(s *body, k string) string { return fmt.Sprintf("%s * %s", x(0)(s, k), rest(s, k)) })
+		each(func(s *body, k string) {
+			s.add("%s[%s] = (%s) (%s * (%s - %s)%s);", out, k, typ, x(0)(s, k), rest(s, k), dot, by)
 		})
 	case device.OpCrossEntropySlope:
 		softmax(x(0))
