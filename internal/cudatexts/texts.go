@@ -168,6 +168,9 @@ func disassembled(t *testing.T, text string, bodies []string) {
 		if code == "" {
 			t.Fatalf("nvdisasm shows no code of kernel %d", i)
 		}
+		if onStack.MatchString(b) { // calls keep the compiler from unrolling the loop
+			continue
+		}
 		if strings.Contains(b, "k_load(") && !strings.Contains(code, "LDG.E.128") {
 			t.Errorf("no load of 16 bytes in\n%s\n%s", b, code)
 		}
