@@ -39,6 +39,8 @@ var (
 	kernelUsage = regexp.MustCompile(`entry function '(\w+)'.*\n.*\n.* (\d+) bytes stack frame, (\d+) bytes spill stores`)
 	// onStack are what the compiler itself keeps on the stack: of large arguments, of sine and its like
 	onStack = regexp.MustCompile(`\b(sin|cos|tan|lgamma)\(`)
+	// called are the functions that the compiler does not write out where they are called
+	called = regexp.MustCompile(`\b(sin|cos|tan|lgamma|pow)\(`)
 )
 
 // Needed skips a test where there is no NVRTC.
@@ -168,10 +170,11 @@ func disassembled(t *testing.T, text string, bodies []string) {
 		if code == "" {
 			t.Fatalf("nvdisasm shows no code of kernel %d", i)
 		}
-		if onStack.MatchString(b) { // calls keep the compiler from unrolling the loop
+		if called.MatchString(b) { // calls keep the compiler from unrolling the loop
 			continue
 		}
-		if strings.Contains(b, "k_load(") && !strings.Contains(code, "LDG.E.128") {
+		reads := strings.Contains(code, ".CONSTANT") // else nothing that it reads matters, as where x = x is asked
+		if strings.Contains(b, "k_load(") && reads && !strings.Contains(code, "LDG.E.128") {
 			t.Errorf("no load of 16 bytes in\n%s\n%s", b, code)
 		}
 		if strings.Contains(b, "k_store(") && !strings.Contains(code, "STG.E.128") {
