@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -31,7 +32,7 @@ func gpu(t *testing.T) *Device {
 func TestOnTheMock(t *testing.T) {
 	for _, seed := range []string{"0", "1", "2"} {
 		cudamock.Rerun(t,
-			"^(TestDevice|TestNewMemory|TestTooMuchMemory|TestWrongAddress|TestKernelsThatDoNotCompile|TestCache)$",
+			"^(TestDevice|TestUploads|TestNewMemory|TestTooMuchMemory|TestWrongAddress|TestKernelsThatDoNotCompile|TestCache)$",
 			[]string{"RELGRAD_MOCK_SEED=" + seed})
 	}
 }
@@ -105,6 +106,43 @@ func TestCache(t *testing.T) {
 		}
 		if x := number(1); x != 1 {
 			t.Errorf("of a damaged module of %d bytes the number is %g", len(damaged), x)
+		}
+	}
+}
+
+// TestUploads: bytes may change once Upload has returned, however many are on their way.
+func TestUploads(t *testing.T) {
+	d := gpu(t)
+	defer d.Close()
+	for _, n := range []int{1, small, small + 1, 3 * small} {
+		times := 3 * ringBytes / n
+		if n == 1 {
+			times = 300
+		}
+		at, err := d.Allocate(n * times)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, piece := make([]byte, n*times), make([]byte, n)
+		for i := range want {
+			want[i] = byte(i / n % 251)
+		}
+		for i := range times {
+			copy(piece, want[i*n:])
+			if err := d.Upload(at+Address(i*n), piece); err != nil {
+				t.Fatal(err)
+			}
+			clear(piece)
+		}
+		got := make([]byte, len(want))
+		if err := d.Download(got, at); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%d uploads of %d bytes are other bytes on the device", times, n)
+		}
+		if err := d.Free(at); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
