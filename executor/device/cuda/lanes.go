@@ -284,7 +284,7 @@ func (b *builder) lane(s *body, o *device.Op, p point) {
 		at, most := b.largest(s, n, x(0))
 		rest := b.others(s, n, at, func(s *body, k string) string { return fmt.Sprintf("exp(%s - %s)", x(0)(s, k), most) })
 		each(func(s *body, k string) {
-			s.add("%s[%s] = (%s) (%s - %s - log1p(%s));", out, k, typ, x(0)(s, k), most, rest)
+			s.add("%s[%s] = (%s) (%s - %s - (isinf(%[5]s) ? 0 : log1p(%[6]s)));", out, k, typ, x(0)(s, k), most, rest)
 		})
 	case device.OpLogSoftmaxSlope:
 		softmax(x(0))
