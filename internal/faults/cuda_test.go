@@ -3,8 +3,11 @@ package faults
 // Faults of the device of graphics processors, and of its texts.
 func init() {
 	faults = append(faults, []fault{
-		{"a tile is read before it is there", "executor/device/cuda/text.go", "	s.add(\"__syncthreads();\")", "	s.add(\"\")",
-			onGraphics},
+		{"a tile is read before it is there", "executor/device/cuda/maps.go",
+			"			b.fill(s, cell, \"slots\", row)\n			s.add(\"__syncthreads();\")",
+			"			b.fill(s, cell, \"slots\", row)", onDevice},
+		{"numbers of all rows are read before they are there", "executor/device/cuda/text.go",
+			"	s.add(\"__syncthreads();\")", "	s.add(\"\")", onDevice},
 		{"the parts of a block are added before they are there", "executor/device/cuda/sums.go",
 			"		s.add(\"counts[threadIdx.x] = seen;\")\n		s.add(\"__syncthreads();\")",
 			"		s.add(\"counts[threadIdx.x] = seen;\")", onGraphics},
