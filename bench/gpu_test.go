@@ -20,15 +20,8 @@ import (
 // onDouble runs the command on a double of the driver.
 func onDouble(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
-	if _, err := exec.LookPath("g++"); err != nil {
-		need.Absent(t, "g++", err.Error())
-	}
-	lib, err := cudamock.Library()
-	if err != nil {
-		t.Fatal(err)
-	}
 	c := exec.Command(built, append([]string{"bench", "gpu", "--quick"}, args...)...)
-	c.Env = append(os.Environ(), "RELGRAD_CUDA_DRIVER="+lib, "RELGRAD_NVRTC="+lib, "RELGRAD_BENCH_DATA="+t.TempDir())
+	c.Env = append(append(os.Environ(), cudamock.Env(t)...), "RELGRAD_BENCH_DATA="+t.TempDir())
 	var out, errs strings.Builder
 	c.Stdout, c.Stderr = &out, &errs
 	err = c.Run()

@@ -3,9 +3,9 @@ package examples
 import (
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/relgrad/relgrad/internal/cudamock"
@@ -76,14 +76,8 @@ func onGraphics() []example {
 // double has the programs of a test run on a double of a graphics processor.
 func double(t *testing.T) {
 	t.Helper()
-	if _, err := exec.LookPath("g++"); err != nil {
-		need.Absent(t, "g++", err.Error())
+	for _, v := range cudamock.Env(t) {
+		name, value, _ := strings.Cut(v, "=")
+		t.Setenv(name, value)
 	}
-	lib, err := cudamock.Library()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("RELGRAD_CUDA_DRIVER", lib)
-	t.Setenv("RELGRAD_NVRTC", lib)
-	t.Setenv("RELGRAD_CUDA_CACHE", "off")
 }

@@ -110,6 +110,22 @@ def tensor(x):
     return torch.from_numpy(x).to(device)
 
 
+def times(A):
+    """The product with A from the left: A is sparse and symmetric, so that the gradient needs no transposed matrix."""
+    import torch
+
+    class Product(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return A @ x
+
+        @staticmethod
+        def backward(ctx, g):
+            return A @ g.contiguous()
+
+    return Product.apply
+
+
 def settled(loss):
     """Waits for all that PyTorch has asked of the device."""
     import torch

@@ -29,18 +29,7 @@ if form == "dense":
     x = x.to_dense()
 y, labelled = torch.from_numpy(label), torch.from_numpy(np.flatnonzero(split == "train"))
 p = option["dropout"]
-
-
-class Propagate(torch.autograd.Function):  # the matrix is symmetric
-    @staticmethod
-    def forward(ctx, h):
-        return A @ h
-
-    @staticmethod
-    def backward(ctx, g):
-        return A @ g.contiguous()
-
-
+propagate = times(A)
 w0 = torch.from_numpy(table("w0")["v"]).requires_grad_()
 w1 = torch.from_numpy(table("w1")["v"]).requires_grad_()
 adam = torch.optim.Adam([w0, w1], lr=0.01, fused=True)
@@ -52,7 +41,7 @@ def step(_):
         xw = F.dropout(x, p) @ w0
     else:
         xw = torch.sparse.mm(torch.sparse_coo_tensor(x.indices(), F.dropout(x.values(), p), (n, words), is_coalesced=True), w0)
-    z = Propagate.apply(F.dropout(F.relu(Propagate.apply(xw)), p) @ w1)
+    z = propagate(F.dropout(F.relu(propagate(xw)), p) @ w1)
     loss = F.cross_entropy(z[labelled], y[labelled]) + 2.5e-4 * w0.square().sum()
     loss.backward()
     adam.step()

@@ -16,18 +16,7 @@ A = torch.sparse_csr_tensor(tensor(rows.astype(np.int32)), tensor(adj["src"]), t
 x, y = tensor(node["x"]), tensor(node["label"].astype(np.int64))
 labelled = tensor(np.flatnonzero(node["train"]))
 del adj, node
-
-
-class Propagate(torch.autograd.Function):  # the matrix is symmetric
-    @staticmethod
-    def forward(ctx, h):
-        return A @ h
-
-    @staticmethod
-    def backward(ctx, g):
-        return A @ g.contiguous()
-
-
+propagate = times(A)
 w1, b1, w2, b2 = [tensor(t[k]).requires_grad_() for t in (l1, l2) for k in ("w", "b")]
 adam = torch.optim.Adam([w1, b1, w2, b2], lr=option["lr"], fused=True, capturable=device != "cpu")
 once = form != "users"
@@ -55,8 +44,8 @@ if form == "compiled":
 
 def step(_):
     adam.zero_grad()
-    hw = first(ax) if once else hidden(Propagate.apply(x @ w1))
-    loss = mean_loss(Propagate.apply(hw))
+    hw = first(ax) if once else hidden(propagate(x @ w1))
+    loss = mean_loss(propagate(hw))
     loss.backward()
     adam.step()
     return loss.detach()

@@ -13,18 +13,7 @@ rows = np.concatenate([[0], np.cumsum(np.bincount(adj["dst"], minlength=n))])
 A = torch.sparse_csr_tensor(tensor(rows.astype(np.int32)), tensor(adj["src"]), tensor(adj["weight"]), size=(n, n))
 x, y = tensor(signal["v"]), tensor(table("goal")["y"])
 rate = 0.1
-
-
-class Propagate(torch.autograd.Function):  # the matrix is symmetric
-    @staticmethod
-    def forward(ctx, h):
-        return A @ h
-
-    @staticmethod
-    def backward(ctx, g):
-        return A @ g.contiguous()
-
-
+propagate = times(A)
 if form == "autograd":
     x.requires_grad_()
     sgd = torch.optim.SGD([x], lr=rate)
@@ -32,7 +21,7 @@ if form == "autograd":
 
 def autograd(_):
     sgd.zero_grad()
-    loss = (Propagate.apply(x) - y).square().sum()
+    loss = (propagate(x) - y).square().sum()
     loss.backward()
     sgd.step()
     return loss.detach()

@@ -91,6 +91,20 @@ func LibraryIn(base string) (string, error) {
 	return lib, os.Rename(own, lib)
 }
 
+// Env makes the double, unless the test is skipped for want of a compiler, and returns the variables by which a process
+// finds it.
+func Env(t *testing.T) []string {
+	t.Helper()
+	if _, err := exec.LookPath("g++"); err != nil {
+		need.Absent(t, "g++", err.Error())
+	}
+	lib, err := Library()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{"RELGRAD_CUDA_DRIVER=" + lib, "RELGRAD_NVRTC=" + lib, "RELGRAD_CUDA_CACHE=off"}
+}
+
 // inside is set in the process that Rerun starts, onCard in the one that Card starts.
 const (
 	inside = "RELGRAD_MOCK_INSIDE"
@@ -199,13 +213,6 @@ func passed(t *testing.T, out []byte, err error) {
 // rerun runs tests in a process on the double, whose kernels are checked, and returns what it prints.
 func rerun(t *testing.T, check, match string, env, args []string) ([]byte, error) {
 	t.Helper()
-	if _, err := exec.LookPath("g++"); err != nil {
-		need.Absent(t, "g++", err.Error())
-	}
-	lib, err := Library()
-	if err != nil {
-		t.Fatal(err)
-	}
-	own := []string{inside + "=1", "RELGRAD_CUDA_DRIVER=" + lib, "RELGRAD_NVRTC=" + lib, "RELGRAD_CUDA_CACHE=off"}
+	own := append(Env(t), inside+"=1")
 	return run(slices.Concat(os.Environ(), own, checks(t, check), env), match, args)
 }

@@ -32,7 +32,7 @@ func gpu(t *testing.T) *Device {
 func TestOnTheMock(t *testing.T) {
 	for _, seed := range []string{"0", "1", "2"} {
 		cudamock.Rerun(t,
-			"^(TestDevice|TestUploads|TestNewMemory|TestTooMuchMemory|TestWrongAddress|TestKernelsThatDoNotCompile|TestCache)$",
+			"^Test(Device|Uploads|NewMemory|TooMuchMemory|WrongAddress|UploadAmidRecording|KernelsThatDoNotCompile|Cache)$",
 			[]string{"RELGRAD_MOCK_SEED=" + seed})
 	}
 }
@@ -144,6 +144,23 @@ func TestUploads(t *testing.T) {
 		if err := d.Free(at); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestUploadAmidRecording: a graph would copy what lies there when it is launched.
+func TestUploadAmidRecording(t *testing.T) {
+	d := gpu(t)
+	defer d.Close()
+	at, err := d.Allocate(8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Free(at)
+	if _, err := d.Record(func() error { return d.Upload(at, make([]byte, 8)) }); sqlerr.Code(err) != sqlerr.Internal {
+		t.Error(err)
+	}
+	if err := d.Upload(at, make([]byte, 8)); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -25,6 +25,7 @@ type Device struct {
 	c      C.rg_device
 	ring   *Pinned // from which small data are copied
 	filled int     // its bytes that may not have been copied yet
+	writes bool    // a graph is being recorded
 }
 
 // small is how many bytes are copied to the device without waiting for that, ringBytes how many of all such copies.
@@ -92,6 +93,8 @@ func (d *Device) Upload(to Address, from []byte) error {
 	switch n := len(from); {
 	case n == 0:
 		return nil
+	case d.writes: // a graph would copy what lies there later
+		return sqlerr.Broken("kernels/cuda", "%d bytes are uploaded while a graph is recorded", n)
 	case n <= small:
 		if d.filled+n > ringBytes {
 			if err := d.Wait(); err != nil {
@@ -276,7 +279,9 @@ func (d *Device) Record(f func() error) (g *Graph, err error) {
 		return nil, err
 	}
 	made := &Graph{d: d}
+	d.writes = true
 	defer func() { // where f panics, too
+		d.writes = false
 		code := C.rg_recorded(&d.c, &made.c)
 		switch {
 		case code != 0:

@@ -361,7 +361,7 @@ template <class T> __device__ void k_simplex(T *x, int n)
 				sum += (double) x[i];
 				many++;
 			}
-		if (many == above || many == 0)
+		if (above >= 0 && many >= above || many == 0) // more only by rounding
 			break;
 		above = many;
 		level = (sum - 1) / many;

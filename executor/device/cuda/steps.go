@@ -108,6 +108,9 @@ func (c *code) clip(f *device.Clip, t *task) (out []*launch) {
 	n := 0
 	for i, v := range f.Gradients {
 		d := v.Data
+		if d.Len()*d.Size() > math.MaxInt32 {
+			panic(elsewhere{"a gradient has more than 2^31 numbers"})
+		}
 		if f.Rows[i] == nil {
 			pieces = append(pieces, cutAt(d.Len()*d.Size()))
 		} else {
@@ -161,9 +164,6 @@ func (c *code) room(numbers int) uint64 {
 
 // cutAt cuts so many numbers into pieces, and lists where these begin and end.
 func cutAt(n int) (out []int32) {
-	if n > math.MaxInt32 {
-		panic(elsewhere{"a gradient has more than 2^31 numbers"})
-	}
 	for at := 0; at < n; at += partRows {
 		out = append(out, int32(at), int32(min(at+partRows, n)))
 	}
