@@ -177,14 +177,6 @@ func (p *Program) compiled(ctx context.Context, opt Options) (_ *Program, err er
 	return p, nil
 }
 
-// tell reports once what lies in files, of several sites.
-func (p *Program) tell() {
-	if p.spills != nil && slices.ContainsFunc(p.sites, func(s *site) bool { return s.ledger.told }) {
-		p.spills(p.Spilled())
-		p.spills = nil
-	}
-}
-
 // each calls f for the sites, one after the other.
 func (p *Program) each(f func(s *site) error) error {
 	for _, s := range p.sites {
@@ -298,19 +290,8 @@ func (p *Program) Obey(ctx context.Context, command []byte) (reply []byte, err e
 // run is Run at the sites of this process.
 func (p *Program) run(ctx context.Context, env kernels.Env) (err error) {
 	defer guard(&err)
-	for _, s := range p.sites {
-		s.ran = false
-		s.within(ctx) // what the structure still computes ends with this run
-	}
-	if err := p.enterStep(ctx, env); err != nil {
+	if err := p.enter(ctx, env); err != nil {
 		return err
-	}
-	p.tell()
-	if err := p.each((*site).name); err != nil {
-		return err
-	}
-	for _, s := range p.sites {
-		s.release(false)
 	}
 	err = p.together(ctx, func(ctx context.Context, s *site) error { return s.values(ctx) })
 	p.broken = err != nil && (len(p.sites) > 1 || p.sites[0].turns != nil)
@@ -318,6 +299,28 @@ func (p *Program) run(ctx context.Context, env kernels.Env) (err error) {
 		s.ran = err == nil // at some the run may have ended before it failed at another
 	}
 	return err
+}
+
+// enter prepares a run.
+func (p *Program) enter(ctx context.Context, env kernels.Env) error {
+	for _, s := range p.sites {
+		s.ran = false
+		s.within(ctx) // what the structure still computes ends with this run
+	}
+	if err := p.enterStep(ctx, env); err != nil {
+		return err
+	}
+	if p.spills != nil && slices.ContainsFunc(p.sites, func(s *site) bool { return s.ledger.told }) {
+		p.spills(p.Spilled()) // of several sites
+		p.spills = nil
+	}
+	if err := p.each((*site).name); err != nil {
+		return err
+	}
+	for _, s := range p.sites {
+		s.release(false)
+	}
+	return nil
 }
 
 // enterStep builds the structure of a step and lowers its values.

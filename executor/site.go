@@ -217,7 +217,7 @@ func (p *site) schedule(st *stage) error {
 
 func (p *site) dropSchedule() {
 	if p.sched != nil {
-		if p.sched.Code != nil {
+		if p.sched.Code != nil && !p.training.owns(p.sched.Code) {
 			p.sched.Code.Close()
 		}
 		p.sched.Drop()
@@ -252,11 +252,19 @@ func (p *site) now() *stage {
 // values runs the value program.
 func (p *site) values(ctx context.Context) (err error) {
 	defer guard(&err)
-	if err := p.runOnce(ctx, nil); err != nil {
+	if err := onceValues(ctx, p); err != nil {
 		return err
 	}
-	p.release(true)
 	return p.runSteps(ctx, p.sched)
+}
+
+// onceValues computes what is computed once, and frees what only that reads.
+func onceValues(ctx context.Context, p *site) error {
+	err := p.runOnce(ctx, nil)
+	if err == nil {
+		p.release(true)
+	}
+	return err
 }
 
 // reset forgets structure and values. The parameters stay.
@@ -281,6 +289,9 @@ func (p *site) reset() {
 
 // close frees all buffers.
 func (p *site) close() {
+	if p.training != nil {
+		p.training.ahead.close()
+	}
 	p.reset()
 	for _, q := range p.params {
 		q.free()
@@ -390,19 +401,33 @@ func (p *site) scalar(i int) (x float64, null bool, err error) {
 	if !p.ran {
 		return 0, false, internal("Scalar before a successful Run")
 	}
-	if len(p.roots[i]) != 1 || p.roots[i][0].Sp.N != 1 || p.roots[i][0].V.Type.Size() != 1 {
-		return 0, false, sqlerr.New(sqlerr.Cardinality, "the %s has %d rows, not one", p.plan.Roots[i].Name,
-			p.roots[i][0].Sp.N).WithHint("It yields one row with one number: an aggregate without GROUP BY, such as sum(…).")
+	if err := single(p, i); err != nil {
+		return 0, false, err
 	}
 	d := p.roots[i][0].V.Data
 	if err := p.device.Fetch(d); err != nil {
 		return 0, false, err
 	}
-	if d.Valid() != nil && d.Valid()[0] == 0 {
-		return 0, true, nil
+	x, null = number(d)
+	return x, null, nil
+}
+
+// number is the first number of a column.
+func number(d *column.Column) (x float64, null bool) {
+	switch {
+	case d.Valid() != nil && d.Valid()[0] == 0:
+		return 0, true
+	case d.Kind() == column.I64:
+		return float64(d.I64()[0]), false
 	}
-	if d.Kind() == column.I64 {
-		return float64(d.I64()[0]), false, nil
+	return d.Float(0), false
+}
+
+// single refuses a root that is not one number.
+func single(p *site, i int) error {
+	if len(p.roots[i]) != 1 || p.roots[i][0].Sp.N != 1 || p.roots[i][0].V.Type.Size() != 1 {
+		return sqlerr.New(sqlerr.Cardinality, "the %s has %d rows, not one", p.plan.Roots[i].Name,
+			p.roots[i][0].Sp.N).WithHint("It yields one row with one number: an aggregate without GROUP BY, such as sum(…).")
 	}
-	return d.Float(0), false, nil
+	return nil
 }

@@ -3,11 +3,14 @@ package executor
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/forms"
+	"github.com/relgrad/relgrad/executor/values"
+	"github.com/relgrad/relgrad/kernels"
 )
 
 // Trained is a column that steps of training change.
@@ -32,6 +35,7 @@ type siteTraining struct {
 	codes   []device.Code   // what looks at gradients and what changes columns; of one site in one list
 	of      *forms.Schedule // whose gradients the code reads
 	copies  []copied
+	ahead   ahead
 }
 
 // copied is a gradient that is a trained column itself, as that of a in sum(a * b) is b: it is read before any changes.
@@ -39,6 +43,7 @@ type copied struct{ from, to *column.Column }
 
 func (t *siteTraining) free() {
 	if t != nil {
+		t.ahead.close()
 		t.close()
 		t.numbers.Double.Free()
 		t.numbers.Single.Free()
@@ -59,13 +64,14 @@ func (t *siteTraining) ready(numbers []float64) error {
 	if !p.ran {
 		return internal("a step before a successful Run")
 	}
-	if t.of != p.sched {
-		if err := t.compile(); err != nil {
+	if t.of != p.sched || len(t.codes) == 0 {
+		if err := t.compile(nil); err != nil {
 			return err
 		}
 	}
-	for i, x := range append([]float64{1}, numbers...) {
-		if err := t.set(i, x); err != nil {
+	t.given(numbers)
+	for _, c := range []*column.Column{t.numbers.Double, t.numbers.Single} {
+		if err := p.device.Store(c); err != nil {
 			return err
 		}
 	}
@@ -75,6 +81,14 @@ func (t *siteTraining) ready(numbers []float64) error {
 		}
 	}
 	return nil
+}
+
+// given are the numbers of a step, in the host's memory.
+func (t *siteTraining) given(numbers []float64) {
+	for i, x := range append([]float64{1}, numbers...) {
+		t.numbers.Double.SetFloat(i, x)
+		t.numbers.Single.SetFloat(i, x)
+	}
 }
 
 // set changes a number of the step.
@@ -98,9 +112,10 @@ func (t *siteTraining) run(ctx context.Context, part int) error {
 }
 
 // compile makes the instructions. Where a step has rows of its own, so have its gradients: then they read others.
-func (t *siteTraining) compile() (err error) {
+// Of a loss that is not nil they look at it, too.
+func (t *siteTraining) compile(loss *values.Val) (err error) {
 	p := t.p
-	bound := t.step != nil
+	bound := t.step != nil && t.step.Sees(loss)
 	t.freeCopies()
 	for i, c := range t.cols {
 		typ := c.Param.table.t.Cols[c.Param.col]
@@ -122,7 +137,7 @@ func (t *siteTraining) compile() (err error) {
 		t.updated[i].Gradient, t.updated[i].Rows = gradient, rows
 	}
 	if !bound {
-		if t.step, err = forms.NewStep(p.stages, t.updated, t.clip, t.numbers); err != nil {
+		if t.step, err = forms.NewStep(p.stages, t.updated, t.clip, t.numbers, loss); err != nil {
 			return err
 		}
 	}
@@ -166,6 +181,8 @@ func (t *siteTraining) gradient(c Trained) (*column.Column, error) {
 // newTraining has a site change columns. The buffers of optimizers are zero.
 func newTraining(p *site, cols []Trained, slots []int, clip device.Clip, numbers int) (t *siteTraining, err error) {
 	t = &siteTraining{p: p, cols: cols, slots: slots, clip: clip}
+	_, t.ahead.on = p.device.(device.Chaining)
+	t.ahead.on = t.ahead.on && len(p.peers) == 0 && p.turns == nil
 	if t.numbers.Double, err = device.NewColumn(p.device, column.F64, numbers+1, 1, false); err != nil {
 		return nil, err
 	}
@@ -188,4 +205,191 @@ func newTraining(p *site, cols []Trained, slots []int, clip device.Clip, numbers
 		}
 	}
 	return t, nil
+}
+
+// ahead is how a site's steps begin before those before them have ended: where a device runs values and updates behind
+// each other without the host.
+type ahead struct {
+	on    bool
+	now   *stepList
+	begun []flight
+	old   []*stepList // of steps before, not closed yet
+}
+
+// stepList is what a step runs. Where steps have structures of their own, each has its own list.
+type stepList struct {
+	device.Chained
+	codes []device.Code // closed with it
+	loss  *column.Column
+}
+
+// flight is a step that has begun and has not ended.
+type flight struct {
+	*stepList // nil: values have been computed, and columns wait for End
+	env       kernels.Env
+	numbers   []float64
+}
+
+// mostOld is how many lists of steps wait to be closed: that waits for the device.
+const mostOld = 8
+
+func (a *ahead) close() {
+	a.begun = nil
+	if a.now != nil {
+		a.old = append(a.old, a.now)
+	}
+	for _, l := range a.old {
+		l.close()
+	}
+	a.now, a.old = nil, nil
+}
+
+func (l *stepList) close() {
+	if l.Chained != nil {
+		l.Chained.Close()
+	}
+	for _, c := range l.codes {
+		c.Close()
+	}
+}
+
+// owns reports whether code is closed with a step's list.
+func (t *siteTraining) owns(code device.Code) bool {
+	return t != nil && t.ahead.now != nil && slices.Contains(t.ahead.now.codes, code)
+}
+
+// list makes what a step runs; nil where the host must do something amid it.
+func (t *siteTraining) list() (*stepList, error) {
+	p, a := t.p, &t.ahead
+	if t.of == p.sched {
+		return a.now, nil
+	}
+	if a.now != nil {
+		a.old, a.now = append(a.old, a.now), nil
+	}
+	if err := t.compile(p.roots[0][0].V); err != nil {
+		return nil, err
+	}
+	l := &stepList{loss: p.roots[0][0].V.Data.As(p.roots[0][0].V.Type)}
+	if len(t.copies) == 0 {
+		l.Chained = p.device.(device.Chaining).Chain([]device.Code{p.sched.Code, t.codes[0]},
+			[]*column.Column{t.numbers.Double, t.numbers.Single}, []*column.Column{l.loss})
+	}
+	if l.Chained == nil {
+		a.on = false
+		t.close()
+		return nil, nil
+	}
+	l.codes, t.codes = t.codes, nil
+	if p.steps {
+		l.codes = append(l.codes, p.sched.Code)
+	}
+	a.now = l
+	return l, nil
+}
+
+// Ahead reports whether a step may Begin before the one before it has ended.
+func (t *Training) Ahead() bool { return t.p.source == nil && t.p.leads == nil && t.sites[0].ahead.on }
+
+// Flying is how many steps have begun and have not ended.
+func (t *Training) Flying() int { return len(t.sites[0].ahead.begun) }
+
+// Begin begins a step where Ahead holds: it computes loss and gradients at the values that columns have behind the step
+// before, and changes them, unless something is wrong. End waits for it.
+func (t *Training) Begin(ctx context.Context, env kernels.Env, numbers []float64) (err error) {
+	defer guard(&err)
+	p, s, own := t.p, t.p.sites[0], t.sites[0]
+	if p.halfway != nil {
+		return p.halfway
+	}
+	if err := p.enter(ctx, env); err != nil {
+		return err
+	}
+	if err := onceValues(ctx, s); err != nil {
+		return err
+	}
+	if err := prepare(s, s.sched); err != nil {
+		return err
+	}
+	if err := onlyThere(s, s.sched); err != nil {
+		return err
+	}
+	if err := single(s, 0); err != nil {
+		return err
+	}
+	s.ran = true
+	l, err := own.list()
+	if err != nil {
+		return err
+	}
+	if l == nil {
+		if err := s.runSteps(ctx, s.sched); err != nil {
+			return err
+		}
+	} else {
+		own.given(numbers)
+		if err := l.Begin(ctx, &env); err != nil {
+			if ctx.Err() == nil {
+				p.stop()
+			}
+			return err
+		}
+	}
+	own.ahead.begun = append(own.ahead.begun, flight{l, env, numbers})
+	return nil
+}
+
+// End waits for the first step that has begun, and tells its loss; null: that is NULL. Where the loss is no finite
+// number nothing has changed, nor where a gradient is not finite, which is a *device.NotFinite with the row of its
+// column: then the steps behind it have ended, too.
+func (t *Training) End(ctx context.Context) (loss float64, null bool, err error) {
+	defer guard(&err)
+	a := &t.sites[0].ahead
+	if t.p.halfway != nil || len(a.begun) == 0 {
+		return 0, false, errors.Join(t.p.halfway, internal("a step ends that has not begun"))
+	}
+	f := a.begun[0]
+	a.begun = a.begun[1:]
+	if f.stepList == nil {
+		return t.rest(ctx, f)
+	}
+	bad := (*device.NotFinite)(nil)
+	switch err = f.Chained.End(ctx); {
+	case err == nil:
+	case errors.Is(err, device.Again):
+		own := t.sites[0]
+		own.ahead.close()
+		own.ahead.on = false
+		if err := t.p.run(ctx, f.env); err != nil {
+			return 0, false, err
+		}
+		return t.rest(ctx, f)
+	case errors.As(err, &bad):
+		a.begun = nil
+		if bad.Slot == device.Loss {
+			err = nil
+		} else {
+			bad.Row = int(t.sites[0].updated[bad.Slot].Rows[bad.Row])
+		}
+	default:
+		t.p.stop()
+		return 0, false, err
+	}
+	loss, null = number(f.loss)
+	if len(a.old) >= mostOld {
+		for _, l := range a.old {
+			l.close()
+		}
+		a.old = nil
+	}
+	return loss, null, err
+}
+
+// rest does what follows a step's values.
+func (t *Training) rest(ctx context.Context, f flight) (loss float64, null bool, err error) {
+	loss, null, err = t.p.sites[0].scalar(0)
+	if err != nil || null || math.IsNaN(loss) || math.IsInf(loss, 0) {
+		return loss, null, err
+	}
+	return loss, null, t.Step(ctx, f.numbers)
 }

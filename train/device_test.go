@@ -276,7 +276,7 @@ func (o *onDevice) Update(ctx context.Context, step int64) (err error) {
 			return err
 		}
 		if o.step, err = forms.NewStep(structure.NewEnv(1, nil, nil, tuning.Default()), o.cols,
-			device.Clip{Bound: o.updates.Clip}, n); err != nil {
+			device.Clip{Bound: o.updates.Clip}, n, nil); err != nil {
 			return err
 		}
 	}

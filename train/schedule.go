@@ -114,3 +114,15 @@ func (c *Config) Observe(w *Window, step int64, loss float64) bool {
 func (w *Window) settled(tolerance float64) bool {
 	return w.full > 1 && w.before-w.mean <= tolerance*math.Abs(w.before)
 }
+
+// mayBeFollowed reports whether the step behind step n may begin before the loss of step n is known: nothing is to be
+// done with the parameters between the two.
+func (c *Config) mayBeFollowed(n int64) bool {
+	return n < c.Steps() && c.Tolerance == nil && !c.validates(n)
+}
+
+// validates reports whether the validation is computed behind a step.
+func (c *Config) validates(n int64) bool {
+	epoch, ends := c.epoch(n)
+	return c.Validate != "" && ends && epoch%c.Every == 0
+}

@@ -67,6 +67,15 @@ type Model interface {
 	Tick(row LossRow)
 }
 
+// Pipelined is a Model that may begin a step before it knows the loss of the one before.
+type Pipelined interface {
+	Model
+	// Ahead reports whether it can.
+	Ahead() bool
+	// Begin has a step begin behind the one before it. Its Step, which waits for it, tells what is wrong.
+	Begin(ctx context.Context, step int64)
+}
+
 // A run commits at most once in an interval, and so that commits take a tenth of its time: behind two that took long,
 // the next one is so many times as far away. (One alone may have waited for a lock.)
 const (
@@ -87,11 +96,24 @@ func Run(ctx context.Context, c Config, m Model, slots []*Slot, p Progress) (Pro
 	var rows []LossRow
 	began := time.Now()
 	wait, before := commitInterval, time.Duration(0)
+	begun := int64(0) // the last step that has
+	ahead, _ := m.(Pipelined)
 	for last := began; p.Step < c.Steps() && p.Status == Running; {
-		if ctx.Err() != nil {
+		late := c.MaxSeconds > 0 && time.Since(began).Seconds() >= c.MaxSeconds
+		due := time.Since(last) >= wait
+		on := ctx
+		switch {
+		case begun > p.Step:
+			on = context.WithoutCancel(ctx) // it cannot be undone
+		case ctx.Err() != nil:
 			return p, finish(ctx, m, p, rows, sqlerr.New(sqlerr.QueryCanceled, "training was cancelled after step %d", p.Step))
 		}
-		row, updated, err := step(ctx, c, m, slots, &p)
+		if ahead != nil && ctx.Err() == nil && !late && !due && c.mayBeFollowed(p.Step+1) {
+			for begun = max(begun, p.Step); begun < p.Step+2 && ahead.Ahead(); begun++ {
+				ahead.Begin(ctx, begun+1)
+			}
+		}
+		row, updated, err := step(on, c, m, slots, &p)
 		if err != nil {
 			if !updated && c.BeforeStep == "" && (errors.Is(err, context.Canceled) || sqlerr.Code(err) == sqlerr.QueryCanceled) {
 				err = finish(ctx, m, p, rows, err)
@@ -99,11 +121,11 @@ func Run(ctx context.Context, c Config, m Model, slots []*Slot, p Progress) (Pro
 			return p, err
 		}
 		rows = append(rows, row)
-		if p.Status == Running && c.MaxSeconds > 0 && time.Since(began).Seconds() >= c.MaxSeconds {
+		if begun <= p.Step && p.Status == Running && c.MaxSeconds > 0 && time.Since(began).Seconds() >= c.MaxSeconds {
 			p.Status = OutOfTime
 		}
 		m.Tick(row)
-		if time.Since(last) >= wait && p.Step < c.Steps() && p.Status == Running {
+		if begun <= p.Step && time.Since(last) >= wait && p.Step < c.Steps() && p.Status == Running {
 			begin := time.Now()
 			if err := m.Commit(ctx, p, rows); err != nil {
 				return p, err
@@ -143,9 +165,9 @@ func step(ctx context.Context, c Config, m Model, slots []*Slot, p *Progress) (r
 		}
 		return row, true, err
 	}
-	epoch, ends := c.epoch(n)
+	epoch, _ := c.epoch(n)
 	row = LossRow{Step: n, Epoch: epoch, Loss: loss, At: time.Now()}
-	if c.Validate != "" && ends && epoch%c.Every == 0 {
+	if c.validates(n) {
 		v, err := m.Validate(ctx)
 		if err != nil {
 			return row, true, err

@@ -2,6 +2,7 @@ package device
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/relgrad/relgrad/column"
@@ -56,6 +57,26 @@ type Code interface {
 	// Close gives back the memory that the list has taken from the device.
 	Close()
 }
+
+// Chaining is a device that runs lists behind each other without the host.
+type Chaining interface {
+	// Chain has lists run as one. Before a run columns are stored (sent) as they are when it begins, and behind it others
+	// are fetched; each is valid until the next End. It is nil where the host must do something amid the lists. The lists
+	// must stay until the chain is closed.
+	Chain(lists []Code, sent, fetched []*column.Column) Chained
+}
+
+// Chained are lists that run as one. A run may begin while the one before it goes on.
+type Chained interface {
+	Begin(ctx context.Context, env *kernels.Env) error
+	// End waits for the first run that has begun and has not been ended, and fails as its lists do. Then it has changed no
+	// column of a parameter, nor have the runs behind it, which are ended, too. Again is such an error.
+	End(ctx context.Context) error
+	Close()
+}
+
+// Again says that each list must be run by itself: the host may have to do something amid them.
+var Again = errors.New("the lists must be run one by one")
 
 // NewColumn makes a column in the device's memory.
 func NewColumn(d Device, k column.Kind, n, size int, nullable bool) (*column.Column, error) {

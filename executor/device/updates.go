@@ -46,7 +46,10 @@ func (u *Update) Changed(in *Instr) []*values.Val {
 // Finite refuses a gradient that is not finite: it fails with a NotFinite.
 type Finite struct{ Slot int }
 
-// NotFinite is the first number of a gradient that is NaN or infinite.
+// Loss is the slot of the loss, which may be NULL, too. Only chains look at it: otherwise the host does.
+const Loss = -1
+
+// NotFinite is the first number of a gradient that is NaN or infinite; of the loss only its slot is told.
 type NotFinite struct {
 	Slot, Row int // which gradient, and which row of it
 	X         float64

@@ -43,6 +43,7 @@ type Step struct {
 	Scratch int
 	cols    []*boundColumn
 	clip    *device.Clip
+	loss    *values.Val
 	env     *structure.Env
 	numbers StepNumbers
 }
@@ -56,9 +57,15 @@ type boundColumn struct {
 	changes  []*device.Instr  // of Updates
 }
 
-// NewStep makes the instructions of a step.
-func NewStep(env *structure.Env, cols []*Updated, clip device.Clip, numbers StepNumbers) (*Step, error) {
+// NewStep makes the instructions of a step. They look at the loss, too, unless that is nil: the host does.
+func NewStep(env *structure.Env, cols []*Updated, clip device.Clip, numbers StepNumbers, loss *values.Val) (*Step,
+	error) {
 	s := &Step{env: env, numbers: numbers, clip: &clip}
+	if loss != nil {
+		s.loss = s.leaf("loss", loss.Type, loss.Data, nil)
+		s.Sees(loss)
+		s.add(s.loss, "loss looked at", &device.Finite{Slot: device.Loss}, s.loss)
+	}
 	for i, c := range cols {
 		x := &boundColumn{Updated: c, gradient: s.leaf("gradient", c.Type, c.Gradient, nil)}
 		x.finite = s.add(x.gradient, "gradient looked through", &device.Finite{Slot: i}, x.gradient)
@@ -78,6 +85,14 @@ func NewStep(env *structure.Env, cols []*Updated, clip device.Clip, numbers Step
 		}
 	}
 	return s, nil
+}
+
+// Sees has the instructions look at another loss; it reports false where they must be made anew.
+func (s *Step) Sees(loss *values.Val) bool {
+	if loss != nil && s.loss != nil {
+		*s.loss.Data = *loss.Data.As(loss.Data.Type())
+	}
+	return (loss == nil) == (s.loss == nil)
 }
 
 // Rebind has the instructions read another gradient of a column, with other rows; it reports false where they must be

@@ -128,6 +128,37 @@ func (d *Device) Wait() error {
 	return failed("kernels run", C.rg_wait(&d.c))
 }
 
+// Mark is a place in the order of what runs on a device.
+type Mark struct {
+	d *Device
+	c unsafe.Pointer
+}
+
+// Mark makes a mark, which lies before everything.
+func (d *Device) Mark() (*Mark, error) {
+	m := &Mark{d: d}
+	return m, failed("a mark is made", C.rg_mark(&d.c, &m.c))
+}
+
+// Set moves the mark behind what has been launched so far.
+func (m *Mark) Set() error { return failed("a mark is set", C.rg_set(&m.d.c, m.c)) }
+
+// Await waits until all before the mark has run. An error of a kernel shows here, as at Wait.
+func (m *Mark) Await() error {
+	calls.waits.Add(1)
+	return failed("kernels run", C.rg_await(&m.d.c, m.c))
+}
+
+// Free gives the mark back.
+func (m *Mark) Free() error {
+	if m == nil || m.c == nil {
+		return nil
+	}
+	at := m.c
+	m.c = nil
+	return failed("a mark is freed", C.rg_unmark(&m.d.c, at))
+}
+
 // Pinned is memory of the host that the device copies from and to by itself, also in a recording.
 type Pinned struct {
 	Bytes []byte

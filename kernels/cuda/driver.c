@@ -199,6 +199,34 @@ rg_wait(rg_device *d)
 }
 
 int
+rg_mark(rg_device *d, void **mark)
+{
+	ENTER(d);
+	return rg_cuEventCreate(mark, 2); // it measures no time
+}
+
+int
+rg_set(rg_device *d, void *mark)
+{
+	ENTER(d);
+	return rg_cuEventRecord(mark, d->stream);
+}
+
+int
+rg_await(rg_device *d, void *mark)
+{
+	ENTER(d);
+	return rg_cuEventSynchronize(mark);
+}
+
+int
+rg_unmark(rg_device *d, void *mark)
+{
+	ENTER(d);
+	return rg_cuEventDestroy_v2(mark);
+}
+
+int
 rg_load(rg_device *d, const void *cubin, void **module)
 {
 	ENTER(d);

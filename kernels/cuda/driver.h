@@ -28,6 +28,10 @@
 	X(int, cuStreamCreate, (void **, unsigned)) \
 	X(int, cuStreamDestroy_v2, (void *)) \
 	X(int, cuStreamSynchronize, (void *)) \
+	X(int, cuEventCreate, (void **, unsigned)) \
+	X(int, cuEventRecord, (void *, void *)) \
+	X(int, cuEventSynchronize, (void *)) \
+	X(int, cuEventDestroy_v2, (void *)) \
 	X(int, cuModuleLoadData, (void **, const void *)) \
 	X(int, cuModuleUnload, (void *)) \
 	X(int, cuModuleGetFunction, (void **, void *, const char *)) \
@@ -76,6 +80,11 @@ int rg_receive(rg_device *d, void *to, uint64_t from, size_t bytes);
 int rg_upload(rg_device *d, uint64_t to, const void *from, size_t bytes);
 int rg_download(rg_device *d, void *to, uint64_t from, size_t bytes);
 int rg_wait(rg_device *d);
+// rg_mark makes a place in the order of what runs, rg_set moves it behind what has been launched so far.
+int rg_mark(rg_device *d, void **mark);
+int rg_set(rg_device *d, void *mark);
+int rg_await(rg_device *d, void *mark);
+int rg_unmark(rg_device *d, void *mark);
 int rg_load(rg_device *d, const void *cubin, void **module);
 int rg_unload(rg_device *d, void *module);
 int rg_function(rg_device *d, void *module, const char *name, void **function);

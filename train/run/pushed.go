@@ -234,6 +234,9 @@ func (p *pushedRun) Step(ctx context.Context, step int64) (float64, error) {
 // Update implements train.Model. Step has updated the parameters already.
 func (p *pushedRun) Update(context.Context, int64) error { return nil }
 
+// Ahead is false: the database does one statement after the other.
+func (p *pushedRun) Ahead() bool { return false }
+
 // hooked runs before_step.
 func (p *pushedRun) hooked(ctx context.Context, env kernels.Env) error {
 	if p.hook == nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/engine"
+	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/sqlfront/ast"
@@ -181,6 +182,14 @@ type run struct {
 	hooks
 	pushed *pushedRun // the database does the steps; nil: the executor
 	last   train.LossRow
+	ahead
+}
+
+// ahead is what is known of steps that begin before those before them have ended.
+type ahead struct {
+	done   bool              // the last step has changed the parameters, too
+	found  *device.NotFinite // unless this was found
+	failed error             // why the next step has not begun
 }
 
 // task is what a run trains, and how far it is.
@@ -241,19 +250,53 @@ func (r *run) close() {
 	}
 }
 
+// Ahead implements train.Pipelined. What before_step does may change what a step reads.
+func (r *run) Ahead() bool { return r.config.BeforeStep == "" && r.failed == nil && r.training.Ahead() }
+
+// Begin implements train.Pipelined.
+func (r *run) Begin(ctx context.Context, step int64) {
+	r.failed = r.training.Begin(ctx, r.env(step), r.updates.At(step))
+}
+
+func (r *run) env(step int64) kernels.Env { return kernels.Env{Seed: r.config.Seed, Step: step} }
+
 // Step implements train.Model.
 func (r *run) Step(ctx context.Context, step int64) (float64, error) {
-	env := kernels.Env{Seed: r.config.Seed, Step: step}
+	env := r.env(step)
 	if err := r.beforeStep(ctx, env); err != nil {
 		return 0, err
 	}
-	x, err := r.c.Run(ctx, env)
+	if r.done = r.training.Flying() > 0 || r.failed != nil || r.training.Ahead(); !r.done {
+		x, err := r.c.Run(ctx, env)
+		return x, engine.About(err, "loss", 0)
+	}
+	if r.training.Flying() == 0 && r.failed == nil {
+		r.Begin(ctx, step)
+	}
+	err := r.failed
+	if err != nil {
+		r.failed = nil
+		return 0, engine.About(err, "loss", 0)
+	}
+	x, null, err := r.training.End(ctx)
+	if errors.As(err, &r.found) {
+		err = nil
+	}
+	if err == nil && null {
+		err = r.c.IsNull()
+	}
 	return x, engine.About(err, "loss", 0)
 }
 
 // Update implements train.Model.
 func (r *run) Update(ctx context.Context, step int64) error {
-	return r.training.Step(ctx, r.updates.At(step))
+	switch {
+	case !r.done:
+		return r.training.Step(ctx, r.updates.At(step))
+	case r.found != nil:
+		return r.found
+	}
+	return nil
 }
 
 // Validate implements train.Model.

@@ -21,22 +21,21 @@ var prelude string
 
 // code is a prepared list.
 type code struct {
-	d         *Device
-	list      []*task
-	stretches []*stretch
-
+	d        *Device
+	list     []*task
+	alone    *chain                  // of this list
 	inputs   map[string]cuda.Address // of the host's memory that kernels read, by where it lies
 	kept     map[string][]byte       // lists that only kernels hold, by what they hold
 	own      []cuda.Address          // memory of the list
 	step     cuda.Address            // stepNumbers, then the flags: of errors that kernels find, and of instructions
 	failure  cuda.Address            // the first flag
 	flags    []*task                 // instructions that have one
-	host     *cuda.Pinned            // what is sent to step, and the flags that come from there
-	flies    bool                    // the last run may not have ended
+	off      int                     // where a turn's memory has what is sent to step, and the flags
 	scratch  int                     // bytes of a block's stored cells, where they do not fit into shared memory
 	partials int                     // bytes of partial sums
 	most     int                     // blocks of a launch that has scratch
 	fails    bool                    // some kernel may find an error
+	settled  bool                    // what has been found stops what changes parameters
 }
 
 // task is an instruction: kernels, or what the processors run.
@@ -63,9 +62,6 @@ func (d *Device) Prepare(list []*device.Instr, scratch int) (device.Code, error)
 		return nil, err
 	}
 	c.failure = c.step + stepBytes
-	if c.host, err = d.d.Pin(stepBytes + 8*(1+len(list))); err != nil {
-		return nil, err
-	}
 	for _, in := range list {
 		t := &task{Instr: in}
 		c.list = append(c.list, t)
@@ -73,10 +69,11 @@ func (d *Device) Prepare(list []*device.Instr, scratch int) (device.Code, error)
 			return nil, err
 		}
 	}
+	c.settleAtEnd()
 	if err := c.link(); err != nil {
 		return nil, err
 	}
-	c.stretches = stretchesOf(c.list)
+	c.alone = d.chained([]*code{c}, nil, nil)
 	ok = true
 	return c, nil
 }
@@ -87,6 +84,7 @@ func (c *code) translate(t *task, scratch int) (err error) {
 		return nil
 	}
 	if t.kernels, err = c.kernels(t); err == nil || t.why == "" {
+		c.fails = c.fails || slices.ContainsFunc(t.kernels, func(l *launch) bool { return l.fails })
 		return err
 	}
 	t.host, err = c.d.host.Prepare([]*device.Instr{t.Instr}, scratch)
@@ -157,42 +155,56 @@ func (c *code) flagged() int {
 	return 8 * (1 + len(c.flags))
 }
 
-// begin sends the numbers of a step, and clears the flags; end has the flags come back.
-func (c *code) begin() error {
-	if err := c.host.Send(c.step, 0, stepBytes); err != nil {
+// send sends the numbers of a step, and clears the flags; receive has the flags come back.
+func (c *code) send(t *turn) error {
+	if err := t.host.Send(c.step, c.off, stepBytes); err != nil {
 		return err
 	}
-	return c.d.d.Fill(c.failure, 0xff, max(c.flagged(), 8))
-}
-
-func (c *code) end() error {
 	if c.flagged() == 0 {
 		return nil
 	}
-	return c.host.Receive(stepBytes, c.flagged(), c.failure)
+	return c.d.d.Fill(c.failure, 0xff, c.flagged())
 }
 
-// look waits for what has been launched, and tells what its kernels have found.
-func (c *code) look(ctx context.Context, env *kernels.Env) error {
+func (c *code) receive(t *turn) error {
 	if c.flagged() == 0 {
 		return nil
 	}
-	if err := c.d.d.Wait(); err != nil {
-		return err
-	}
-	c.flies = false
+	return t.host.Receive(c.off+stepBytes, c.flagged(), c.failure)
+}
+
+// flagsOf are the flags that have come back.
+func (c *code) flagsOf(t *turn) []uint64 {
 	found := make([]uint64, c.flagged()/8)
-	copy(bytesOf(found), c.host.Bytes[stepBytes:])
-	if found[0] != clean {
-		return c.explain(ctx, env)
+	copy(bytesOf(found), t.host.Bytes[c.off+stepBytes:])
+	return found
+}
+
+// found reports whether a run has found something.
+func (c *code) found(t *turn) bool {
+	return slices.ContainsFunc(c.flagsOf(t), func(x uint64) bool { return x != clean })
+}
+
+// tell says what a run has found, which has waited for all that was launched. Of an error it says so only where the
+// list has run alone: what it has read is there.
+func (c *code) tell(ctx context.Context, t *turn, alone bool) error {
+	found := c.flagsOf(t)
+	switch {
+	case found[0] != clean && alone:
+		return c.explain(ctx, &t.env)
+	case found[0] != clean:
+		return device.Again
 	}
-	for i, t := range c.flags {
+	for i, k := range c.flags {
 		if e := found[i+1]; e != clean {
-			d := t.V.Data
+			d, slot := k.V.Data, k.Form.(*device.Finite).Slot
+			if slot == device.Loss {
+				return &device.NotFinite{Slot: slot}
+			}
 			if err := c.d.Fetch(d); err != nil {
 				return err
 			}
-			return &device.NotFinite{Slot: t.Form.(*device.Finite).Slot, Row: int(e) / d.Size(), X: d.Float(int(e))}
+			return &device.NotFinite{Slot: slot, Row: int(e) / d.Size(), X: d.Float(int(e))}
 		}
 	}
 	return nil
@@ -291,7 +303,7 @@ func (c *code) compile(ls []*launch) error {
 	text, names := &strings.Builder{}, map[string]string{}
 	text.WriteString(prelude)
 	for _, l := range ls {
-		c.most, c.fails = max(c.most, l.blocks), c.fails || l.fails
+		c.most = max(c.most, l.blocks)
 		if l.module != nil {
 			continue
 		}
@@ -346,35 +358,12 @@ func (c *code) place(ls []*launch) (err error) {
 }
 
 func (c *code) Run(ctx context.Context, env *kernels.Env, timed bool) error {
-	if c.flies {
-		if err := c.d.d.Wait(); err != nil {
-			return err
-		}
-	}
-	copy(c.host.Bytes, bytesOf(stepNumbers(env)))
-	for _, s := range c.stretches {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if s.looks {
-			if err := c.end(); err != nil {
-				return err
-			}
-			if err := c.look(ctx, env); err != nil {
-				return err
-			}
-		}
-		c.flies = true
-		if err := s.run(ctx, c, env, timed); err != nil {
-			return err
-		}
-	}
-	return c.look(ctx, env)
+	return c.alone.run(ctx, env, timed)
 }
 
-func (c *code) runTask(ctx context.Context, t *task, env *kernels.Env) error {
+func (d *Device) runTask(ctx context.Context, t *task, env *kernels.Env) error {
 	if t.host != nil {
-		return c.d.onHost(t.Instr, func() error { return t.host.Run(ctx, env, false) })
+		return d.onHost(t.Instr, func() error { return t.host.Run(ctx, env, false) })
 	}
 	for _, l := range t.kernels {
 		k, err := l.module.kernel(l.name)
@@ -427,14 +416,10 @@ func (c *code) Close() {
 			t.host.Close()
 		}
 	}
-	c.d.d.Wait()
-	for _, s := range c.stretches {
-		s.forget()
-	}
+	c.alone.Close()
 	for _, at := range c.own {
 		c.d.d.Free(at)
 	}
-	c.host.Free()
 	c.own = nil
 }
 

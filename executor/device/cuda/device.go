@@ -16,6 +16,7 @@ type Device struct {
 	d       *cuda.Device
 	mem     []memory // sorted by the host's address
 	modules map[string]*module
+	stop    cuda.Address  // not 0: what has been found has not been looked at, so that no kernel changes a parameter
 	host    device.Device // runs what the device has no kernel for
 }
 
@@ -41,7 +42,20 @@ func Open(n int, host device.Device) (*Device, error) {
 		host.Close()
 		return nil, err
 	}
-	return &Device{d: d, modules: map[string]*module{}, host: host}, nil
+	own := &Device{d: d, modules: map[string]*module{}, host: host}
+	if own.stop, err = d.Allocate(8); err != nil {
+		own.Close()
+		return nil, err
+	}
+	return own, nil
+}
+
+// goOn has kernels change parameters again, behind all that has been launched.
+func (d *Device) goOn() error {
+	if err := d.d.Wait(); err != nil {
+		return err
+	}
+	return d.d.Fill(d.stop, 0, 8)
 }
 
 // Count is how many devices there are. The error says why there can be none.
@@ -168,6 +182,7 @@ func (d *Device) Close() {
 	for _, m := range d.mem {
 		d.d.Free(m.own)
 	}
+	d.d.Free(d.stop)
 	d.mem, d.modules = nil, nil
 	d.host.Close()
 	d.d.Close()

@@ -15,10 +15,14 @@ func (c *code) stepped(t *task) []*launch {
 	case *device.Clip:
 		return c.clip(f, t)
 	}
-	return c.update(t.Form.(*device.Update), t)
+	out := c.update(t.Form.(*device.Update), t)
+	if len(out) > 0 && !c.settled && c.flagged() > 0 {
+		out = append([]*launch{c.settle(t)}, out...)
+	}
+	return out
 }
 
-// finite is the kernel that looks for numbers that are not finite: it notes the first one's place.
+// finite is the kernel that looks for numbers that are not finite: it notes the first one's place. A loss may be NULL.
 func (c *code) finite(f *device.Finite, t *task) []*launch {
 	d := t.V.Data
 	if d.Len()*d.Size() == 0 {
@@ -26,14 +30,38 @@ func (c *code) finite(f *device.Finite, t *task) []*launch {
 	}
 	b := newBuilder(c, t.T)
 	s := newBody(nil)
-	x := b.numbers(d)
+	bad := fmt.Sprintf("!isfinite((double) %s[e])", b.numbers(d))
+	if valid := d.Valid(); f.Slot == device.Loss && valid != nil {
+		bad += fmt.Sprintf(" || !%s[e]", b.pointer(valid, "unsigned char"))
+	}
 	found := b.word("found", uint64(c.flag(t)), "unsigned long long *")
 	s.block(fmt.Sprintf("for (long long e = (long long) blockIdx.x * blockDim.x + threadIdx.x; e < %s; "+
 		"e += (long long) gridDim.x * blockDim.x)", b.count(d.Len()*d.Size())), func(s *body) {
-		s.add("if (!isfinite(%s[e]))", x)
+		s.add("if (%s)", bad)
 		s.add("\tk_fail(%s, (unsigned long long) e);", found)
 	})
 	return []*launch{b.finish(s, c.blocks(d.Len()*d.Size(), threads))}
+}
+
+// settle is the kernel that has nothing change from now on where something has been found.
+func (c *code) settle(t *task) *launch {
+	b, s := newBuilder(c, t.T), newBody(nil)
+	c.settled = true
+	s.add("if (blockIdx.x == 0 && threadIdx.x == 0 && k_found(%s, %d))",
+		b.word("flags", uint64(c.failure), "const unsigned long long *"), 1+len(c.flags))
+	s.add("\t*%s = 1;", b.word("stop", uint64(c.d.stop), "unsigned long long *"))
+	return b.finish(s, 1)
+}
+
+// settleAtEnd does so for lists behind this one, which changes nothing itself.
+func (c *code) settleAtEnd() {
+	last := len(c.list) - 1
+	for last >= 0 && c.list[last].parts {
+		last--
+	}
+	if last >= 0 && !c.settled && c.flagged() > 0 && c.list[last].host == nil {
+		c.list[last].kernels = append(c.list[last].kernels, c.settle(c.list[last]))
+	}
 }
 
 // update is the kernel of an update.
@@ -52,16 +80,17 @@ func (c *code) update(u *device.Update, t *task) []*launch {
 	if n == 0 {
 		return nil
 	}
-	l := mapKernel(c, t.T, outs, n, rows, unlessFound)
+	l := mapKernel(c, t.T, outs, n, rows, unlessStopped)
 	if l.fails { // it could not be computed again to say what is wrong
 		panic(elsewhere{"an update may fail"})
 	}
 	return []*launch{l}
 }
 
-// unlessFound has a kernel change nothing where those before it have found an error, or a number that is not finite.
-func unlessFound(b *builder, s *body) {
-	s.add("if (k_found(%s, %d))", b.word("flags", uint64(b.c.failure), "const unsigned long long *"), 1+len(b.c.flags))
+// unlessStopped has a kernel change nothing where those before it have found an error, or a number that is not finite,
+// in this run or in one before that nobody has looked at yet.
+func unlessStopped(b *builder, s *body) {
+	s.add("if (*%s)", b.word("stop", uint64(b.c.d.stop), "const unsigned long long *"))
 	s.add("\treturn;")
 }
 
@@ -91,7 +120,7 @@ func (c *code) simplex(u *device.Update, t *task) []*launch {
 		return nil
 	}
 	b, s, row := newBuilder(c, t.T), newBody(nil), "i"
-	unlessFound(b, s)
+	unlessStopped(b, s)
 	if rows != nil {
 		row = rows(b, row)
 	}

@@ -5,30 +5,29 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/executor/device"
-	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cuda"
 )
 
-// stretch is a part of a list that runs without a look at what has been found: one instruction of the processors, or
+// stretch is a part of lists that runs without a look at what has been found: one instruction of the processors, or
 // kernels, which are launched at once from the second run on.
 type stretch struct {
-	tasks []*task
-	looks bool // what has been found before is looked at first
-	first bool // of the list
-	last  bool
-	ran   bool
-	graph *cuda.Graph // nil: kernels are launched one by one
+	tasks  []*task
+	looks  bool // what has been found before is looked at first
+	first  bool // of all
+	last   bool
+	ran    bool
+	graphs [2]*cuda.Graph // of each turn; nil: kernels are launched one by one
 }
 
-// stretchesOf cuts a list. Columns change only when all gradients have been looked through: kernels of updates see to
+// stretchesOf cuts lists. Columns change only when all gradients have been looked through: kernels of updates see to
 // that themselves, before what the processors update the host looks.
 func stretchesOf(list []*task) (out []*stretch) {
 	var open *stretch
-	changes := false
+	looked := false
 	for _, t := range list {
 		_, update := t.Form.(*device.Update)
-		looks := update && t.host != nil && !changes
-		changes = changes || looks
+		looks := update && t.host != nil && !looked
+		looked = looked || looks
 		switch {
 		case t.parts:
 			continue
@@ -45,18 +44,19 @@ func stretchesOf(list []*task) (out []*stretch) {
 }
 
 // run runs a stretch. If timed, it notes how long each instruction takes.
-func (s *stretch) run(ctx context.Context, c *code, env *kernels.Env, timed bool) error {
+func (s *stretch) run(ctx context.Context, h *chain, t *turn, timed bool) error {
 	if timed || !s.ran || s.tasks[0].host != nil || s.launches() < 2 {
 		s.ran = true
-		return s.each(ctx, c, env, timed)
+		return s.each(ctx, h, t, timed)
 	}
-	if s.graph == nil {
+	g := &s.graphs[t.number]
+	if *g == nil {
 		var err error
-		if s.graph, err = c.d.d.Record(func() error { return s.each(ctx, c, env, false) }); err != nil {
+		if *g, err = h.d.d.Record(func() error { return s.each(ctx, h, t, false) }); err != nil {
 			return err
 		}
 	}
-	return s.graph.Launch()
+	return (*g).Launch()
 }
 
 func (s *stretch) launches() (n int) {
@@ -67,34 +67,36 @@ func (s *stretch) launches() (n int) {
 }
 
 // each runs instructions one by one.
-func (s *stretch) each(ctx context.Context, c *code, env *kernels.Env, timed bool) error {
+func (s *stretch) each(ctx context.Context, h *chain, t *turn, timed bool) error {
 	if s.first {
-		if err := c.begin(); err != nil {
+		if err := h.send(t); err != nil {
 			return err
 		}
 	}
-	for _, t := range s.tasks {
+	for _, k := range s.tasks {
 		begin := time.Now()
-		if err := c.runTask(ctx, t, env); err != nil {
+		if err := h.d.runTask(ctx, k, &t.env); err != nil {
 			return err
 		}
 		if timed {
-			if err := c.d.d.Wait(); err != nil {
+			if err := h.d.d.Wait(); err != nil {
 				return err
 			}
-			t.took = append(t.took, time.Since(begin))
+			k.took = append(k.took, time.Since(begin))
 		}
 	}
 	if s.last {
-		return c.end()
+		return h.receive(t)
 	}
 	return nil
 }
 
 // forget drops what has been recorded.
 func (s *stretch) forget() {
-	if s.graph != nil {
-		s.graph.Forget()
+	for _, g := range s.graphs {
+		if g != nil {
+			g.Forget()
+		}
 	}
-	s.graph = nil
+	s.graphs = [2]*cuda.Graph{}
 }
