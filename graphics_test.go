@@ -175,6 +175,47 @@ CREATE VIEW loss AS SELECT sum(1e37 * w.v * h.v[1]) FROM w, h WHERE w.k = 1; SET
 	}
 }
 
+// TestGraphicsMemory: before a run begins it is known how much memory it needs; with so much it runs. Steps with rows
+// of their own may need more, one after the other, which each says.
+func TestGraphicsMemory(t *testing.T) {
+	if !cudamock.Inside() {
+		t.Skip("runs in TestGraphics")
+	}
+	for name, model := range graphicsModels {
+		run := func(memory int) (needed int) {
+			t.Setenv("RELGRAD_MOCK_MEMORY", fmt.Sprint(memory))
+			db := open(t, "")
+			defer db.core.Close()
+			mustRun(t, db, "SET relgrad.device = cuda")
+			_, err := db.Run(t.Context(), model)
+			if err == nil {
+				return memory
+			}
+			var there int
+			const text = "the device has not enough memory: %d bytes are needed, and %d are there"
+			_, words, _ := strings.Cut(err.Error(), "the device")
+			if _, e := fmt.Sscanf("the device"+words, text, &needed, &there); e != nil || there != memory || needed <= there ||
+				sqlerr.Code(err) != sqlerr.OutOfMemory {
+				t.Fatalf("%s: %v", name, err)
+			}
+			return needed
+		}
+		least := 1000
+		for most := 1; ; most++ {
+			needed := run(least)
+			if needed == least {
+				break
+			}
+			if least = needed; most > 1 && !strings.Contains(model, "batch") || most > 5 {
+				t.Fatalf("%s: %d bytes are asked for behind others", name, needed)
+			}
+		}
+		if run(least-1) == least-1 {
+			t.Errorf("%s runs with %d bytes, one less than it asks for", name, least-1)
+		}
+	}
+}
+
 // TestGraphicsRefuses: what a step asks of the device without a kernel there, and devices that there are not, are
 // errors that say so; the session goes on.
 func TestGraphicsRefuses(t *testing.T) {

@@ -133,6 +133,17 @@ func Ready(p *Program) (err error) {
 		if err := onlyThere(s, s.sched); err != nil {
 			return err
 		}
+		if err := fits(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fits refuses what needs more memory than the site's device has.
+func fits(p *site) error {
+	if b, ok := p.device.(device.Bounded); ok {
+		return b.Short()
 	}
 	return nil
 }

@@ -252,6 +252,14 @@ func (p *site) now() *stage {
 // values runs the value program.
 func (p *site) values(ctx context.Context) (err error) {
 	defer guard(&err)
+	if _, bounded := p.device.(device.Bounded); bounded { // it tells what all needs before anything is computed
+		if err := prepare(p, p.sched); err != nil {
+			return err
+		}
+		if err := fits(p); err != nil {
+			return err
+		}
+	}
 	if err := onceValues(ctx, p); err != nil {
 		return err
 	}

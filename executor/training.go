@@ -64,6 +64,7 @@ func (t *siteTraining) ready(numbers []float64) error {
 	if !p.ran {
 		return internal("a step before a successful Run")
 	}
+	t.ahead.close()
 	if t.of != p.sched || len(t.codes) == 0 {
 		if err := t.compile(nil); err != nil {
 			return err
@@ -289,7 +290,15 @@ func (t *siteTraining) list() (*stepList, error) {
 }
 
 // Ahead reports whether a step may Begin before the one before it has ended.
-func (t *Training) Ahead() bool { return t.p.source == nil && t.p.leads == nil && t.sites[0].ahead.on }
+func (t *Training) Ahead() bool {
+	return t.p.source == nil && t.p.leads == nil && t.sites[0].ahead.on && !(t.p.PerStep() && full(t.p.sites[0]))
+}
+
+// full reports whether most of the memory of the site's device is in use.
+func full(p *site) bool {
+	b, ok := p.device.(device.Bounded)
+	return ok && b.Full()
+}
 
 // Flying is how many steps have begun and have not ended.
 func (t *Training) Flying() int { return len(t.sites[0].ahead.begun) }
@@ -305,9 +314,6 @@ func (t *Training) Begin(ctx context.Context, env kernels.Env, numbers []float64
 	if err := p.enter(ctx, env); err != nil {
 		return err
 	}
-	if err := onceValues(ctx, s); err != nil {
-		return err
-	}
 	if err := prepare(s, s.sched); err != nil {
 		return err
 	}
@@ -320,6 +326,12 @@ func (t *Training) Begin(ctx context.Context, env kernels.Env, numbers []float64
 	s.ran = true
 	l, err := own.list()
 	if err != nil {
+		return err
+	}
+	if err := fits(s); err != nil { // before anything is computed
+		return err
+	}
+	if err := onceValues(ctx, s); err != nil {
 		return err
 	}
 	if l == nil {
@@ -376,7 +388,10 @@ func (t *Training) End(ctx context.Context) (loss float64, null bool, err error)
 		return 0, false, err
 	}
 	loss, null = number(f.loss)
-	if len(a.old) >= mostOld {
+	if s := t.p.sites[0]; full(s) && s.steps && len(a.begun) == 0 {
+		a.close()
+		s.sched.Code = nil // the next step has another
+	} else if len(a.old) >= mostOld {
 		for _, l := range a.old {
 			l.close()
 		}

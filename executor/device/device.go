@@ -38,6 +38,14 @@ type Device interface {
 // Selective is a device that has only some forms: of a val that has others, too, it gets one of these.
 type Selective interface{ Has(form string) bool }
 
+// Bounded is a device whose memory is bounded.
+type Bounded interface {
+	// Short is an error where what has been allocated and prepared needs more than there is; then lists do not run.
+	Short() error
+	// Full reports whether most of the memory is in use, so that nobody should keep what is not needed at once.
+	Full() bool
+}
+
 // Described is a device that says what it is, for plans.
 type Described interface{ Describe() string }
 

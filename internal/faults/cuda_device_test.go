@@ -50,7 +50,7 @@ func init() {
 		{"kernels are never unloaded", "executor/device/cuda/device.go",
 			"	for _, m := range d.modules {\n		m.Unload()\n	}\n", "", onGraphics},
 		{"memory whose buffer is gone is left", "executor/device/cuda/device.go",
-			"			if e := d.d.Free(m.own); err == nil {\n				err = e\n			}", "			err = nil", onGraphics},
+			"			if e := d.give(m.own); err == nil {\n				err = e\n			}", "			err = nil", onGraphics},
 		{"what the processors do is recorded", "executor/device/cuda/stretch.go",
 			"	if timed || !s.ran || s.tasks[0].host != nil || s.launches() < 2 {", "	if timed || !s.ran {", onGraphics},
 		{"a missing row is the one before the first", "executor/device/cuda/ops.go",

@@ -82,6 +82,13 @@ func (d *Device) Free(at Address) error {
 	return failed("memory is freed", C.rg_free(&d.c, C.uint64_t(at)))
 }
 
+// Room is how many bytes are free, and how many there are.
+func (d *Device) Room() (free, all int64, err error) {
+	var f, a C.size_t
+	err = failed("its memory is asked for", C.rg_room(&d.c, &f, &a))
+	return int64(f), int64(a), err
+}
+
 // Fill sets bytes of memory to x, behind what has been launched before.
 func (d *Device) Fill(at Address, x byte, bytes int) error {
 	return failed("memory is filled", C.rg_fill(&d.c, C.uint64_t(at), C.uchar(x), C.size_t(bytes)))

@@ -137,6 +137,13 @@ rg_free(rg_device *d, uint64_t at)
 }
 
 int
+rg_room(rg_device *d, size_t *free, size_t *all)
+{
+	ENTER(d);
+	return rg_cuMemGetInfo_v2(free, all);
+}
+
+int
 rg_fill(rg_device *d, uint64_t at, unsigned char x, size_t bytes)
 {
 	ENTER(d);

@@ -20,6 +20,7 @@
 	X(int, cuCtxSetCurrent, (void *)) \
 	X(int, cuMemAlloc_v2, (uint64_t *, size_t)) \
 	X(int, cuMemFree_v2, (uint64_t)) \
+	X(int, cuMemGetInfo_v2, (size_t *, size_t *)) \
 	X(int, cuMemHostAlloc, (void **, size_t, unsigned)) \
 	X(int, cuMemFreeHost, (void *)) \
 	X(int, cuMemsetD8Async, (uint64_t, unsigned char, size_t, void *)) \
@@ -71,6 +72,7 @@ typedef struct {
 // These make the device's context that of the thread first, and return the driver's error, 0 if there is none.
 int rg_allocate(rg_device *d, size_t bytes, uint64_t *at);
 int rg_free(rg_device *d, uint64_t at);
+int rg_room(rg_device *d, size_t *free, size_t *all);
 int rg_fill(rg_device *d, uint64_t at, unsigned char x, size_t bytes);
 // rg_pin makes memory of the host from which and to which rg_send and rg_receive copy without waiting.
 int rg_pin(rg_device *d, size_t bytes, void **at);

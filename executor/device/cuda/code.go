@@ -35,6 +35,7 @@ type code struct {
 	partials int                     // bytes of partial sums
 	most     int                     // blocks of a launch that has scratch
 	fails    bool                    // some kernel may find an error
+	short    error                   // why its kernels are not compiled: there is no room for what they read
 	settled  bool                    // what has been found stops what changes parameters
 }
 
@@ -248,7 +249,7 @@ func (c *code) blocks(work, each int) int {
 type failed struct{ error }
 
 func (c *code) allocate(bytes int) (cuda.Address, error) {
-	at, err := c.d.d.Allocate(bytes)
+	at, err := c.d.take(bytes)
 	if err == nil {
 		c.own = append(c.own, at)
 	}
@@ -274,7 +275,7 @@ func (c *code) input(x []byte) cuda.Address {
 	}
 	at, err := c.allocate(len(x))
 	if err == nil {
-		err = c.d.d.Upload(at, x)
+		err = c.d.upload(at, x)
 	}
 	if err != nil {
 		panic(failed{err})
@@ -317,6 +318,9 @@ func (c *code) compile(ls []*launch) error {
 	if len(names) == 0 {
 		return nil
 	}
+	if c.short = c.d.Short(); c.short != nil {
+		return nil
+	}
 	m, err := c.d.load(text.String())
 	for _, l := range ls {
 		if l.module == nil {
@@ -354,10 +358,14 @@ func (c *code) place(ls []*launch) (err error) {
 	for _, l := range ls {
 		l.at += uint64(at)
 	}
-	return c.d.d.Upload(at, bytesOf(words))
+	return c.d.upload(at, bytesOf(words))
 }
 
+// Run runs the list once. Where there is no room the processors do: what the structure reads tells how much is needed.
 func (c *code) Run(ctx context.Context, env *kernels.Env, timed bool) error {
+	if c.d.room.absent > 0 || c.short != nil {
+		return c.explain(ctx, env)
+	}
 	return c.alone.run(ctx, env, timed)
 }
 
@@ -418,7 +426,7 @@ func (c *code) Close() {
 	}
 	c.alone.Close()
 	for _, at := range c.own {
-		c.d.d.Free(at)
+		c.d.give(at)
 	}
 	c.own = nil
 }

@@ -16,12 +16,14 @@ type Device struct {
 	d       *cuda.Device
 	mem     []memory // sorted by the host's address
 	modules map[string]*module
-	stop    cuda.Address  // not 0: what has been found has not been looked at, so that no kernel changes a parameter
+	stop    cuda.Address // not 0: what has been found has not been looked at, so that no kernel changes a parameter
+	room    room
 	host    device.Device // runs what the device has no kernel for
 }
 
 // memory is a buffer on the device, and the host's buffer that stands for it.
 type memory struct {
+	room  room
 	host  *tensor.Buffer
 	at    uintptr // where the host's bytes begin
 	bytes int
@@ -43,7 +45,7 @@ func Open(n int, host device.Device) (*Device, error) {
 		return nil, err
 	}
 	own := &Device{d: d, modules: map[string]*module{}, host: host}
-	if own.stop, err = d.Allocate(8); err != nil {
+	if own.stop, err = own.take(8); err != nil {
 		own.Close()
 		return nil, err
 	}
@@ -85,7 +87,7 @@ func (d *Device) Allocate(bytes int) (*tensor.Buffer, error) {
 	if err := d.sweep(); err != nil {
 		return nil, err
 	}
-	own, err := d.d.Allocate(len(b.Bytes()))
+	own, err := d.take(len(b.Bytes()))
 	if err != nil {
 		b.Free()
 		return nil, err
@@ -109,7 +111,7 @@ func (d *Device) sweep() (err error) {
 	d.mem = slices.DeleteFunc(d.mem, func(m memory) bool {
 		gone := m.host.Bytes() == nil
 		if gone {
-			if e := d.d.Free(m.own); err == nil {
+			if e := d.give(m.own); err == nil {
 				err = e
 			}
 		}
@@ -143,11 +145,16 @@ func (d *Device) find(x []byte) (at cuda.Address, ok bool) {
 }
 
 func (d *Device) Fetch(c *column.Column) error {
-	return d.move(c, func(x []byte, at cuda.Address) error { return d.d.Download(x, at) })
+	return d.move(c, func(x []byte, at cuda.Address) error {
+		if at >= nowhere {
+			return nil
+		}
+		return d.d.Download(x, at)
+	})
 }
 
 func (d *Device) Store(c *column.Column) error {
-	return d.move(c, func(x []byte, at cuda.Address) error { return d.d.Upload(at, x) })
+	return d.move(c, func(x []byte, at cuda.Address) error { return d.upload(at, x) })
 }
 
 // move calls f for what a column has in the device's memory.
@@ -180,9 +187,9 @@ func (d *Device) Close() {
 		m.Unload()
 	}
 	for _, m := range d.mem {
-		d.d.Free(m.own)
+		d.give(m.own)
 	}
-	d.d.Free(d.stop)
+	d.give(d.stop)
 	d.mem, d.modules = nil, nil
 	d.host.Close()
 	d.d.Close()
