@@ -36,6 +36,7 @@ faults: build pg-setup ## plant every fault into the code and see it caught (abo
 
 # The checks of both kinds run the same tests, on more random plans than make test.
 gpu-sanitize: export RELGRAD_CUDA_PLANS ?= 24
+gpu-sanitize: export RELGRAD_CUDA_APART = yes
 gpu-sanitize: export RELGRAD_REQUIRE = g++,sanitizers
 gpu-sanitize: test-setup ## check kernels of graphics processors for memory errors and races, on the double (about 10 minutes)
 	for check in memory races; do echo "$$check:"; RELGRAD_MOCK_CHECK=$$check go test -count=1 -vet=off -timeout 3h \

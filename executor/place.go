@@ -252,10 +252,10 @@ func largestAtPeak(items []*item, steps int, least int64) *item {
 }
 
 // keep gives a val that outlives the schedule its buffer.
-func (m *holdings) keep(x *item) error {
+func (m *holdings) keep(x *item, on device.Device) error {
 	d := x.v.Data
 	if !x.spilled {
-		own, err := device.NewColumn(m.device, d.Kind(), d.Len(), d.Size(), x.v.Type.Nullable)
+		own, err := device.NewColumn(on, d.Kind(), d.Len(), d.Size(), x.v.Type.Nullable)
 		if err == nil {
 			*d = *own
 		}
@@ -271,11 +271,11 @@ func (m *holdings) keep(x *item) error {
 
 // grow makes the arena large enough. A large arena grows by whole huge pages, so that the next batch, which may have a
 // few groups more, still fits: new memory costs time, because the system clears each page when it is first written.
-func (a *arena) grow(m *holdings, mem, disk int) error {
+func (a *arena) grow(m *holdings, on device.Device, mem, disk int) error {
 	if len(a.mem.Bytes()) < max(mem, 1) {
 		a.mem.Free()
 		a.mem = nil
-		b, err := m.device.Allocate(tensor.WholePages(mem))
+		b, err := on.Allocate(tensor.WholePages(mem))
 		if err != nil {
 			return err
 		}

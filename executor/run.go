@@ -103,6 +103,46 @@ func (p *site) runSteps(ctx context.Context, s *forms.Schedule) (err error) {
 	return s.Code.Run(ctx, &p.env, p.timed)
 }
 
+// structuralDevice computes what the structure reads: the processors do where another device works on its own
+// meanwhile.
+func structuralDevice(p *site) device.Device {
+	if _, chains := p.device.(device.Chaining); chains {
+		return p.host
+	}
+	return p.device
+}
+
+// onHost runs a schedule of the structure on the processors. What its instructions read may lie on the device.
+func onHost(ctx context.Context, p *site, s *forms.Schedule) error {
+	needed := p.neededBy(s)
+	once := slices.DeleteFunc(slices.Clone(p.once), func(in *device.Instr) bool { return in.V.Done || !needed[in] })
+	for _, in := range slices.Concat(once, s.Steps) {
+		for _, v := range in.T.Loads() {
+			if err := p.device.Fetch(v.Data); err != nil {
+				return err
+			}
+		}
+		code, err := p.host.Prepare([]*device.Instr{in}, max(s.Tmp, p.onceTmp))
+		if err != nil {
+			return err
+		}
+		err = code.Run(ctx, &p.env, false)
+		code.Close()
+		if err != nil {
+			return err
+		}
+		for _, v := range in.Outs() { // of what is kept the values may be read by the device, too
+			if err := p.device.Store(v.Data); err != nil {
+				return err
+			}
+		}
+	}
+	for _, in := range once {
+		in.V.Done = true
+	}
+	return nil
+}
+
 // prepare has the device make the instructions of a step ready, once.
 func prepare(p *site, s *forms.Schedule) (err error) {
 	if s.Code == nil {
@@ -171,11 +211,15 @@ func (p *site) place(s *forms.Schedule, roots []forms.Root, a *arena, structural
 	if err := p.choose(items, stored, len(s.Steps), tmp, structural); err != nil {
 		return err
 	}
+	on := p.device
+	if structural {
+		on = structuralDevice(p)
+	}
 	var in, out []*device.Extent
 	for _, x := range items {
 		switch {
 		case x.own:
-			if err := p.keep(x); err != nil {
+			if err := p.keep(x, on); err != nil {
 				return err
 			}
 		case x.spilled:
@@ -185,7 +229,7 @@ func (p *site) place(s *forms.Schedule, roots []forms.Root, a *arena, structural
 		}
 	}
 	s.Bytes = int64(device.PlanMemory(in))
-	if err := a.grow(&p.holdings, int(s.Bytes), device.PlanMemory(out)); err != nil {
+	if err := a.grow(&p.holdings, on, int(s.Bytes), device.PlanMemory(out)); err != nil {
 		return err
 	}
 	for _, x := range items {

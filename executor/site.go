@@ -351,7 +351,9 @@ func (p *site) compute(st *stage, v *values.Val, sp *structure.Space, step bool)
 		s.Drop()
 		return nil, err
 	}
-	if err = p.runOnce(st.Ctx, s); err == nil {
+	if structuralDevice(p) != p.device {
+		err = onHost(st.Ctx, p, s)
+	} else if err = p.runOnce(st.Ctx, s); err == nil {
 		err = p.runSteps(st.Ctx, s)
 	}
 	if s.Code != nil {

@@ -172,6 +172,13 @@ type Pinned struct {
 	d     *Device
 }
 
+// copies counts a copy, unless it is recorded.
+func (d *Device) copies() {
+	if !d.writes {
+		calls.copies.Add(1)
+	}
+}
+
 // Pin makes such memory.
 func (d *Device) Pin(bytes int) (*Pinned, error) {
 	var at unsafe.Pointer
@@ -194,12 +201,14 @@ func (p *Pinned) Free() error {
 // Send copies n bytes from off on to the device, behind what has been launched before. They must stay until that is
 // done.
 func (p *Pinned) Send(to Address, off, n int) error {
+	p.d.copies()
 	return failed("data are copied to it",
 		C.rg_send(&p.d.c, C.uint64_t(to), unsafe.Pointer(&p.Bytes[off : off+n][0]), C.size_t(n)))
 }
 
 // Receive copies n bytes from the device to off and on. They are there after Wait.
 func (p *Pinned) Receive(off, n int, from Address) error {
+	p.d.copies()
 	return failed("data are copied from it",
 		C.rg_receive(&p.d.c, unsafe.Pointer(&p.Bytes[off : off+n][0]), C.uint64_t(from), C.size_t(n)))
 }

@@ -216,7 +216,9 @@ func (h *chain) Close() {
 	if h == nil {
 		return
 	}
-	h.d.d.Wait()
+	if slices.ContainsFunc(h.turns[:], func(t *turn) bool { return t != nil && t.flies }) {
+		h.d.d.Wait()
+	}
 	for _, s := range h.stretches {
 		s.forget()
 	}

@@ -27,6 +27,7 @@ type code struct {
 	inputs   map[string]cuda.Address // of the host's memory that kernels read, by where it lies
 	kept     map[string][]byte       // lists that only kernels hold, by what they hold
 	own      []cuda.Address          // memory of the list
+	packs    []*pack                 // that its arrays lie in
 	step     cuda.Address            // stepNumbers, then the flags: of errors that kernels find, and of instructions
 	failure  cuda.Address            // the first flag
 	flags    []*task                 // instructions that have one
@@ -59,7 +60,7 @@ func (d *Device) Prepare(list []*device.Instr, scratch int) (device.Code, error)
 		}
 	}()
 	var err error
-	if c.step, err = c.allocate(stepBytes + 8*(1+len(list))); err != nil {
+	if c.step, err = c.allocate(stepBytes+8*(1+len(list)), nil); err != nil {
 		return nil, err
 	}
 	c.failure = c.step + stepBytes
@@ -248,14 +249,6 @@ func (c *code) blocks(work, each int) int {
 // failed is an error amid the translation.
 type failed struct{ error }
 
-func (c *code) allocate(bytes int) (cuda.Address, error) {
-	at, err := c.d.take(bytes)
-	if err == nil {
-		c.own = append(c.own, at)
-	}
-	return at, err
-}
-
 // keep is a list with these bytes that stays where it is.
 func (c *code) keep(x []byte) []byte {
 	if c.kept[string(x)] == nil {
@@ -273,10 +266,7 @@ func (c *code) input(x []byte) cuda.Address {
 	if at, ok := c.inputs[key]; ok {
 		return at
 	}
-	at, err := c.allocate(len(x))
-	if err == nil {
-		err = c.d.upload(at, x)
-	}
+	at, err := c.allocate(len(x), x)
 	if err != nil {
 		panic(failed{err})
 	}
@@ -293,7 +283,10 @@ func (c *code) link() error {
 	if err := c.compile(ls); err != nil {
 		return err
 	}
-	return c.place(ls)
+	if err := c.place(ls); err != nil {
+		return err
+	}
+	return c.sendPacks()
 }
 
 // bounds leaves a thread so many registers that none is spilled: a multiprocessor runs four blocks.
@@ -335,7 +328,7 @@ func (c *code) place(ls []*launch) (err error) {
 	shared := map[string]cuda.Address{}
 	for what, bytes := range map[string]int{"scratch": c.scratch * c.most, "partials": c.partials} {
 		if bytes > 0 {
-			if shared[what], err = c.allocate(bytes); err != nil {
+			if shared[what], err = c.allocate(bytes, nil); err != nil {
 				return err
 			}
 		}
@@ -351,14 +344,14 @@ func (c *code) place(ls []*launch) (err error) {
 	if len(words) == 0 {
 		return nil
 	}
-	at, err := c.allocate(8 * len(words))
+	at, err := c.allocate(8*len(words), bytesOf(words))
 	if err != nil {
 		return err
 	}
 	for _, l := range ls {
 		l.at += uint64(at)
 	}
-	return c.d.upload(at, bytesOf(words))
+	return nil
 }
 
 // Run runs the list once. Where there is no room the processors do: what the structure reads tells how much is needed.
@@ -428,7 +421,10 @@ func (c *code) Close() {
 	for _, at := range c.own {
 		c.d.give(at)
 	}
-	c.own = nil
+	for _, b := range c.packs {
+		c.d.leave(b)
+	}
+	c.own, c.packs = nil, nil
 }
 
 // written lists the vals that an instruction writes.

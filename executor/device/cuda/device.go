@@ -18,7 +18,8 @@ type Device struct {
 	modules map[string]*module
 	stop    cuda.Address // not 0: what has been found has not been looked at, so that no kernel changes a parameter
 	room    room
-	host    device.Device // runs what the device has no kernel for
+	spare   map[int][]*pack // by their bytes
+	host    device.Device   // runs what the device has no kernel for
 }
 
 // memory is a buffer on the device, and the host's buffer that stands for it.
@@ -190,6 +191,7 @@ func (d *Device) Close() {
 		d.give(m.own)
 	}
 	d.give(d.stop)
+	d.dropSpare()
 	d.mem, d.modules = nil, nil
 	d.host.Close()
 	d.d.Close()

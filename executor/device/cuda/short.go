@@ -20,6 +20,9 @@ type room struct {
 // take allocates memory, also where there is no room for it.
 func (d *Device) take(bytes int) (cuda.Address, error) {
 	at, err := d.d.Allocate(bytes)
+	if sqlerr.Code(err) == sqlerr.OutOfMemory && d.dropSpare() {
+		at, err = d.d.Allocate(bytes)
+	}
 	switch {
 	case sqlerr.Code(err) == sqlerr.OutOfMemory:
 		d.room.absent++

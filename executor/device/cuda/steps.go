@@ -184,7 +184,7 @@ func (c *code) clip(f *device.Clip, t *task) (out []*launch) {
 
 // room is memory of the list for so many numbers.
 func (c *code) room(numbers int) uint64 {
-	at, err := c.allocate(8 * max(numbers, 1))
+	at, err := c.allocate(8*max(numbers, 1), nil)
 	if err != nil {
 		panic(failed{err})
 	}
