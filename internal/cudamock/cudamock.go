@@ -3,17 +3,19 @@
 // # What
 //
 // Library makes the double (src/mock.cpp), a shared library, with the C++ compiler. It compiles the very texts of
-// kernels as C++ (src/shim.h) and runs them with a fibre for each thread. Rerun runs the tests of a package again on
-// it, in a process of its own; Card runs them on the graphics processor of the machine. With RELGRAD_MOCK_CHECK=memory
-// kernels run on the double under AddressSanitizer and UndefinedBehaviorSanitizer; with RELGRAD_MOCK_CHECK=races it
-// looks at all that they read and write whether barriers order it (src/races.h). make gpu-sanitize does both.
+// kernels as C++ (src/shim.h) and runs them with a fibre for each thread; it is cuBLASLt, too (src/blaslt.h). Rerun
+// runs the tests of a package again on it, in a process of its own; Card runs them on the graphics processor of the
+// machine. With RELGRAD_MOCK_CHECK=memory kernels run on the double under AddressSanitizer and
+// UndefinedBehaviorSanitizer; with RELGRAD_MOCK_CHECK=races it looks at all that they read and write whether barriers
+// order it (src/races.h). make gpu-sanitize does both.
 //
 // # Invariants
 //
 // Nothing but tests uses it. What a device refuses it refuses: launches beyond the limits, copies beyond the ends of
 // memory, what may not be recorded. What a device leaves undefined ends the process with a message, or fails the
-// launch: a shuffle that reads lanes which are not there, threads that wait for others that never come, memory that is
-// left when a device is closed. Memory that nobody has written holds NaN. Work runs as late as it may.
+// launch: a shuffle that reads lanes which are not there, threads that wait for others that never come, a product by an
+// algorithm that was chosen for another, memory that is left when a device is closed. Memory that nobody has written
+// holds NaN. Work runs as late as it may.
 //
 // # Errors
 //
@@ -21,9 +23,9 @@
 //
 // # Where to add
 //
-// A function of the driver: beside the others in src/mock.cpp. A function of the language of kernels: src/shim.h; one
-// that changes memory by an atomic operation says so to the check for races, as atomicMin does. A kind of mistake that
-// a check finds: a kernel of checked in checks_test.go.
+// A function of the driver: beside the others in src/mock.cpp; of cuBLASLt: in src/blaslt.h. A function of the language
+// of kernels: src/shim.h; one that changes memory by an atomic operation says so to the check for races, as atomicMin
+// does. A kind of mistake that a check finds: a kernel of checked in checks_test.go.
 package cudamock
 
 import (
@@ -51,6 +53,9 @@ var shim string
 //go:embed src/races.h
 var races string
 
+//go:embed src/blaslt.h
+var blaslt string
+
 // Library makes the double, unless it has been made before, and returns its path.
 func Library() (string, error) {
 	base, err := os.UserCacheDir()
@@ -63,7 +68,7 @@ func Library() (string, error) {
 // LibraryIn makes the double below a folder, where it keeps what it compiles, too.
 func LibraryIn(base string) (string, error) {
 	h := fnv.New64a()
-	h.Write([]byte(mock + shim + races))
+	h.Write([]byte(mock + shim + races + blaslt))
 	dir := filepath.Join(base, "relgrad-cudamock", fmt.Sprintf("%016x", h.Sum64()))
 	lib := filepath.Join(dir, "libmock.so")
 	if _, err := os.Stat(lib); err == nil {
@@ -72,7 +77,7 @@ func LibraryIn(base string) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	for name, text := range map[string]string{"mock.cpp": mock, "shim.h": shim, "races.h": races} {
+	for name, text := range map[string]string{"mock.cpp": mock, "shim.h": shim, "races.h": races, "blaslt.h": blaslt} {
 		own := filepath.Join(dir, fmt.Sprintf("%s.%d", name, os.Getpid())) // another process may be reading it
 		if err := os.WriteFile(own, []byte(text), 0o644); err != nil {
 			return "", err
@@ -102,7 +107,8 @@ func Env(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return []string{"RELGRAD_CUDA_DRIVER=" + lib, "RELGRAD_NVRTC=" + lib, "RELGRAD_CUDA_CACHE=off"}
+	return []string{"RELGRAD_CUDA_DRIVER=" + lib, "RELGRAD_NVRTC=" + lib, "RELGRAD_CUBLASLT=" + lib,
+		"RELGRAD_CUDA_CACHE=off"}
 }
 
 // inside is set in the process that Rerun starts, onCard in the one that Card starts.

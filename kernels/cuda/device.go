@@ -26,6 +26,8 @@ type Device struct {
 	ring   *Pinned // from which small data are copied
 	filled int     // its bytes that may not have been copied yet
 	writes bool    // a graph is being recorded
+
+	products multiplying
 }
 
 // small is how many bytes are copied to the device without waiting for that, ringBytes how many of all such copies.
@@ -53,6 +55,7 @@ func Open(n int) (*Device, error) {
 
 // Close gives the device back. What was allocated there is gone once nobody has it open.
 func (d *Device) Close() {
+	d.endProducts()
 	d.ring.Free()
 	C.rg_close_device(C.int(d.Number), &d.c)
 }

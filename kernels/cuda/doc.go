@@ -3,16 +3,18 @@
 // # What
 //
 // Devices lists the graphics processors. Open opens one: it allocates memory there, copies, compiles kernels from text,
-// launches them, and records launches as a graph that is launched at once. Nothing is linked, and no toolkit is needed
-// to build: libcuda.so.1 and libnvrtc.so are opened by name (dlopen), or by what the variables RELGRAD_CUDA_DRIVER and
-// RELGRAD_NVRTC name, each a list separated by colons. "off" opens none. Kernels are compiled for the very processor,
-// to machine code.
+// launches them, and records launches as a graph that is launched at once. Multiplier computes products of large
+// matrices by cuBLASLt, where that is. Nothing is linked, and no toolkit is needed to build: libcuda.so.1, libnvrtc.so
+// and libcublasLt.so are opened by name (dlopen), or by what the variables RELGRAD_CUDA_DRIVER, RELGRAD_NVRTC and
+// RELGRAD_CUBLASLT name, each a list separated by colons. "off" opens none. Kernels are compiled for the very
+// processor, to machine code.
 //
 // # Invariants
 //
 // A call may come from any thread: each makes the device's context that of its thread. What runs on a device runs in
 // one order, that of the calls. Every address that a kernel gets comes from Allocate. Arguments of kernels are 8 bytes
-// wide.
+// wide. Products are computed in the precision of their numbers, never in TF32 or by formats that emulate it; for
+// matrices of the same shape always by the same algorithm, which is not chosen by time.
 //
 // # Errors
 //
@@ -21,5 +23,6 @@
 //
 // # Where to add
 //
-// A function of the driver: one line in driver.h, a method here, and the double's function (internal/cudamock).
+// A function of the driver: one line in driver.h, a method here, and the double's function (internal/cudamock). One of
+// cuBLASLt: blaslt.h.
 package cuda

@@ -1,5 +1,5 @@
-// A double of NVIDIA's driver and compiler of kernels. Kernels are compiled as C++ (shim.h) and run on the processor, a
-// fibre for each thread, one block after the other. What is asynchronous runs as late as it may: when somebody waits.
+// A double of NVIDIA's driver, of its compiler of kernels, and of cuBLASLt (blaslt.h). Kernels are compiled as C++
+// (shim.h) and run on the processor, a fibre for each thread, one block after the other. What is asynchronous runs as late as it may: when somebody waits.
 // It is for tests: it refuses what a device refuses, and what a device leaves undefined it stops with a message.
 //
 // RELGRAD_MOCK_DEVICES, RELGRAD_MOCK_MEMORY: how many devices there are (2), and their bytes (1 GB).
@@ -427,7 +427,7 @@ struct Device {
 	std::map<char *, size_t> pinned; // the host's
 	size_t used = 0;
 	std::set<Stream *> streams;
-	int modules = 0, graphs = 0, events = 0;
+	int modules = 0, graphs = 0, events = 0, products = 0; // products: what cuBLASLt has made and not given back
 };
 
 struct Stream {
@@ -717,10 +717,12 @@ int cuDevicePrimaryCtxRelease_v2(int device)
 
 	if (--d->retained)
 		return 0;
-	if (!d->error && (!d->memory.empty() || !d->pinned.empty() || d->modules || d->graphs || d->events || !d->streams.empty()))
+	if (!d->error && (!d->memory.empty() || !d->pinned.empty() || d->modules || d->graphs || d->events || d->products ||
+		!d->streams.empty()))
 		stop("a context is left with " + std::to_string(d->memory.size()) + " pieces of memory, " +
 			std::to_string(d->modules) + " modules, " + std::to_string(d->graphs) + " graphs, " +
-			std::to_string(d->events) + " events and " + std::to_string(d->streams.size()) + " streams");
+			std::to_string(d->events) + " events, " + std::to_string(d->products) + " things of cuBLASLt and " +
+			std::to_string(d->streams.size()) + " streams");
 	d->error = 0; // the next context is a new one
 	return 0;
 }
@@ -1214,3 +1216,5 @@ int nvrtcGetProgramLog(void *program, char *out)
 }
 
 } // extern "C"
+
+#include "blaslt.h"
