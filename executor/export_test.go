@@ -85,6 +85,9 @@ func SmallLanes(t *tuning.Sizes) { t.LaneWork, t.BlockScratch, t.LaneRows = 20, 
 
 var onDevice = flag.String("device", "", "on which the tests of the executor run: plain, cuda, or the processors")
 
+// byLibrary has all products made by cuBLASLt, and their parts added few at a time.
+var byLibrary = flag.Bool("library", false, "cuBLASLt makes the products of all sizes on the device cuda")
+
 // CompileOn is Compile for the device of these tests.
 func CompileOn(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (*Program, error) {
 	opt.Devices = devices(1)
@@ -120,6 +123,9 @@ func devices(sites int) (out []device.Device) {
 			d, err := cuda.Open(0, cpu.NewMachine(1, tuning.Default()))
 			if err != nil {
 				panic(err)
+			}
+			if *byLibrary {
+				d.LargeProduct, d.PartsAtOnce = 0, 200
 			}
 			graphics.Store(d, true)
 			out = append(out, d)

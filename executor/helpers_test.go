@@ -13,6 +13,7 @@ import (
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/tuning"
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/kernels/cuda"
 	"github.com/relgrad/relgrad/optimizer/physical"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/ra/interp"
@@ -106,6 +107,10 @@ func TestMain(m *testing.M) {
 	closeDevices(nil)
 	if count, bytes := tensor.LiveBuffers(); code == 0 && count != before {
 		fmt.Printf("FAIL: %d buffers (%d bytes) are not freed: run tests one by one, with -run\n", count-before, bytes)
+		code = 1
+	}
+	if code == 0 && *byLibrary && cuda.Count().Products == 0 {
+		fmt.Println("FAIL: cuBLASLt has made no product")
 		code = 1
 	}
 	os.Exit(code)

@@ -52,16 +52,21 @@ func LibraryVersion() [3]int {
 	return [3]int{v / 10000, v / 100 % 100, v % 100}
 }
 
-// workspaceBytes is how much memory an algorithm of the library may use: what NVIDIA advises for Hopper.
-const workspaceBytes = 32 << 20
+// mostWorkspace is how much memory an algorithm of the library may use: what NVIDIA advises for Hopper.
+const mostWorkspace = 32 << 20
 
 // multiplying is cuBLASLt on a device, from the first product on.
 type multiplying struct {
-	tried     bool
-	why       error // why it is not used
-	handle    unsafe.Pointer
-	workspace Address
-	chosen    map[wanted]*Multiplier
+	tried  bool
+	why    error // why it is not used
+	handle unsafe.Pointer
+	chosen map[wanted]*Multiplier
+
+	// workspace is what algorithms share, of so many bytes. One that needs more has it made anew, while those before keep
+	// theirs: recordings hold its address.
+	workspace      Address
+	workspaceBytes int
+	workspaces     []Address
 }
 
 // Matrices are those of products that are made at once: of each, out has M rows of N numbers, which are sums of K.
@@ -82,8 +87,9 @@ type wanted struct {
 
 // Multiplier computes products of such matrices, always by the same algorithm.
 type Multiplier struct {
-	d *Device
-	c C.rg_multiplier
+	d         *Device
+	c         C.rg_multiplier
+	workspace Address
 }
 
 // failedLibrary is the error of a call of cuBLASLt; nil where there is none.
@@ -120,10 +126,6 @@ func (d *Device) beginProducts() error {
 		return err
 	}
 	m.chosen = map[wanted]*Multiplier{}
-	var err error
-	if m.workspace, err = d.Allocate(workspaceBytes); err != nil {
-		return err
-	}
 	return d.tryProduct()
 }
 
@@ -133,8 +135,8 @@ func (d *Device) endProducts() {
 	for _, p := range m.chosen {
 		p.drop()
 	}
-	if m.workspace != 0 {
-		d.Free(m.workspace)
+	for _, at := range m.workspaces {
+		d.Free(at)
 	}
 	if m.handle != nil {
 		C.rg_blaslt_end(&d.c, m.handle)
@@ -168,9 +170,25 @@ func (d *Device) choose(m Matrices, x, y, out Address) (*Multiplier, error) {
 	}
 	if found == 0 {
 		p = nil
+	} else if p.workspace, err = d.products.room(d, int(p.c.found.workspace)); err != nil {
+		p.drop()
+		return nil, err
 	}
 	d.products.chosen[w] = p
 	return p, nil
+}
+
+// room is a workspace of so many bytes.
+func (m *multiplying) room(d *Device, bytes int) (Address, error) {
+	if bytes > m.workspaceBytes {
+		bytes = max(bytes, min(2*m.workspaceBytes, mostWorkspace))
+		at, err := d.Allocate(bytes)
+		if err != nil {
+			return 0, err
+		}
+		m.workspace, m.workspaceBytes, m.workspaces = at, bytes, append(m.workspaces, at)
+	}
+	return m.workspace, nil
 }
 
 // describe tells the library of products, without a device.
@@ -181,7 +199,7 @@ func (w wanted) describe() (*Multiplier, error) {
 	for i, step := range []int{w.X, w.Y, w.Out} {
 		c.step[i], c.align[i] = C.int64_t(step), C.uint32_t(w.align[i])
 	}
-	return p, failedLibrary("a product is described", C.rg_describe_product(&c, workspaceBytes, &p.c))
+	return p, failedLibrary("a product is described", C.rg_describe_product(&c, mostWorkspace, &p.c))
 }
 
 // drop gives a description back.
@@ -216,5 +234,5 @@ func (p *Multiplier) Launch(x, y, out Address, add bool) error {
 	calls.products.Add(1)
 	d := p.d
 	return failedLibrary("a product is launched", C.rg_multiply(&d.c, d.products.handle, &p.c, C.uint64_t(x),
-		C.uint64_t(y), C.uint64_t(out), flag(add), C.uint64_t(d.products.workspace), workspaceBytes))
+		C.uint64_t(y), C.uint64_t(out), flag(add), C.uint64_t(p.workspace), p.c.found.workspace))
 }

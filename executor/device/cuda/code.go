@@ -298,7 +298,7 @@ func (c *code) compile(ls []*launch) error {
 	text.WriteString(prelude)
 	for _, l := range ls {
 		c.most = max(c.most, l.blocks)
-		if l.module != nil {
+		if l.module != nil || l.call != nil {
 			continue
 		}
 		if names[l.text] == "" {
@@ -316,7 +316,7 @@ func (c *code) compile(ls []*launch) error {
 	}
 	m, err := c.d.load(text.String())
 	for _, l := range ls {
-		if l.module == nil {
+		if l.module == nil && l.call == nil {
 			l.module = m
 		}
 	}
@@ -337,6 +337,9 @@ func (c *code) place(ls []*launch) (err error) {
 	for _, l := range ls {
 		for what, i := range l.patch {
 			l.words[i] = uint64(shared[what])
+		}
+		if l.call != nil && l.call.parts {
+			l.call.out += shared["partials"]
 		}
 		l.at = uint64(len(words)) * 8
 		words = append(words, l.words...)
@@ -367,15 +370,22 @@ func (d *Device) runTask(ctx context.Context, t *task, env *kernels.Env) error {
 		return d.onHost(t.Instr, func() error { return t.host.Run(ctx, env, false) })
 	}
 	for _, l := range t.kernels {
-		k, err := l.module.kernel(l.name)
-		if err != nil {
-			return err
-		}
-		if err := k.Launch(l.blocks, threads, l.at); err != nil {
+		if err := l.run(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (l *launch) run() error {
+	if l.call != nil {
+		return l.call.run()
+	}
+	k, err := l.module.kernel(l.name)
+	if err != nil {
+		return err
+	}
+	return k.Launch(l.blocks, threads, l.at)
 }
 
 // explain runs the list on the processors, which say what is wrong.

@@ -13,6 +13,11 @@ import (
 
 // Device is a graphics processor.
 type Device struct {
+	// LargeProduct is from how many operations on cuBLASLt makes a product, where that is there; PartsAtOnce is how many
+	// bytes of parts of its sums are made before they are added.
+	LargeProduct float64
+	PartsAtOnce  int
+
 	d       *cuda.Device
 	mem     []memory // sorted by the host's address
 	modules map[string]*module
@@ -45,7 +50,7 @@ func Open(n int, host device.Device) (*Device, error) {
 		host.Close()
 		return nil, err
 	}
-	own := &Device{d: d, modules: map[string]*module{}, host: host}
+	own := &Device{LargeProduct: largeProduct, PartsAtOnce: partsAtOnce, d: d, modules: map[string]*module{}, host: host}
 	if own.stop, err = own.take(8); err != nil {
 		own.Close()
 		return nil, err

@@ -10,8 +10,9 @@ import (
 	"github.com/relgrad/relgrad/executor/device"
 )
 
-// launch is a kernel with its words.
+// launch is a kernel with its words, or a call of cuBLASLt.
 type launch struct {
+	call   *call  // nil: it is a kernel
 	text   string // its body
 	name   string // in the module's text
 	module *module

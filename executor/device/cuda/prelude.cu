@@ -447,3 +447,27 @@ template <class T, bool AT, bool BT> __device__ void k_tile(const k_product<T> &
 	else if (p.valid)
 		p.valid[to] = p.first[piece] < p.last[piece];
 }
+
+// What cuBLASLt has made of products: parts of sums, of so many numbers each. They are added in double precision, in
+// order; dest says to which result. A sum that does not end here is kept (dest < 0); one that goes on begins with what
+// the launch before has kept.
+template <class T> __device__ void k_parts(char *partials, long long before, long long keep, T *out, const int *dest,
+	const int *first, const int *last, const int *goes_on, long long n, long long size)
+{
+	const T *const parts = (const T *) partials;
+	const double *const was = (const double *) (partials + before);
+	double *const kept = (double *) (partials + keep);
+
+	for (long long e = (long long) blockIdx.x * blockDim.x + threadIdx.x; e < n * size;
+		e += (long long) gridDim.x * blockDim.x) {
+		const long long i = e / size, j = e - i * size;
+		double sum = goes_on[i] ? was[j] : 0;
+
+		for (int k = first[i]; k < last[i]; k++)
+			sum += (double) parts[k * size + j];
+		if (dest[i] < 0)
+			kept[j] = sum;
+		else
+			out[dest[i] * size + j] = (T) sum;
+	}
+}

@@ -121,6 +121,9 @@ func (c *code) product(x *product, t *task) []*launch {
 	if len(x.pieces.from) == 0 || x.p.M*x.p.N == 0 {
 		return nil
 	}
+	if ls := c.library(x, t); ls != nil {
+		return ls
+	}
 	y := &summing{builder: newBuilder(c, t.T), v: x.v, size: x.p.M * x.p.N, acc: "double"}
 	typ, s := ctype(x.v.Data.Kind()), newBody(nil)
 	partials := "(char *) 0"
