@@ -1,6 +1,7 @@
 package executor_test
 
 import (
+	"flag"
 	"fmt"
 	"math/rand"
 	"strings"
@@ -20,8 +21,8 @@ func TestLibraryDevice(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs other tests once more")
 	}
-	args := []string{"-test.short", "-device=cuda", "-library", "-plans=6"}
-	const tests = "^(TestRandomPlans|TestSumsOfProducts|TestLongProducts)$"
+	args := []string{"-test.short", "-device=cuda", "-library"}
+	const tests = "^(TestSumsOfProducts|TestDrawnProducts)$"
 	cudamock.Card(t, func() error {
 		if err := cuda.Absent(); err != nil {
 			return err
@@ -31,47 +32,59 @@ func TestLibraryDevice(t *testing.T) {
 	cudamock.Rerun(t, tests, []string{"RELGRAD_MOCK_MEMORY=16000000000"}, args...)
 }
 
-// TestLongProducts: products whose sums are longer than what is added in single precision: of matrices of their own, and
-// summed by group, where a sum has several products or a product several sums.
-func TestLongProducts(t *testing.T) {
+var drawnProducts = flag.Int("products", 12, "products to draw")
+
+// TestDrawnProducts: products of matrices of drawn sizes, either of them transposed: of matrices of their own, summed by
+// group (of which some have no product), and of a vector in each row, whose gradient is a sum of outer products. Some
+// have longer sums than what is added in single precision, or several products in a sum that is.
+func TestDrawnProducts(t *testing.T) {
 	t.Parallel()
 	tune := tuning.Default()
 	executor.SmallProducts(tune)
-	for form := range 8 {
-		at, bt, wide := form&1 > 0, form&2 > 0, form&4 > 0
-		tol := 1e-10
-		if !wide {
-			tol = 1e-4
+	for i := range *drawnProducts {
+		rng, db := rand.New(rand.NewSource(int64(i))), memdb.New()
+		m, n, k := 1+rng.Intn(8), 1+rng.Intn(8), []int{2300, 600, 300, 1 + rng.Intn(20)}[rng.Intn(4)]
+		a, b, shapeA, shapeB := "a.v", "b.v", []int{m, k}, []int{k, n}
+		if rng.Intn(2) > 0 {
+			a, shapeA = "transpose(a.v)", []int{k, m}
 		}
-		a, b, k := "a.v", "b.v", []int{2300, 600, 300}[form%3]
-		shapeA, shapeB := []int{5, k}, []int{k, 4}
-		if at {
-			a, shapeA = "transpose(a.v)", []int{k, 5}
+		if rng.Intn(2) > 0 {
+			b, shapeB = "transpose(b.v)", []int{n, k}
 		}
-		if bt {
-			b, shapeB = "transpose(b.v)", []int{4, k}
+		id := func(n int) memdb.Column {
+			return memdb.Column{Name: "i", Data: ints(n, func(r int) int64 { return int64(r) })}
 		}
-		rng, db := rand.New(rand.NewSource(int64(form))), memdb.New()
-		query := "SELECT a.id AS i, matmul(" + a + ", " + b + ") AS v FROM a JOIN b USING (id)"
-		if k > 1000 {
-			id := ints(3, func(r int) int64 { return int64(r) })
-			db.Create("a", 1, memdb.Column{Name: "id", Data: id}, memdb.Column{Name: "v", Data: reals(rng, 3, shapeA...)})
-			db.Create("b", 1, memdb.Column{Name: "id", Data: id}, memdb.Column{Name: "v", Data: reals(rng, 3, shapeB...)})
-		} else {
+		query := "SELECT a.i, matmul(" + a + ", " + b + ") AS v FROM a "
+		switch i % 3 {
+		case 0:
+			rows := 1 + rng.Intn(4)
+			db.Create("a", 1, id(rows), memdb.Column{Name: "v", Data: reals(rng, rows, shapeA...)})
+			db.Create("b", 1, id(rows), memdb.Column{Name: "v", Data: reals(rng, rows, shapeB...)})
+			query += "JOIN b USING (i)"
+		case 1:
 			sparseBlocks(db, rng, "a", 4, shapeA...)
 			sparseBlocks(db, rng, "b", 4, shapeB...)
 			query = "SELECT a.i, b.j, sum(matmul(" + a + ", " + b + ")) AS v FROM a JOIN b ON a.j = b.i GROUP BY a.i, b.j"
+		case 2:
+			rows := 100 + rng.Intn(3000)
+			db.Create("a", 1, id(rows), memdb.Column{Name: "v", Data: reals(rng, rows, m)})
+			db.Create("b", 1, id(1), memdb.Column{Name: "v", Data: reals(rng, 1, m, n)})
+			query = "SELECT a.i, matmul(a.v, b.v) AS v FROM a CROSS JOIN (SELECT v FROM b) b"
 		}
 		views(t, db, "p", query, "loss", "SELECT sum(sqnorm(tanh(v / 100)) * (i + 1)) AS loss FROM p")
-		opt, name := executor.Options{Tuning: tune, Force64: wide, Workers: 2}, fmt.Sprint(query, k)
+		opt, tol := executor.Options{Tuning: tune, Force64: rng.Intn(2) > 0, Workers: 2}, 1e-10
+		if !opt.Force64 {
+			tol = 1e-4
+		}
 		plan, p := compile(t, db, []string{"a", "b"}, opt)
 		for range 3 { // the second time it is recorded
 			if err := p.Run(t.Context(), opt.Env); err != nil {
 				t.Fatal(err)
 			}
 		}
+		name := fmt.Sprintf("%d: %s, %d by %d by %d", i, query, m, k, n)
 		resultsBesideOracle(t, name, db, plan, p, opt.Env, tol)
-		if !strings.Contains(p.Explain(), "GEMM") {
+		if !strings.Contains(p.Explain(), "GEMM") && m*n*k > 100 {
 			t.Errorf("%s: no product of matrices in\n%s", name, p.Explain())
 		}
 	}
