@@ -38,7 +38,8 @@ func TestServerGraphics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := pgcluster.Start(t, "RELGRAD_CUDA_DRIVER="+lib, "RELGRAD_NVRTC="+lib, "RELGRAD_CUDA_CACHE=off")
+	c := pgcluster.Start(t, "RELGRAD_CUDA_DRIVER="+lib, "RELGRAD_NVRTC="+lib, "RELGRAD_CUBLASLT="+lib,
+		"RELGRAD_CUDA_CACHE=off")
 	failing(t, c, "cuGraphLaunch 5 719")
 	ctx := context.Background()
 	r, err := conn.Dial(ctx, c.DSN, nil)

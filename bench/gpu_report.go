@@ -38,17 +38,18 @@ processors, on the same data. Setup ends with the first step.
 
 `)
 	steps, programs, calls := stepsTable(c, list), &Table{Head: []string{"workload", "program", "step", "ratio",
-		"from – to", "losses"}}, &Table{Head: []string{"workload", "graphs", "kernels", "copies", "waits"}}
+		"from – to", "losses"}}, &Table{Head: []string{"workload", "graphs", "kernels", "products",
+		"copies", "waits"}}
 	for _, res := range list {
 		res.programs(programs)
 		if res.Counted > 0 {
 			each := func(n int64) string { return fmt.Sprintf("%.3g", float64(n)/float64(res.Counted)) }
-			calls.Add(res.Name, each(res.Calls.Graphs), each(res.Calls.Kernels), each(res.Calls.Copies),
-				each(res.Calls.Waits))
+			calls.Add(res.Name, each(res.Calls.Graphs), each(res.Calls.Kernels), each(res.Calls.Products),
+				each(res.Calls.Copies), each(res.Calls.Waits))
 		}
 	}
-	fmt.Fprintf(&b, "%s\n## All programs\n\n%s\n## Calls of the driver in a step\n\nLaunches of graphs and of single "+
-		"kernels, copies to the device and from it, and waits besides.\n\n%s", steps, programs, calls)
+	fmt.Fprintf(&b, "%s\n## All programs\n\n%s\n## Calls of the driver in a step\n\nLaunches of graphs, of single "+
+		"kernels and of cuBLASLt, copies to the device and from it, and waits besides.\n\n%s", steps, programs, calls)
 	b.WriteString("\n## Where the time goes\n\nLoss and gradients, each instruction by itself with a wait behind it " +
 		"(`relgrad explain --analyze`), so that their sum is more than a step.\n")
 	for _, res := range list {

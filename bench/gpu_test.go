@@ -139,7 +139,7 @@ func TestGPUReport(t *testing.T) {
 	card := &Card{Info: cuda.Info{Name: "a card"}, Version: "1.2.3", Copies: 1e9, Products: 4e9, Library: "a library 7"}
 	all := []*CardResult{{OnCard: &OnCard{Workload: workload("logreg"),
 		Least: func(Values) (float64, float64) { return 8e6, 1e6 }}, Steps: []float64{0.004, 0.002}, Counted: 4, Off: 3e-8,
-		Calls: cuda.Calls{Graphs: 4, Copies: 2}, Peers: []*LivePeer{
+		Calls: cuda.Calls{Graphs: 4, Products: 3, Copies: 2}, Peers: []*LivePeer{
 			{Peer: Peer{Name: "slow"}, Turns: []float64{0.008, 0.008}, Agreed: true, Versions: "slow 1"},
 			{Peer: Peer{Name: "fast"}, Turns: []float64{0.004, 0.001}, Agreed: true, Versions: "fast 2"},
 			{Peer: Peer{Name: "gone"}, Reason: "missing: it"},
@@ -151,7 +151,7 @@ func TestGPUReport(t *testing.T) {
 		"By a library 7 a product of matrices runs at 0.004 TFLOP/s",
 		"| 3 ms | 2 ms – 4 ms | 2 ms | arithmetic | 1.50 | ", " | 3.0e-08 | fast | 0.75 |",
 		"|  | slow (slow 1) | 8 ms | 3.00 | 2.00 – 4.00 | agree |", "|  | gone | missing: it |", "| **failed**: it broke |",
-		"| logreg | 1 | 0 | 0.5 | 0 |", "| refused: no kernel for x |", "| **failed**: other losses |"} {
+		"| logreg | 1 | 0 | 0.75 | 0.5 | 0 |", "| refused: no kernel for x |", "| **failed**: other losses |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}

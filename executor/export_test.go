@@ -85,7 +85,7 @@ func SmallLanes(t *tuning.Sizes) { t.LaneWork, t.BlockScratch, t.LaneRows = 20, 
 
 var onDevice = flag.String("device", "", "on which the tests of the executor run: plain, cuda, or the processors")
 
-// byLibrary has all products made by cuBLASLt, and their parts added few at a time.
+// byLibrary has all products made by cuBLASLt, and their parts added few at a time; without it none are.
 var byLibrary = flag.Bool("library", false, "cuBLASLt makes the products of all sizes on the device cuda")
 
 // CompileOn is Compile for the device of these tests.
@@ -124,6 +124,7 @@ func devices(sites int) (out []device.Device) {
 			if err != nil {
 				panic(err)
 			}
+			d.LargeProduct = math.Inf(1)
 			if *byLibrary {
 				d.LargeProduct, d.PartsAtOnce = 0, 200
 			}

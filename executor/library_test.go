@@ -34,9 +34,9 @@ func TestLibraryDevice(t *testing.T) {
 
 var drawnProducts = flag.Int("products", 12, "products to draw")
 
-// TestDrawnProducts: products of matrices of drawn sizes, either of them transposed: of matrices of their own, summed by
-// group (of which some have no product), and of a vector in each row, whose gradient is a sum of outer products. Some
-// have longer sums than what is added in single precision, or several products in a sum that is.
+// TestDrawnProducts: products of matrices of drawn sizes, either of them transposed: of matrices of their own, summed
+// by group (of which some have no product), and of a vector in each row, whose gradient is a sum of outer products.
+// Some have longer sums than what is added in single precision, or several products in a sum that is.
 func TestDrawnProducts(t *testing.T) {
 	t.Parallel()
 	tune := tuning.Default()

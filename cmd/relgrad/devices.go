@@ -39,7 +39,7 @@ func devices(_ context.Context, c *command, args []string) error {
 	return nil
 }
 
-// usable says whether a kernel can be compiled and run.
+// usable says whether a kernel can be compiled and run, and whether there is a library of products.
 func usable(x cuda.Info) string {
 	d, err := cuda.Open(x.Number)
 	if err == nil {
@@ -49,5 +49,10 @@ func usable(x cuda.Info) string {
 	if err != nil {
 		return fmt.Sprintf("no kernel runs: %v", err)
 	}
-	return fmt.Sprintf("kernels by NVRTC %d.%d run", x.NVRTC[0], x.NVRTC[1])
+	kernels := fmt.Sprintf("kernels by NVRTC %d.%d run", x.NVRTC[0], x.NVRTC[1])
+	if err := d.Library(); err != nil {
+		return fmt.Sprintf("%s; no large products by cuBLASLt: %v", kernels, err)
+	}
+	v := cuda.LibraryVersion()
+	return fmt.Sprintf("%s, large products by cuBLASLt %d.%d.%d", kernels, v[0], v[1], v[2])
 }

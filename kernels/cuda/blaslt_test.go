@@ -316,8 +316,8 @@ func TestWithoutLibrary(t *testing.T) {
 	}
 }
 
-// TestLibrary: NVIDIA's own cuBLASLt, of which no device is needed for that, has all functions that are called, and takes
-// the descriptions of products as they are written here.
+// TestLibrary: NVIDIA's own cuBLASLt has all functions that are called, and takes the descriptions of products as they
+// are written here. No device is needed.
 func TestLibrary(t *testing.T) {
 	if cudamock.Inside() {
 		t.Skip("asks NVIDIA's library")
@@ -329,8 +329,8 @@ func TestLibrary(t *testing.T) {
 		t.Errorf("version %d", v)
 	}
 	for form := range 8 {
-		m := Matrices{Wide: form&1 > 0, XT: form&2 > 0, YT: form&4 > 0, M: 3, N: 4, K: 5, LdX: 5, LdY: 5, Batch: 2, X: 30,
-			Out: 12}
+		m := Matrices{Wide: form&1 > 0, XT: form&2 > 0, YT: form&4 > 0, M: 3, N: 4, K: 5, LdX: 5, LdY: 5, Batch: 2,
+			X: 30, Out: 12}
 		p, err := wanted{m, [3]uint32{4, 16, 256}}.describe()
 		if err != nil {
 			t.Fatalf("%+v: %v", m, err)

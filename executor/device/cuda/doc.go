@@ -7,7 +7,8 @@
 // lie, and how many rows they have, from its words, which are uploaded when the list is prepared. A map computes its
 // numbers each by a thread. What several numbers of a row need, such as a softmax, is first computed for a tile of rows
 // and lies in shared memory. Sums are cut into parts of fixed length; each is summed by a block, or number by number by
-// a thread, in double precision and in the order of the rows, and parts are added in order.
+// a thread, in double precision and in the order of the rows, and parts are added in order. Large products are calls of
+// cuBLASLt (library.go) where that is there, with a kernel that adds the parts of long sums.
 //
 // What the device has no kernel for runs on the processors instead (Code.Elsewhere lists it), with copies before and
 // behind it. When a kernel finds something that is an error, such as an integer that overflows, the list runs again on

@@ -9,9 +9,9 @@ import (
 	"github.com/relgrad/relgrad/kernels/cuda"
 )
 
-// largeProduct is from how many operations on a call of cuBLASLt makes products. At the 50 TFLOP/s that were measured of
-// large ones (docs/adr/0021) so many take a microsecond, as long as a graph needs for a kernel: no kernel could save more
-// below. That is a guess: no card has told yet where the kernels here become slower than the library.
+// largeProduct is from how many operations on a call of cuBLASLt makes products. At the 50 TFLOP/s that were measured
+// of large ones (docs/adr/0021) so many take a microsecond, as long as a graph needs for a kernel: below, no kernel
+// could save more. That is a guess: no card has told yet where the kernels here become slower than the library.
 const largeProduct = 5e7
 
 // partsAtOnce is how many bytes of parts of sums are made before they are added: they are read again at once, so that
@@ -255,9 +255,9 @@ func (w *window) finish(c *code, t *task, bytes int) *launch {
 		kept[0], kept[1] = kept[1], kept[0]
 	}
 	b, s, typ := newBuilder(c, t.T), newBody(nil), ctype(w.v.Data.Kind())
-	s.add("k_parts<%s>(%s);", typ, strings.Join([]string{b.word("partials", 0, "char *"), b.count(kept[0]), b.count(kept[1]),
-		b.target(w.v.Data.Bytes(), typ), b.list(dest), b.list(first), b.list(last), b.list(goesOn), b.count(len(dest)),
-		b.count(size)}, ", "))
+	s.add("k_parts<%s>(%s);", typ, strings.Join([]string{b.word("partials", 0, "char *"), b.count(kept[0]),
+		b.count(kept[1]), b.target(w.v.Data.Bytes(), typ), b.list(dest), b.list(first), b.list(last), b.list(goesOn),
+		b.count(len(dest)), b.count(size)}, ", "))
 	if len(there) > 0 {
 		valid, list := b.target(w.v.Data.Valid(), "unsigned char"), b.list(there)
 		s.add("for (long long i = (long long) blockIdx.x * blockDim.x + threadIdx.x; i < %s; "+

@@ -1,5 +1,6 @@
 // A double of NVIDIA's driver, of its compiler of kernels, and of cuBLASLt (blaslt.h). Kernels are compiled as C++
-// (shim.h) and run on the processor, a fibre for each thread, one block after the other. What is asynchronous runs as late as it may: when somebody waits.
+// (shim.h) and run on the processor, a fibre for each thread, one block after the other. What is asynchronous runs as
+// late as it may: when somebody waits.
 // It is for tests: it refuses what a device refuses, and what a device leaves undefined it stops with a message.
 //
 // RELGRAD_MOCK_DEVICES, RELGRAD_MOCK_MEMORY: how many devices there are (2), and their bytes (1 GB).

@@ -125,7 +125,8 @@ static char **
 environment(void)
 {
 	static const char *const kept[] = {"TMPDIR", "OPENBLAS", "LD_LIBRARY_PATH", "TZ",
-									   "RELGRAD_CUDA_DRIVER", "RELGRAD_NVRTC", "RELGRAD_CUDA_CACHE"};
+									   "RELGRAD_CUDA_DRIVER", "RELGRAD_NVRTC", "RELGRAD_CUBLASLT",
+									   "RELGRAD_CUDA_CACHE"};
 	char **env = palloc0(sizeof(char *) * (lengthof(kept) + 4));
 	int n = 0;
 
