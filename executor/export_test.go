@@ -41,6 +41,9 @@ func SmallProducts(t *tuning.Sizes) {
 	t.LargeFlops = 8
 }
 
+// LargeMatricesFrom treats matrices of so many numbers, by which many vectors are multiplied, as large ones.
+func LargeMatricesFrom(t *tuning.Sizes, numbers int) { t.LargeMatrix = numbers }
+
 // SmallParts lets sums of small matrices be made by parts, in panels of so many rows, of which run are summed in single
 // precision.
 func SmallParts(t *tuning.Sizes, panel, run int) {
@@ -126,7 +129,7 @@ func devices(sites int) (out []device.Device) {
 			}
 			d.LargeProduct = math.Inf(1)
 			if *byLibrary {
-				d.LargeProduct, d.PartsAtOnce = 0, 200
+				d.LargeProduct, d.PartsAtOnce = 0, 400
 			}
 			graphics.Store(d, true)
 			out = append(out, d)
