@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/internal/cudamock"
+	"github.com/relgrad/relgrad/internal/cudatexts"
 	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels/cuda"
@@ -26,6 +27,20 @@ func onDouble(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	c.Stdout, c.Stderr = &out, &errs
 	err = c.Run()
 	return out.String(), errs.String(), err
+}
+
+// TestCompiledBench: NVIDIA's compiler makes code of all kernels of the benchmark's workloads, and of its rates.
+func TestCompiledBench(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles kernels")
+	}
+	cudatexts.Needed(t)
+	dir := t.TempDir()
+	t.Setenv("RELGRAD_CUDA_TEXTS", dir)
+	if out, errs, err := onDouble(t, "--rounds", "1", "--seconds", "0.001", "--alone"); err != nil {
+		t.Fatalf("%v\n%s\n%s", err, errs, out)
+	}
+	cudatexts.Check(t, dir)
 }
 
 // TestGPU: on a double of the driver the whole benchmark runs to its end on tiny data, with the losses that the

@@ -40,18 +40,26 @@ func laneOf(t *device.Tree, o *device.Op) int {
 func (b *builder) sum(s *body, n int, value func(s *body, k string) string) string {
 	acc, k := b.fresh("sum"), b.fresh("k")
 	s.add("double %s = 0;", acc)
-	unroll := ""
-	if n > 2*turnsAtOnce { // all at once would need too many registers
-		unroll = fmt.Sprintf("_Pragma(\"unroll %d\") ", turnsAtOnce)
+	every := 0
+	if n > 2*turnsAtOnce {
+		every = turnsAtOnce
 	}
-	s.block(fmt.Sprintf("%sfor (int %s = 0; %[2]s < %d; %[2]s++)", unroll, k, n), func(s *body) {
-		s.add("%s += %s;", acc, value(s, k))
-	})
+	turns(s, k, n, every, func(s *body) { s.add("%s += %s;", acc, value(s, k)) })
 	return acc
 }
 
-// turnsAtOnce is how many turns of a long sum the compiler may write one behind the other.
-const turnsAtOnce = 8
+// turnsAtOnce is how many turns of a long sum the compiler may write one behind the other, functionsAtOnce how many where
+// each may compute a function, such as an exponential. All at once would need too many registers.
+const turnsAtOnce, functionsAtOnce = 8, 4
+
+// turns is a loop of n turns, of which the compiler may write so many one behind the other; 0: as many as it likes.
+func turns(s *body, k string, n, atOnce int, f func(s *body)) {
+	unroll := ""
+	if atOnce > 0 && n > atOnce {
+		unroll = fmt.Sprintf("_Pragma(\"unroll %d\") ", atOnce)
+	}
+	s.block(fmt.Sprintf("%sfor (int %s = 0; %[2]s < %d; %[2]s++)", unroll, k, n), f)
+}
 
 // times is the product of two numbers in double precision.
 func times(x, y string) string { return fmt.Sprintf("(double) (%s) * (double) (%s)", x, y) }
@@ -221,7 +229,7 @@ func (b *builder) largest(s *body, n int, number func(s *body, k string) string)
 func (b *builder) others(s *body, n int, at string, value func(s *body, k string) string) string {
 	acc, k := b.fresh("sum"), b.fresh("k")
 	s.add("double %s = 0;", acc)
-	s.block(fmt.Sprintf("for (int %s = 0; %[1]s < %d; %[1]s++)", k, n), func(s *body) {
+	turns(s, k, n, functionsAtOnce, func(s *body) {
 		s.block(fmt.Sprintf("if (%s != %s)", k, at), func(s *body) { s.add("%s += %s;", acc, value(s, k)) })
 	})
 	return acc
@@ -261,7 +269,7 @@ func (b *builder) lane(s *body, o *device.Op, p point) {
 	}
 	each := func(f func(s *body, k string)) {
 		k := b.fresh("k")
-		s.block(fmt.Sprintf("for (int %s = 0; %[1]s < %d; %[1]s++)", k, n), func(s *body) { f(s, k) })
+		turns(s, k, n, functionsAtOnce, func(s *body) { f(s, k) })
 	}
 	divisor := func(i int) string {
 		if i < len(o.Args) {
