@@ -48,8 +48,8 @@ func (b *builder) sum(s *body, n int, value func(s *body, k string) string) stri
 	return acc
 }
 
-// turnsAtOnce is how many turns of a long sum the compiler may write one behind the other, functionsAtOnce how many where
-// each may compute a function, such as an exponential. All at once would need too many registers.
+// turnsAtOnce is how many turns of a long sum the compiler may write one behind the other, functionsAtOnce how many
+// where each may compute a function, such as an exponential. All at once would need too many registers.
 const turnsAtOnce, functionsAtOnce = 8, 4
 
 // turns is a loop of n turns, of which the compiler may write so many one behind the other; 0: as many as it likes.
