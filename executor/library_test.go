@@ -29,7 +29,7 @@ func TestLibraryDevice(t *testing.T) {
 	} else {
 		cudamock.Card(t, cuda.Absent, tests, args...)
 	}
-	cudamock.Rerun(t, tests, []string{"RELGRAD_MOCK_MEMORY=16000000000"}, args...)
+	cudamock.Rerun(t, tests, []string{"RELGRAD_MOCK_FLAGS=-O0"}, args...)
 }
 
 var drawnProducts = flag.Int("products", 12, "products to draw")
