@@ -60,7 +60,7 @@ func init() {
 			"	for _, p := range h.sent {\n		copy(", "	for _, p := range h.sent[:0] {\n		copy(", onDevice},
 		{"memory that there is no room for does not count", "executor/device/cuda/short.go",
 			"		d.room.absent++\n", "		d.room.absent, bytes = d.room.absent+1, 0\n", onGraphics},
-		{"arrays that are uploaded together overlap", "executor/device/cuda/packs.go",
+		{"arrays that are uploaded together overlap", "executor/device/cuda/code.go",
 			"	b.filled += (bytes + aligned - 1) / aligned * aligned\n", "	b.filled += bytes / aligned * aligned\n", onGraphics},
 		{"a step begins before a validation", "train/schedule.go", "c.Tolerance == nil && !c.validates(n)",
 			"c.Tolerance == nil", "./train -run=TestAhead"},

@@ -249,6 +249,48 @@ func (c *code) blocks(work, each int) int {
 // failed is an error amid the translation.
 type failed struct{ error }
 
+// allocate is memory of the list with these bytes; nil: with zeros. Those of packs are there when the list is linked.
+func (c *code) allocate(bytes int, x []byte) (cuda.Address, error) {
+	if bytes > mostPack || apart {
+		at, err := c.d.take(bytes)
+		if err != nil {
+			return 0, err
+		}
+		c.own = append(c.own, at)
+		return at, c.d.upload(at, x)
+	}
+	var b *pack
+	if n := len(c.packs); n > 0 {
+		b = c.packs[n-1]
+	}
+	if b == nil || b.filled+bytes > len(b.host.Bytes) {
+		var err error
+		if b, err = c.d.pack(bytes); err != nil {
+			return 0, err
+		}
+		c.packs = append(c.packs, b)
+	}
+	to := b.host.Bytes[b.filled : b.filled+bytes]
+	clear(to[copy(to, x):])
+	at := b.at + cuda.Address(b.filled)
+	b.filled += (bytes + aligned - 1) / aligned * aligned
+	return at, nil
+}
+
+// sendPacks uploads what lies in packs.
+func (c *code) sendPacks() error {
+	for _, b := range c.packs {
+		n := min(b.filled, len(b.host.Bytes))
+		if b.at >= nowhere || n == 0 {
+			continue
+		}
+		if err := b.host.Send(b.at, 0, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // keep is a list with these bytes that stays where it is.
 func (c *code) keep(x []byte) []byte {
 	if c.kept[string(x)] == nil {
