@@ -33,32 +33,64 @@ func (p *site) lower(g *values.Graph, structural bool, moved []*values.Val, root
 // runOnce runs those instructions of the once list that have not run yet; for a schedule of the structure only what
 // that reads, for others may wait for other sites.
 func (p *site) runOnce(ctx context.Context, structural *forms.Schedule) error {
-	var list []*device.Instr
+	o, err := prepareOnce(p, structural)
+	if err != nil {
+		return err
+	}
+	return o.run(ctx, p)
+}
+
+// onceRun are instructions of the once list that are ready to run.
+type onceRun struct {
+	list []*device.Instr
+	code device.Code // nil: there are none
+}
+
+func prepareOnce(p *site, structural *forms.Schedule) (o onceRun, err error) {
 	needed := p.neededBy(structural)
 	for _, in := range p.once {
 		if !in.V.Done && (needed == nil || needed[in]) {
-			list = append(list, in)
+			o.list = append(o.list, in)
 		}
 	}
-	if len(list) > 0 {
-		code, err := p.device.Prepare(list, p.onceTmp)
-		if err != nil {
-			return err
-		}
-		defer code.Close()
-		if err := code.Run(ctx, &p.env, p.timed); err != nil {
-			return err
-		}
-		if p.timed { // else the instruction is not needed any more
-			for i, in := range list {
-				p.took[in] = code.Took(i)
-			}
-		}
+	if len(o.list) > 0 {
+		o.code, err = p.device.Prepare(o.list, p.onceTmp)
 	}
-	for _, in := range list {
-		in.V.Done = true
+	return o, err
+}
+
+func (o onceRun) run(ctx context.Context, p *site) error {
+	if o.code == nil {
+		return nil
+	}
+	defer o.code.Close()
+	if err := o.code.Run(ctx, &p.env, p.timed); err != nil {
+		return err
+	}
+	for i, in := range o.list {
+		if in.V.Done = true; p.timed { // else the instruction is not needed any more
+			p.took[in] = o.code.Took(i)
+		}
 	}
 	return nil
+}
+
+func (o onceRun) close() {
+	if o.code != nil {
+		o.code.Close()
+	}
+}
+
+// complete has a device whose memory is bounded complete all that a run needs, before anything is computed.
+func complete(p *site, once onceRun) error {
+	err := prepare(p, p.sched)
+	if err == nil {
+		err = fits(p)
+	}
+	if err != nil {
+		once.close()
+	}
+	return err
 }
 
 // neededBy lists the instructions of the once list that a schedule waits for; nil: of no schedule.
@@ -183,7 +215,7 @@ func Ready(p *Program) (err error) {
 // fits refuses what needs more memory than the site's device has.
 func fits(p *site) error {
 	if b, ok := p.device.(device.Bounded); ok {
-		return b.Short()
+		return b.Complete()
 	}
 	return nil
 }

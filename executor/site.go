@@ -252,23 +252,24 @@ func (p *site) now() *stage {
 // values runs the value program.
 func (p *site) values(ctx context.Context) (err error) {
 	defer guard(&err)
-	if _, bounded := p.device.(device.Bounded); bounded { // it tells what all needs before anything is computed
-		if err := prepare(p, p.sched); err != nil {
-			return err
-		}
-		if err := fits(p); err != nil {
+	once, err := prepareOnce(p, nil)
+	if err != nil {
+		return err
+	}
+	if _, bounded := p.device.(device.Bounded); bounded {
+		if err := complete(p, once); err != nil {
 			return err
 		}
 	}
-	if err := onceValues(ctx, p); err != nil {
+	if err := onceValues(ctx, p, once); err != nil {
 		return err
 	}
 	return p.runSteps(ctx, p.sched)
 }
 
 // onceValues computes what is computed once, and frees what only that reads.
-func onceValues(ctx context.Context, p *site) error {
-	err := p.runOnce(ctx, nil)
+func onceValues(ctx context.Context, p *site, once onceRun) error {
+	err := once.run(ctx, p)
 	if err == nil {
 		p.release(true)
 	}

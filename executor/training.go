@@ -328,10 +328,14 @@ func (t *Training) Begin(ctx context.Context, env kernels.Env, numbers []float64
 	if err != nil {
 		return err
 	}
-	if err := fits(s); err != nil { // before anything is computed
+	once, err := prepareOnce(s, nil)
+	if err != nil {
 		return err
 	}
-	if err := onceValues(ctx, s); err != nil {
+	if err := complete(s, once); err != nil {
+		return err
+	}
+	if err := onceValues(ctx, s, once); err != nil {
 		return err
 	}
 	if l == nil {

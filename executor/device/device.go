@@ -40,8 +40,9 @@ type Selective interface{ Has(form string) bool }
 
 // Bounded is a device whose memory is bounded.
 type Bounded interface {
-	// Short is an error where what has been allocated and prepared needs more than there is; then lists do not run.
-	Short() error
+	// Complete completes what has been prepared; it is an error where that, and what has been allocated, needs more memory
+	// than there is. Then lists do not run. Those that are prepared before it are completed at once.
+	Complete() error
 	// Full reports whether most of the memory is in use, so that nobody should keep what is not needed at once.
 	Full() bool
 }

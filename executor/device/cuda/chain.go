@@ -1,7 +1,6 @@
 package cuda
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -94,10 +93,8 @@ func (h *chain) turn() (t *turn, err error) {
 func (h *chain) Begin(ctx context.Context, env *kernels.Env) error { return h.begin(ctx, env, false) }
 
 func (h *chain) begin(ctx context.Context, env *kernels.Env, timed bool) error {
-	for _, c := range h.codes {
-		if err := cmp.Or(c.short, h.d.Short()); err != nil {
-			return err
-		}
+	if err := h.d.Complete(); err != nil {
+		return err
 	}
 	t, err := h.turn()
 	if err != nil {

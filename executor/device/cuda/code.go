@@ -2,10 +2,8 @@ package cuda
 
 import (
 	"context"
-	_ "embed"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 	"unsafe"
 
@@ -15,9 +13,6 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cuda"
 )
-
-//go:embed prelude.cu
-var prelude string
 
 // code is a prepared list.
 type code struct {
@@ -36,7 +31,6 @@ type code struct {
 	partials int                     // bytes of partial sums
 	most     int                     // blocks of a launch that has scratch
 	fails    bool                    // some kernel may find an error
-	short    error                   // why its kernels are not compiled: there is no room for what they read
 	settled  bool                    // what has been found stops what changes parameters
 }
 
@@ -316,53 +310,21 @@ func (c *code) input(x []byte) cuda.Address {
 	return at
 }
 
-// link compiles all kernels, and uploads their words.
+// link has all kernels be compiled before the list runs, and uploads their words.
 func (c *code) link() error {
 	var ls []*launch
 	for _, t := range c.list {
 		ls = append(ls, t.kernels...)
 	}
-	if err := c.compile(ls); err != nil {
-		return err
+	for _, l := range ls {
+		if c.most = max(c.most, l.blocks); l.call == nil {
+			c.d.texts.add(l.text)
+		}
 	}
 	if err := c.place(ls); err != nil {
 		return err
 	}
 	return c.sendPacks()
-}
-
-// bounds leaves a thread so many registers that none is spilled: a multiprocessor runs four blocks.
-var bounds = fmt.Sprintf("__launch_bounds__(%d, 4)", threads)
-
-// compile makes one text of the kernels that are not compiled yet, each of which stands there once.
-func (c *code) compile(ls []*launch) error {
-	text, names := &strings.Builder{}, map[string]string{}
-	text.WriteString(prelude)
-	for _, l := range ls {
-		c.most = max(c.most, l.blocks)
-		if l.module != nil || l.call != nil {
-			continue
-		}
-		if names[l.text] == "" {
-			names[l.text] = fmt.Sprintf("rg_%d", len(names))
-			fmt.Fprintf(text, "\nextern \"C\" __global__ void %s %s(const unsigned long long *a)\n{\n%s}\n", bounds,
-				names[l.text], l.text)
-		}
-		l.name = names[l.text]
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	if c.short = c.d.Short(); c.short != nil {
-		return nil
-	}
-	m, err := c.d.load(text.String())
-	for _, l := range ls {
-		if l.module == nil && l.call == nil {
-			l.module = m
-		}
-	}
-	return err
 }
 
 // place gives launches the memory that they share, and uploads their words.
@@ -401,7 +363,7 @@ func (c *code) place(ls []*launch) (err error) {
 
 // Run runs the list once. Where there is no room the processors do: what the structure reads tells how much is needed.
 func (c *code) Run(ctx context.Context, env *kernels.Env, timed bool) error {
-	if c.d.room.absent > 0 || c.short != nil {
+	if c.d.room.absent > 0 {
 		return c.explain(ctx, env)
 	}
 	return c.alone.run(ctx, env, timed)
@@ -412,6 +374,11 @@ func (d *Device) runTask(ctx context.Context, t *task, env *kernels.Env) error {
 		return d.onHost(t.Instr, func() error { return t.host.Run(ctx, env, false) })
 	}
 	for _, l := range t.kernels {
+		if l.kernel == nil && l.call == nil {
+			if l.kernel = d.texts.kernels[l.text]; l.kernel == nil {
+				return sqlerr.Broken("executor/device/cuda", "a kernel of %s has not been compiled", t.How)
+			}
+		}
 		if err := l.run(); err != nil {
 			return err
 		}
@@ -423,11 +390,7 @@ func (l *launch) run() error {
 	if l.call != nil {
 		return l.call.run()
 	}
-	k, err := l.module.kernel(l.name)
-	if err != nil {
-		return err
-	}
-	return k.Launch(l.blocks, threads, l.at)
+	return l.kernel.Launch(l.blocks, threads, l.at)
 }
 
 // explain runs the list on the processors, which say what is wrong.

@@ -18,13 +18,13 @@ type Device struct {
 	LargeProduct float64
 	PartsAtOnce  int
 
-	d       *cuda.Device
-	mem     []memory // sorted by the host's address
-	modules map[string]*module
-	stop    cuda.Address // not 0: what has been found has not been looked at, so that no kernel changes a parameter
-	room    room
-	spare   map[int][]*pack // by their bytes
-	host    device.Device   // runs what the device has no kernel for
+	d     *cuda.Device
+	mem   []memory // sorted by the host's address
+	texts texts
+	stop  cuda.Address // not 0: what has been found has not been looked at, so that no kernel changes a parameter
+	room  room
+	spare map[int][]*pack // by their bytes
+	host  device.Device   // runs what the device has no kernel for
 }
 
 // memory is a buffer on the device, and the host's buffer that stands for it.
@@ -36,12 +36,6 @@ type memory struct {
 	own   cuda.Address
 }
 
-// module is the compiled text of a list.
-type module struct {
-	*cuda.Module
-	kernels map[string]*cuda.Kernel
-}
-
 // Open opens device number n. host runs what it has no kernel for, in the host's memory, and is closed with the device;
 // also where that cannot be opened.
 func Open(n int, host device.Device) (*Device, error) {
@@ -50,7 +44,7 @@ func Open(n int, host device.Device) (*Device, error) {
 		host.Close()
 		return nil, err
 	}
-	own := &Device{LargeProduct: largeProduct, PartsAtOnce: partsAtOnce, d: d, modules: map[string]*module{}, host: host}
+	own := &Device{LargeProduct: largeProduct, PartsAtOnce: partsAtOnce, d: d, host: host}
 	if own.stop, err = own.take(8); err != nil {
 		own.Close()
 		return nil, err
@@ -189,41 +183,15 @@ func (d *Device) Join(p *device.Port) { d.host.Join(p) }
 func (d *Device) Held() int64 { return d.host.Held() }
 
 func (d *Device) Close() {
-	for _, m := range d.modules {
-		m.Unload()
-	}
+	d.texts.close()
 	for _, m := range d.mem {
 		d.give(m.own)
 	}
 	d.give(d.stop)
 	d.dropSpare()
-	d.mem, d.modules = nil, nil
+	d.mem = nil
 	d.host.Close()
 	d.d.Close()
-}
-
-// load compiles a text, unless that has been done.
-func (d *Device) load(text string) (*module, error) {
-	if m := d.modules[text]; m != nil {
-		return m, nil
-	}
-	m, err := d.d.Load(text)
-	if err != nil {
-		return nil, err
-	}
-	d.modules[text] = &module{m, map[string]*cuda.Kernel{}}
-	return d.modules[text], nil
-}
-
-func (m *module) kernel(name string) (*cuda.Kernel, error) {
-	if k := m.kernels[name]; k != nil {
-		return k, nil
-	}
-	k, err := m.Kernel(name)
-	if err == nil {
-		m.kernels[name] = k
-	}
-	return k, err
 }
 
 // onHost runs instructions on the processors: what they read is fetched, what they make is stored.

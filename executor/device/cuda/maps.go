@@ -8,14 +8,14 @@ import (
 
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/kernels/cuda"
 )
 
 // launch is a kernel with its words, or a call of cuBLASLt.
 type launch struct {
-	call   *call  // nil: it is a kernel
-	text   string // its body
-	name   string // in the module's text
-	module *module
+	call   *call        // nil: it is a kernel
+	text   string       // its body
+	kernel *cuda.Kernel // once it is compiled
 	blocks int
 	words  []uint64
 	patch  map[string]int // words that are known when all kernels are: by what they are

@@ -61,8 +61,16 @@ func (d *Device) upload(to cuda.Address, from []byte) error {
 // Full reports whether more than half of the memory is in use.
 func (d *Device) Full() bool { return d.room.sum > d.d.Memory/2 }
 
-// Short is an error where what has been prepared needs more memory than the device has.
-func (d *Device) Short() error {
+// Complete compiles the kernels of what has been prepared, unless that needs more memory than the device has.
+func (d *Device) Complete() error {
+	if err := d.short(); err != nil {
+		return err
+	}
+	return d.texts.compile(d.d)
+}
+
+// short is an error where what has been prepared needs more memory than the device has.
+func (d *Device) short() error {
 	if d.room.absent == 0 {
 		return nil
 	}
