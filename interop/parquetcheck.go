@@ -9,48 +9,61 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// checkParquet compares the claims of the footer with the file's size before the library uses them.
+// checkParquet compares the claims of a file's footer and pages with its size before the library uses them.
 // https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift
 func checkParquet(s *source) error {
-	tail := make([]byte, 8)
-	if n, _ := s.ReadAt(tail, max(s.size-8, 0)); n < 8 || string(tail[4:]) != "PAR1" {
-		return s.malformed("it does not end as a parquet file does (%q)", tail[4:])
-	}
-	n := int64(binary.LittleEndian.Uint32(tail))
-	if n > s.size-12 {
-		return s.malformed("a footer of %d bytes in a file of %d", n, s.size)
-	}
-	foot := make([]byte, n)
-	if k, err := s.ReadAt(foot, s.size-8-n); int64(k) < n {
-		return s.malformed("it ends within its footer (%v)", err)
-	}
-	meta, _, err := readThrift(foot)
+	meta, err := checkFooter(s)
 	if err != nil {
-		return s.malformed("footer: %v", err)
-	}
-	if err := checkSchema(s, meta.list(2)); err != nil {
 		return err
 	}
-	for i, g := range meta.list(4) {
+	for _, g := range meta.list(4) {
 		group, _ := g.(fields)
-		rows := group.int(3)
-		if rows < 0 {
-			return s.malformed("row group %d has %d rows", i+1, rows)
-		}
 		for _, c := range group.list(1) {
-			chunk, _ := c.(fields)
-			if chunk.has(8) || chunk.has(9) {
-				return s.unsupported("it is encrypted")
-			}
-			if rows == 0 { // nothing of it is read, and its columns may lie nowhere
+			if group.int(3) == 0 { // nothing of it is read, and its columns may lie nowhere
 				continue
 			}
+			chunk, _ := c.(fields)
 			if err := checkPages(s, chunk.get(3)); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// checkFooter checks the footer alone.
+func checkFooter(s *source) (fields, error) {
+	tail := make([]byte, 8)
+	if n, _ := s.ReadAt(tail, max(s.size-8, 0)); n < 8 || string(tail[4:]) != "PAR1" {
+		return nil, s.malformed("it does not end as a parquet file does (%q)", tail[4:])
+	}
+	n := int64(binary.LittleEndian.Uint32(tail))
+	if n > s.size-12 {
+		return nil, s.malformed("a footer of %d bytes in a file of %d", n, s.size)
+	}
+	foot := make([]byte, n)
+	if k, err := s.ReadAt(foot, s.size-8-n); int64(k) < n {
+		return nil, s.malformed("it ends within its footer (%v)", err)
+	}
+	meta, _, err := readThrift(foot)
+	if err != nil {
+		return nil, s.malformed("footer: %v", err)
+	}
+	if err := checkSchema(s, meta.list(2)); err != nil {
+		return nil, err
+	}
+	for i, g := range meta.list(4) {
+		group, _ := g.(fields)
+		if rows := group.int(3); rows < 0 {
+			return nil, s.malformed("row group %d has %d rows", i+1, rows)
+		}
+		for _, c := range group.list(1) {
+			if chunk, _ := c.(fields); chunk.has(8) || chunk.has(9) {
+				return nil, s.unsupported("it is encrypted")
+			}
+		}
+	}
+	return meta, nil
 }
 
 // checkSchema checks the numbers of children in the tree of columns, and its depth.
@@ -86,6 +99,8 @@ const (
 	pageData, pageDictionary, pageDataV2 = 0, 2, 3
 
 	encodingPlain, encodingPlainDictionary, encodingRLE, encodingRLEDictionary = 0, 2, 3, 8
+
+	encodingDelta, encodingDeltaLength, encodingDeltaText = 5, 6, 7
 )
 
 // checkPages checks the pages of a column chunk.
@@ -153,8 +168,10 @@ func checkPage(s *source, page fields, codec int64, body *io.SectionReader) erro
 	}
 	switch encoding {
 	case encodingPlain, encodingPlainDictionary, encodingRLE, encodingRLEDictionary:
+	case encodingDelta, encodingDeltaLength, encodingDeltaText:
 	default:
-		return s.unsupported("a column of encoding %d", encoding).WithHint("Readable are PLAIN and dictionary encodings.")
+		return s.unsupported("a column of encoding %d", encoding).
+			WithHint("Readable are PLAIN, dictionary and delta encodings.")
 	}
 	first := make([]byte, min(packed-levels, 64))
 	if _, err := body.ReadAt(first, levels); err != nil && err != io.EOF {

@@ -69,6 +69,9 @@ func (p *pages) check(page file.Page) error {
 	default:
 		return nil // a dictionary
 	}
+	if err := checkDeltas(int(page.Encoding()), b, n, maxDef == 0); err != nil {
+		return err
+	}
 	if maxDef > 0 {
 		return nil // missing values are found by their level
 	}
@@ -104,4 +107,56 @@ func countRuns(b []byte, width int, enough int64) (n int64) {
 		b, n = b[size:], n+int64(values)
 	}
 	return n
+}
+
+// checkDeltas checks a page of a delta encoding, for which the library takes as much memory as the page claims. all:
+// each of its n levels has a value.
+func checkDeltas(encoding int, b []byte, n int64, all bool) error {
+	lists := map[int]int{encodingDelta: 1, encodingDeltaLength: 1, encodingDeltaText: 2}[encoding]
+	for range lists {
+		count, size := countDeltas(b, n)
+		if size == 0 || all && count < n {
+			return errShortPage
+		}
+		b = b[size:]
+	}
+	return nil
+}
+
+// countDeltas returns how many values a list in the encoding DELTA_BINARY_PACKED has, and its size in bytes: 0 where
+// it is malformed or has more than most values. https://parquet.apache.org/docs/file-format/data-pages/encodings/
+func countDeltas(b []byte, most int64) (count int64, size int) {
+	const largestBlock = 1 << 16
+	at, head := 0, [4]uint64{} // block size, miniblocks of a block, values, the first value
+	for i := range head {
+		u, k := binary.Uvarint(b[at:])
+		if k <= 0 {
+			return 0, 0
+		}
+		head[i], at = u, at+k
+	}
+	block, minis := head[0], head[1]
+	if block == 0 || block > largestBlock || minis == 0 || minis > block || block%minis != 0 || (block/minis)%8 != 0 ||
+		head[2] > uint64(most) {
+		return 0, 0
+	}
+	for left := int64(head[2]) - 1; left > 0; {
+		_, k := binary.Uvarint(b[at:])
+		if k <= 0 || at+k+int(minis) > len(b) {
+			return 0, 0
+		}
+		widths := b[at+k : at+k+int(minis)]
+		at += k + int(minis)
+		for _, w := range widths {
+			if left <= 0 {
+				break
+			}
+			at += int(block/minis) * int(w) / 8
+			left -= int64(block / minis)
+			if w > 64 || at > len(b) {
+				return 0, 0
+			}
+		}
+	}
+	return int64(head[2]), at
 }

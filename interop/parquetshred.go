@@ -1,0 +1,249 @@
+package interop
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/file"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+)
+
+// outLeaf is a leaf's part of the row group being written.
+type outLeaf struct {
+	rep       bool // it lies inside a list
+	max       int16
+	def, reps []int16
+	bools     []bool
+	i32       []int32
+	i64       []int64
+	f32       []float32
+	f64       []float64
+	text      []parquet.ByteArray
+	fixed     []parquet.FixedLenByteArray
+}
+
+func (l *outLeaf) level(rep, def int16) {
+	l.def = append(l.def, def)
+	if l.rep {
+		l.reps = append(l.reps, rep)
+	}
+}
+
+// put adds a value at a repetition level; def is the definition level of what surrounds it. It returns about how many
+// bytes the value takes.
+func (n *outNode) put(v any, rep, def int16) (int, error) {
+	if v == nil {
+		if n.field.Required {
+			return 0, sqlerr.New(sqlerr.NotNullViolation, "NULL in \"%s\", which must not be NULL", n.field.Name)
+		}
+		n.none(rep, def)
+		return 4, nil
+	}
+	if n.leaf != nil {
+		n.leaf.level(rep, n.def)
+		return n.leaf.put(n.field, v)
+	}
+	switch x := v.(type) {
+	case map[string]any:
+		if n.field.Type == "map" {
+			return n.putMap(x, rep)
+		}
+		total := 0
+		for _, part := range n.parts {
+			size, err := part.put(x[part.field.Name], rep, n.def)
+			if err != nil {
+				return 0, err
+			}
+			total += size
+		}
+		return total, nil
+	case []any:
+		return putList(n, x, rep, n.element)
+	case []int64:
+		return putList(n, x, rep, func(v int64, rep int16) (int, error) { return n.parts[0].put(v, rep, n.def+1) })
+	case []float32:
+		return putList(n, x, rep, func(v float32, rep int16) (int, error) {
+			if l := n.parts[0].leaf; l != nil && n.parts[0].field.Type == "float" {
+				l.level(rep, l.max)
+				l.f32 = append(l.f32, v)
+				return 4, nil
+			}
+			return n.parts[0].put(v, rep, n.def+1)
+		})
+	case []float64:
+		return putList(n, x, rep, func(v float64, rep int16) (int, error) { return n.parts[0].put(v, rep, n.def+1) })
+	}
+	return 0, unfit(n.field, v)
+}
+
+func unfit(f *Field, v any) error {
+	return sqlerr.New(sqlerr.DatatypeMismatch, "a value of Go's type %T cannot become %s", v, f.Type)
+}
+
+// none adds the absence of a value to all leaves.
+func (n *outNode) none(rep, def int16) {
+	if n.leaf != nil {
+		n.leaf.level(rep, def)
+	}
+	for _, part := range n.parts {
+		part.none(rep, def)
+	}
+}
+
+// element adds an element of a list, or an entry of a map as a pair.
+func (n *outNode) element(v any, rep int16) (int, error) {
+	if n.field.Type == "array" {
+		return n.parts[0].put(v, rep, n.def+1)
+	}
+	pair, ok := v.([2]any)
+	if !ok || n.field.Type != "map" {
+		return 0, unfit(n.field, v)
+	}
+	a, err := n.parts[0].put(pair[0], rep, n.def+1)
+	if err != nil {
+		return 0, err
+	}
+	b, err := n.parts[1].put(pair[1], rep, n.def+1)
+	return a + b, err
+}
+
+func (n *outNode) putMap(m map[string]any, rep int16) (int, error) {
+	pairs := make([]any, 0, len(m))
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		pairs = append(pairs, [2]any{k, m[k]})
+	}
+	return putList(n, pairs, rep, n.element)
+}
+
+func putList[T any](n *outNode, list []T, rep int16, put func(T, int16) (int, error)) (total int, err error) {
+	if n.field.Type != "array" && n.field.Type != "map" {
+		return 0, unfit(n.field, list)
+	}
+	if len(list) == 0 {
+		n.parts[0].none(rep, n.def)
+		if len(n.parts) > 1 {
+			n.parts[1].none(rep, n.def)
+		}
+		return 4, nil
+	}
+	for _, v := range list {
+		size, err := put(v, rep)
+		if err != nil {
+			return 0, err
+		}
+		total, rep = total+size, n.rep
+	}
+	return total, nil
+}
+
+// put adds a value that is not NULL.
+func (l *outLeaf) put(f *Field, v any) (int, error) {
+	switch x := v.(type) {
+	case int64:
+		return 8, l.putInt(f, x)
+	case float32:
+		if f.Type == "float" {
+			l.f32 = append(l.f32, x)
+			return 4, nil
+		}
+	case float64:
+		if f.Type == "double" {
+			l.f64 = append(l.f64, x)
+			return 8, nil
+		}
+	case string:
+		if precision, scale, ok := f.Decimal(); ok {
+			return 16, l.putDecimal(x, precision, scale)
+		}
+		if f.Type == "string" {
+			l.text = append(l.text, []byte(x))
+			return 16 + len(x), nil
+		}
+	case []byte:
+		if f.Type == "binary" {
+			l.text = append(l.text, slices.Clone(x))
+			return 16 + len(x), nil
+		}
+	}
+	return 8, l.putOther(f, v)
+}
+
+func (l *outLeaf) putOther(f *Field, v any) error {
+	switch x := v.(type) {
+	case bool:
+		if f.Type == "boolean" {
+			l.bools = append(l.bools, x)
+			return nil
+		}
+	case Day:
+		if f.Type == "date" {
+			l.i32 = append(l.i32, int32(x))
+			return nil
+		}
+	case Moment:
+		if f.Type == "timestamp" || f.Type == "timestamp_ntz" {
+			l.i64 = append(l.i64, int64(x))
+			return nil
+		}
+	}
+	return unfit(f, v)
+}
+
+// integerBits are the sizes of integers.
+var integerBits = map[string]int{"byte": 8, "short": 16, "integer": 32, "long": 64}
+
+func (l *outLeaf) putInt(f *Field, x int64) error {
+	switch bits := integerBits[f.Type]; {
+	case bits == 0:
+		return unfit(f, x)
+	case bits < 64 && (x >= 1<<(bits-1) || x < -1<<(bits-1)):
+		return outOfRange(x, f.Type)
+	case bits == 64:
+		l.i64 = append(l.i64, x)
+	default:
+		l.i32 = append(l.i32, int32(x))
+	}
+	return nil
+}
+
+func (l *outLeaf) putDecimal(s string, precision, scale int) error {
+	n, err := unscaled(s, precision, scale)
+	if err != nil {
+		return err
+	}
+	if precision > 18 {
+		l.fixed = append(l.fixed, decimalBytes(n))
+	} else {
+		l.i64 = append(l.i64, n.Int64())
+	}
+	return nil
+}
+
+func (l *outLeaf) write(c file.ColumnChunkWriter) (err error) {
+	def := l.def
+	if l.max == 0 {
+		def = nil
+	}
+	switch x := c.(type) {
+	case *file.BooleanColumnChunkWriter:
+		_, err = x.WriteBatch(l.bools, def, l.reps)
+	case *file.Int32ColumnChunkWriter:
+		_, err = x.WriteBatch(l.i32, def, l.reps)
+	case *file.Int64ColumnChunkWriter:
+		_, err = x.WriteBatch(l.i64, def, l.reps)
+	case *file.Float32ColumnChunkWriter:
+		_, err = x.WriteBatch(l.f32, def, l.reps)
+	case *file.Float64ColumnChunkWriter:
+		_, err = x.WriteBatch(l.f64, def, l.reps)
+	case *file.ByteArrayColumnChunkWriter:
+		_, err = x.WriteBatch(l.text, def, l.reps)
+	case *file.FixedLenByteArrayColumnChunkWriter:
+		_, err = x.WriteBatch(l.fixed, def, l.reps)
+	default:
+		err = fmt.Errorf("a column of type %s", c.Type())
+	}
+	return err
+}
