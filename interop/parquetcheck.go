@@ -2,11 +2,14 @@ package interop
 
 import (
 	"encoding/binary"
+	"errors"
 	"io"
 	"strconv"
 
 	"github.com/golang/snappy"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
 // checkParquet compares the claims of a file's footer and pages with its size before the library uses them.
@@ -34,7 +37,11 @@ func checkParquet(s *source) error {
 // checkFooter checks the footer alone.
 func checkFooter(s *source) (fields, error) {
 	tail := make([]byte, 8)
-	if n, _ := s.ReadAt(tail, max(s.size-8, 0)); n < 8 || string(tail[4:]) != "PAR1" {
+	k, err := s.ReadAt(tail, max(s.size-8, 0))
+	if e := (*sqlerr.Error)(nil); errors.As(err, &e) { // of whatever the file lies in
+		return nil, err
+	}
+	if k < 8 || string(tail[4:]) != "PAR1" {
 		return nil, s.malformed("it does not end as a parquet file does (%q)", tail[4:])
 	}
 	n := int64(binary.LittleEndian.Uint32(tail))

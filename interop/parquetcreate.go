@@ -102,8 +102,9 @@ type outNode struct {
 // physical are the types of Parquet in which types are stored, but for decimals.
 var physical = map[string]parquet.Type{"boolean": parquet.Types.Boolean, "byte": parquet.Types.Int32,
 	"short": parquet.Types.Int32, "integer": parquet.Types.Int32, "long": parquet.Types.Int64,
-	"float": parquet.Types.Float, "double": parquet.Types.Double, "string": parquet.Types.ByteArray, "binary": parquet.Types.ByteArray,
-	"date": parquet.Types.Int32, "timestamp": parquet.Types.Int64, "timestamp_ntz": parquet.Types.Int64}
+	"float": parquet.Types.Float, "double": parquet.Types.Double, "string": parquet.Types.ByteArray,
+	"binary": parquet.Types.ByteArray,
+	"date":   parquet.Types.Int32, "timestamp": parquet.Types.Int64, "timestamp_ntz": parquet.Types.Int64}
 
 func logical(typ string) schema.LogicalType {
 	switch typ {

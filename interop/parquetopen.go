@@ -19,6 +19,7 @@ import (
 // Parquet is an open Parquet file of nested values, whose row groups are read one by one.
 type Parquet struct {
 	*source
+	w    *window
 	r    *file.Reader
 	mem  memory.Allocator
 	meta fields
@@ -42,15 +43,15 @@ type Stats struct {
 // checked when they are read. name is for errors.
 func OpenParquet(f io.ReaderAt, size int64, name string) (p *Parquet, err error) {
 	defer guard(name, "parquet", &err)
-	s := &source{File: struct {
-		io.ReaderAt
-		io.Reader
-	}{ReaderAt: f}, name: name, size: size}
+	const tail = 1 << 16
+	w := &window{ReaderAt: f}
+	w.load(max(0, size-tail), min(size, tail))
+	s := &source{File: w, name: name, size: size}
 	meta, err := checkFooter(s)
 	if err != nil {
 		return nil, err
 	}
-	p = &Parquet{source: s, mem: newLimited(s), meta: meta}
+	p = &Parquet{source: s, w: w, mem: newLimited(s), meta: meta}
 	p.r, err = file.NewParquetReader(io.NewSectionReader(s, 0, size),
 		file.WithReadProps(parquet.NewReaderProperties(p.mem)))
 	if err != nil {
@@ -68,6 +69,44 @@ func OpenParquet(f io.ReaderAt, size int64, name string) (p *Parquet, err error)
 		}
 	}
 	return p, nil
+}
+
+// window is a file of which one part is in memory, so that each column of a row group is fetched at once.
+type window struct {
+	io.ReaderAt
+	io.Reader
+	from int64
+	part []byte
+}
+
+// load fetches a part. Where that fails, reading it will fail again, with an error.
+func (w *window) load(from, size int64) {
+	w.from, w.part = from, nil
+	if b := make([]byte, size); size > 0 {
+		if n, _ := w.ReaderAt.ReadAt(b, from); n == len(b) {
+			w.part = b
+		}
+	}
+}
+
+// ReadAt implements io.ReaderAt.
+func (w *window) ReadAt(b []byte, at int64) (int, error) {
+	if i := at - w.from; i >= 0 && i+int64(len(b)) <= int64(len(w.part)) {
+		return copy(b, w.part[i:]), nil
+	}
+	return w.ReaderAt.ReadAt(b, at)
+}
+
+// extent is where the pages of a column chunk lie; nothing where that is not within the file.
+func extent(meta fields, fileSize int64) (from, size int64) {
+	from, size = meta.int(9), meta.int(7)
+	if d := meta.int(11); d > 0 && d < from {
+		from = d
+	}
+	if from < 0 || size < 0 || from > fileSize || size > fileSize-from {
+		return 0, 0
+	}
+	return from, size
 }
 
 // Fields are the file's columns.
@@ -348,6 +387,7 @@ func (r *nestedRows) begin() error {
 				break
 			}
 			chunk, _ := list[l.index].(fields)
+			r.p.w.load(extent(chunk.get(3), r.p.size))
 			if err := checkPages(r.p.source, chunk.get(3)); err != nil {
 				return err
 			}

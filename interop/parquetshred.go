@@ -179,6 +179,9 @@ func (l *outLeaf) putOther(f *Field, v any) error {
 			return nil
 		}
 	case Day:
+		if x != Day(int32(x)) {
+			return outOfRange(int64(x), f.Type)
+		}
 		if f.Type == "date" {
 			l.i32 = append(l.i32, int32(x))
 			return nil

@@ -54,6 +54,7 @@ var levels = map[string]int{
 	"store/functions":      6,
 	"store/definitions":    6,
 	"interop":              4,
+	"interop/delta":        5,
 	"pgbridge/wire":        3,
 	"pgbridge/conn":        4,
 	"pgbridge/session":     5,
