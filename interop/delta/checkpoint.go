@@ -175,29 +175,36 @@ func (s *Snapshot) Checkpoint() (err error) {
 		return err
 	}
 	name := fmt.Sprintf("%s%020d.checkpoint.parquet", logDir, s.Version)
-	var b bytes.Buffer
-	w, err := interop.CreateParquet(&b, name, checkpointSchema, interop.ParquetOptions{})
+	actions := s.actions()
+	b, err := checkpointFile(name, checkpointSchema, actions)
 	if err != nil {
 		return err
 	}
-	n := 0
-	for _, a := range s.actions() {
-		row, err := rowOf(a)
+	if err := s.store.PutIfAbsent(name, b); err != nil && !exists(err) {
+		return err
+	}
+	hint := map[string]any{"version": s.Version, "size": len(actions)}
+	return s.store.Put(logDir+"_last_checkpoint", mustJSON(hint))
+}
+
+// checkpointFile is a file of a checkpoint.
+func checkpointFile(name string, columns []interop.Field, actions []action) ([]byte, error) {
+	var b bytes.Buffer
+	w, err := interop.CreateParquet(&b, name, columns, interop.ParquetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range actions {
+		row, err := rowOf(columns, a)
 		if err == nil {
 			err = w.Write(row)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
-		n++
 	}
-	if err := w.Close(); err != nil {
-		return err
-	}
-	if err := s.store.PutIfAbsent(name, b.Bytes()); err != nil && !exists(err) {
-		return err
-	}
-	return s.store.Put(logDir+"_last_checkpoint", mustJSON(map[string]any{"version": s.Version, "size": n}))
+	err = w.Close()
+	return b.Bytes(), err
 }
 
 // actions are those of which the version is made, with the deletions that vacuum must still know.
@@ -222,14 +229,14 @@ func (s *Snapshot) actions() []action {
 }
 
 // rowOf makes a row of a checkpoint of an action, by way of JSON.
-func rowOf(a action) ([]any, error) {
+func rowOf(columns []interop.Field, a action) ([]any, error) {
 	var line map[string]any
 	d := json.NewDecoder(bytes.NewReader(mustJSON(a)))
 	d.UseNumber()
 	if err := d.Decode(&line); err != nil {
 		return nil, corrupt("an action that is no JSON: %v", err)
 	}
-	return lists.Map(checkpointSchema, func(f interop.Field) any { return fromJSON(&f, line[f.Name]) }), nil
+	return lists.Map(columns, func(f interop.Field) any { return fromJSON(&f, line[f.Name]) }), nil
 }
 
 // fromJSON makes a value of a field, and what maps and lists need.

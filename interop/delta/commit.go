@@ -132,11 +132,6 @@ func (t *Tx) Commit(operation string) (s *Snapshot, err error) {
 // committed is the version that a commit has made. From time to time it writes a checkpoint, without which the table is
 // complete too.
 func committed(s *Snapshot, actions []action) (*Snapshot, error) {
-	for i := range actions { // as others read them
-		if a := actions[i].Add; a != nil {
-			a.name = a.Path
-		}
-	}
 	next, err := s.advance(actions)
 	if err == nil && next.Version > 0 && next.Version%next.interval() == 0 {
 		_ = next.Checkpoint()

@@ -2,8 +2,11 @@ package delta
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
+	"path"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -26,14 +29,10 @@ func value(f *interop.Field, text *string) (any, error) {
 	case "string":
 		return s, nil
 	case "binary":
-		var b []byte
-		for _, r := range s { // as the characters U+0000 to U+00FF
-			if r > 255 {
-				return bad()
-			}
-			b = append(b, byte(r))
+		if b, ok := latin1(s); ok {
+			return b, nil
 		}
-		return b, nil
+		return bad()
 	case "boolean":
 		if s == "true" || s == "false" {
 			return s == "true", nil
@@ -44,22 +43,20 @@ func value(f *interop.Field, text *string) (any, error) {
 			return bad()
 		}
 		return n, nil
-	case "float":
-		if x, err := strconv.ParseFloat(s, 32); err == nil {
-			return float32(x), nil
-		}
-		return bad()
-	case "double":
-		if x, err := strconv.ParseFloat(s, 64); err == nil {
-			return x, nil
-		}
-		return bad()
-	case "date", "timestamp", "timestamp_ntz":
-		v, err := f.Accept(s)
+	case "float", "double":
+		x, err := strconv.ParseFloat(s, map[string]int{"float": 32, "double": 64}[f.Type])
 		if err != nil {
 			return bad()
 		}
-		return v, nil
+		if f.Type == "float" {
+			return float32(x), nil
+		}
+		return x, nil
+	case "date", "timestamp", "timestamp_ntz":
+		if v, err := f.Accept(s); err == nil {
+			return v, nil
+		}
+		return bad()
 	}
 	if _, _, decimal := f.Decimal(); decimal {
 		if _, ok := jsonNumber(s); ok {
@@ -67,6 +64,17 @@ func value(f *interop.Field, text *string) (any, error) {
 		}
 	}
 	return bad()
+}
+
+// latin1 reads bytes that are written as the characters U+0000 to U+00FF.
+func latin1(s string) (b []byte, ok bool) {
+	for _, r := range s {
+		if r > 255 {
+			return nil, false
+		}
+		b = append(b, byte(r))
+	}
+	return b, true
 }
 
 func jsonNumber(s string) (n json.Number, ok bool) {
@@ -120,4 +128,35 @@ func floatText(x float64, bits int) string {
 		return map[bool]string{true: "Infinity", false: "-Infinity"}[x > 0]
 	}
 	return strconv.FormatFloat(x, 'g', -1, bits)
+}
+
+// folder is where the files of a partition lie, in the manner of Hive: some programs read the values from it.
+// There is none where a name would be too long.
+func folder(columns []string, values map[string]*string) string {
+	const longest = 250
+	var steps []string
+	for _, c := range columns {
+		text := "__HIVE_DEFAULT_PARTITION__"
+		if v := values[c]; v != nil {
+			text = hive(*v)
+		}
+		steps = append(steps, hive(c)+"="+text)
+		if len(steps[len(steps)-1]) > longest {
+			return ""
+		}
+	}
+	return path.Join(steps...)
+}
+
+// hive escapes a name of a folder.
+func hive(s string) string {
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		if c < 32 || c == 127 || strings.IndexByte("\"#%'*/:=?\\{[]^", c) >= 0 {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
 }

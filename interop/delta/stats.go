@@ -242,6 +242,9 @@ func (c *collector) add(row []any) {
 func (c *collector) text() string {
 	low, high, nulls := map[string]any{}, map[string]any{}, map[string]any{}
 	for i, f := range c.fields {
+		if len(f.Parts) > 0 { // others want the NULLs of each part, or none
+			continue
+		}
 		r := c.ranges[i]
 		nulls[f.Name] = r.nulls
 		if r.min == nil || c.lost[i] {

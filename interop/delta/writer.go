@@ -3,6 +3,8 @@ package delta
 import (
 	"bytes"
 	"cmp"
+	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -92,7 +94,8 @@ func (t *Tx) part(row []any) (*part, []any, error) {
 			}
 		}
 	}
-	p := &part{name: "part-00000-" + unique() + "-c000.zstd.parquet", values: keys}
+	name := "part-00000-" + unique() + "-c000.zstd.parquet"
+	p := &part{name: path.Join(folder(t.meta.PartitionColumns, keys), name), values: keys}
 	p.stats = newCollector(t.stored())
 	var err error
 	p.w, err = interop.CreateParquet(&p.buf, p.name, p.stats.fields, t.o.Parquet)
@@ -123,7 +126,7 @@ func (t *Tx) finish(p *part) error {
 	if err := p.w.Close(); err != nil {
 		return err
 	}
-	f := &File{Path: p.name, name: p.name, PartitionValues: p.values, Size: int64(p.buf.Len()), DataChange: true,
+	f := &File{Path: (&url.URL{Path: p.name}).EscapedPath(), name: p.name, PartitionValues: p.values, Size: int64(p.buf.Len()), DataChange: true,
 		ModificationTime: time.Now().UnixMilli(), Stats: p.stats.text()}
 	t.added = append(t.added, f) // before it is written, so that Abort deletes it
 	return t.base.store.PutIfAbsent(p.name, p.buf.Bytes())
