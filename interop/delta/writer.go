@@ -126,8 +126,8 @@ func (t *Tx) finish(p *part) error {
 	if err := p.w.Close(); err != nil {
 		return err
 	}
-	f := &File{Path: (&url.URL{Path: p.name}).EscapedPath(), name: p.name, PartitionValues: p.values, Size: int64(p.buf.Len()), DataChange: true,
-		ModificationTime: time.Now().UnixMilli(), Stats: p.stats.text()}
+	f := &File{Path: (&url.URL{Path: p.name}).EscapedPath(), name: p.name, PartitionValues: p.values,
+		Size: int64(p.buf.Len()), DataChange: true, ModificationTime: time.Now().UnixMilli(), Stats: p.stats.text()}
 	t.added = append(t.added, f) // before it is written, so that Abort deletes it
 	return t.base.store.PutIfAbsent(p.name, p.buf.Bytes())
 }
