@@ -64,7 +64,7 @@ func CreateParquet(w io.Writer, name string, columns []Field, o ParquetOptions) 
 	if err != nil {
 		return nil, p.refuse("%v", err)
 	}
-	props := []parquet.WriterProperty{parquet.WithCompression(compress.Codecs.Zstd), parquet.WithCompressionLevel(3),
+	props := []parquet.WriterProperty{parquet.WithCompression(compress.Codecs.Zstd),
 		parquet.WithCreatedBy("relgrad")}
 	for i, s := 0, schema.NewSchema(root); i < s.NumColumns(); i++ {
 		props = append(props, o.properties(s.Column(i), names[i])...)
