@@ -54,13 +54,15 @@ var levels = map[string]int{
 	"store/functions":      6,
 	"store/definitions":    6,
 	"interop":              4,
-	"interop/delta":        5,
 	"pgbridge/wire":        3,
 	"pgbridge/conn":        4,
 	"pgbridge/session":     5,
 	"pgbridge/extension":   4,
 	"pgbridge/safetytest":  tools,
 	"pgbridge/serverstest": tools,
+
+	"interop/delta":         5,
+	"interop/delta/layouts": 6,
 
 	"optimizer/rules":     5,
 	"optimizer/eindecomp": 5,

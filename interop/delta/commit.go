@@ -208,3 +208,13 @@ func (t *Tx) Abort() {
 }
 
 func exists(err error) bool { return errors.Is(err, fs.ErrExist) }
+
+// Watch makes the commit fail where another writer has added rows within all bounds since the transaction began.
+func (t *Tx) Watch(where ...Bound) error {
+	spans, err := t.base.spans(where)
+	t.read = append(t.read, spans)
+	return err
+}
+
+// Added lists the files that the transaction has written.
+func (t *Tx) Added() []*File { return slices.Clone(t.added) }

@@ -8,9 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/url"
-	"os"
 	"runtime"
-	"sort"
 	"strings"
 	"testing"
 	"time"
@@ -20,9 +18,9 @@ import (
 )
 
 // sample is a table of five versions, with what its last one has.
-func sample(t testing.TB) (files memory, want []string) {
+func sample(t testing.TB) (files Memory, want []string) {
 	t.Helper()
-	files = memory{}
+	files = Memory{}
 	s := newTable(t, files, TableOptions{}, []any{int64(1), 1.0, "a"})
 	for i := range 3 {
 		s = commit(t, begin(t, s), []any{int64(i + 2), 0.5, "b"})
@@ -35,8 +33,8 @@ func sample(t testing.TB) (files memory, want []string) {
 	return files, keys(t, s, "k")
 }
 
-func (m memory) edit(name string, change func(string) string) {
-	m[name] = []byte(change(string(m[name])))
+func edit(files Memory, name string, change func(string) string) {
+	files[name] = []byte(change(string(files[name])))
 }
 
 // TestTorn: what is torn or missing is refused, by name.
@@ -44,36 +42,36 @@ func TestTorn(t *testing.T) {
 	last := commitFile(4)
 	for _, c := range []struct {
 		name  string
-		spoil func(files memory)
+		spoil func(files Memory)
 		words []string
 	}{
-		{"a torn last line", func(files memory) { files.edit(last, func(s string) string { return s[:len(s)-20] }) },
+		{"a torn last line", func(files Memory) { edit(files, last, func(s string) string { return s[:len(s)-20] }) },
 			[]string{last, "line 2"}},
-		{"an empty commit", func(files memory) { files.edit(last, func(string) string { return "\n" }) },
+		{"an empty commit", func(files Memory) { edit(files, last, func(string) string { return "\n" }) },
 			[]string{last, "no actions"}},
-		{"a missing commit", func(files memory) { delete(files, commitFile(2)) }, []string{"no commit 2"}},
-		{"a torn checkpoint", func(files memory) {
+		{"a missing commit", func(files Memory) { delete(files, commitFile(2)) }, []string{"no commit 2"}},
+		{"a torn checkpoint", func(files Memory) {
 			if err := open(t, files, Latest()).Checkpoint(); err != nil {
 				t.Fatal(err)
 			}
-			files.edit(logDir+"00000000000000000004.checkpoint.parquet",
+			edit(files, logDir+"00000000000000000004.checkpoint.parquet",
 				func(s string) string { return s[:len(s)/2] })
 		}, []string{"checkpoint of version 4"}},
-		{"a file named twice", func(files memory) {
-			files.edit(commitFile(1), func(s string) string { return s + s[strings.Index(s, "{\"add"):] })
+		{"a file named twice", func(files Memory) {
+			edit(files, commitFile(1), func(s string) string { return s + s[strings.Index(s, "{\"add"):] })
 		}, []string{"version 1", "twice"}},
-		{"a path out of the table", func(files memory) {
-			files.edit(commitFile(1), func(s string) string { return strings.Replace(s, "part-", "../part-", 1) })
+		{"a path out of the table", func(files Memory) {
+			edit(files, commitFile(1), func(s string) string { return strings.Replace(s, "part-", "../part-", 1) })
 		}, []string{"../part-", "no file of the table"}},
-		{"a file of another table", func(files memory) {
-			files.edit(commitFile(1), func(s string) string { return strings.Replace(s, "part-", "s3://x/part-", 1) })
+		{"a file of another table", func(files Memory) {
+			edit(files, commitFile(1), func(s string) string { return strings.Replace(s, "part-", "s3://x/part-", 1) })
 		}, []string{"outside of the table"}},
-		{"a torn data file", func(files memory) {
+		{"a torn data file", func(files Memory) {
 			name := open(t, files, Latest()).Files()[0].Path
-			files.edit(name, func(s string) string { return s[:len(s)/2] })
+			edit(files, name, func(s string) string { return s[:len(s)/2] })
 		}, []string{"part-", "bytes"}},
-		{"a count of rows that is wrong", func(files memory) {
-			files.edit(commitFile(0), func(s string) string {
+		{"a count of rows that is wrong", func(files Memory) {
+			edit(files, commitFile(0), func(s string) string {
 				return strings.Replace(s, `\"numRecords\":1`, `\"numRecords\":2`, 1)
 			})
 		}, []string{"1 rows, the log says 2"}},
@@ -98,7 +96,7 @@ func TestTorn(t *testing.T) {
 }
 
 // put writes a file of the log.
-func put(t testing.TB, files memory, name string, b []byte, err error) {
+func put(t testing.TB, files Memory, name string, b []byte, err error) {
 	t.Helper()
 	if err == nil {
 		err = files.Put(logDir+name, b)
@@ -109,7 +107,7 @@ func put(t testing.TB, files memory, name string, b []byte, err error) {
 }
 
 // forget deletes all commits before a version.
-func forget(files memory, before int64) {
+func forget(files Memory, before int64) {
 	for v := range before {
 		delete(files, commitFile(v))
 	}
@@ -121,26 +119,26 @@ func TestCheckpoints(t *testing.T) {
 	withSidecars := append(checkpointSchema[:len(checkpointSchema):len(checkpointSchema)],
 		group("sidecar", text("path"), whole("sizeInBytes", "long")))
 	// split writes a sidecar and returns the actions of a checkpoint that names it.
-	split := func(t *testing.T, files memory, actions []action) []action {
+	split := func(t *testing.T, files Memory, actions []action) []action {
 		b, err := checkpointFile("x", checkpointSchema, actions[2:])
 		put(t, files, "_sidecars/x.parquet", b, err)
 		return append(actions[:2:2], action{Sidecar: &sidecar{"x.parquet", int64(len(b))}})
 	}
-	forms := map[string]func(t *testing.T, files memory, actions []action){
-		"classic": func(t *testing.T, files memory, actions []action) {
+	forms := map[string]func(t *testing.T, files Memory, actions []action){
+		"classic": func(t *testing.T, files Memory, actions []action) {
 			b, err := checkpointFile("x", checkpointSchema, actions)
 			put(t, files, base+".parquet", b, err)
 		},
-		"parts": func(t *testing.T, files memory, actions []action) {
+		"parts": func(t *testing.T, files Memory, actions []action) {
 			for i, part := range [][]action{actions[3:], actions[:3]} {
 				b, err := checkpointFile("x", checkpointSchema, part)
 				put(t, files, fmt.Sprintf("%s.%010d.%010d.parquet", base, i+1, 2), b, err)
 			}
 		},
-		"json": func(t *testing.T, files memory, actions []action) {
+		"json": func(t *testing.T, files Memory, actions []action) {
 			put(t, files, base+"."+unique()+".json", lines(split(t, files, actions)), nil)
 		},
-		"sidecars": func(t *testing.T, files memory, actions []action) {
+		"sidecars": func(t *testing.T, files Memory, actions []action) {
 			b, err := checkpointFile("x", withSidecars, split(t, files, actions))
 			put(t, files, base+"."+unique()+".parquet", b, err)
 		},
@@ -202,7 +200,7 @@ func TestFeatures(t *testing.T) {
 		{`"partitionColumns":[]`, `"partitionColumns":["zz"]`, "zz", ""},
 	} {
 		files, _ := sample(t)
-		files.edit(commitFile(0), func(s string) string {
+		edit(files, commitFile(0), func(s string) string {
 			if !strings.Contains(s, c.from) {
 				t.Fatalf("no %s in %s", c.from, s)
 			}
@@ -221,17 +219,17 @@ func TestFeatures(t *testing.T) {
 		}
 	}
 	files, _ := sample(t)
-	files.edit(commitFile(0), func(s string) string {
+	edit(files, commitFile(0), func(s string) string {
 		return strings.Replace(strings.Replace(s, plain, `"minReaderVersion":2,"minWriterVersion":5`, 1),
 			`"configuration":{}`, `"configuration":{"delta.columnMapping.mode":"name"}`, 1)
 	})
 	_, err := Open(files, Latest())
 	refused(t, err, sqlerr.FeatureNotSupported, "columnMapping")
 	files, _ = sample(t)
-	files.edit(commitFile(4), func(s string) string {
+	edit(files, commitFile(4), func(s string) string {
 		return strings.Replace(s, `{"add":{`, `{"add":{"deletionVector":{"storageType":"u"},`, 1)
 	})
-	files.edit(commitFile(3), func(s string) string {
+	edit(files, commitFile(3), func(s string) string {
 		return strings.Replace(s, `{"add":{`, `{"add":{"deletionVector":{"storageType":"u"},`, 1)
 	})
 	_, err = Open(files, Latest())
@@ -244,11 +242,11 @@ func TestFeatures(t *testing.T) {
 // TestInCommitTimestamp takes times from commits where the table says that these have them.
 func TestInCommitTimestamp(t *testing.T) {
 	files, _ := sample(t)
-	files.edit(commitFile(0), func(s string) string {
+	edit(files, commitFile(0), func(s string) string {
 		return strings.Replace(s, `"configuration":{}`, `"configuration":{"delta.enableInCommitTimestamps":"true"}`, 1)
 	})
 	for v := range int64(5) {
-		files.edit(commitFile(v), func(s string) string {
+		edit(files, commitFile(v), func(s string) string {
 			return strings.Replace(s, `{"commitInfo":{`, fmt.Sprintf(`{"commitInfo":{"inCommitTimestamp":%d,`, 1000*(v+1)), 1)
 		})
 	}
@@ -261,42 +259,10 @@ func TestInCommitTimestamp(t *testing.T) {
 	refused(t, err, sqlerr.UndefinedObject)
 }
 
-// memory is a table in memory.
-type memory map[string][]byte
-
-func (m memory) List(prefix, after string) (out []Info, err error) {
-	for name, b := range m {
-		if strings.HasPrefix(name, prefix) && name > after {
-			out = append(out, Info{Name: name, Size: int64(len(b))})
-		}
-	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
-	return out, nil
-}
-
-func (m memory) Get(name string, from, n int64) ([]byte, error) {
-	b, ok := m[name]
-	if n < 0 {
-		n = max(int64(len(b))-from, 0)
-	}
-	if !ok || from < 0 || from+n > int64(len(b)) {
-		return nil, failed(os.ErrNotExist, "no %s of %d bytes", name, n)
-	}
-	return b[from : from+n], nil
-}
-func (m memory) Put(name string, b []byte) error { m[name] = bytes.Clone(b); return nil }
-func (m memory) PutIfAbsent(name string, b []byte) error {
-	if m[name] != nil {
-		return os.ErrExist
-	}
-	return m.Put(name, b)
-}
-func (m memory) Delete(name string) error { delete(m, name); return nil }
-
 // TestMutated changes bytes of logs, checkpoints and data files: none may crash, hang or take much memory.
 func TestMutated(t *testing.T) {
 	const mutants = 200
-	files := memory{}
+	files := Memory{}
 	tx, err := Create(files, everything, TableOptions{Partition: []string{"p"}}, WriteOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -310,7 +276,7 @@ func TestMutated(t *testing.T) {
 	for what, name := range map[string]string{"log": commitFile(0), "checkpoint": check, "data": s.Files()[0].name} {
 		r, refused := rand.New(rand.NewPCG(7, uint64(len(what)))), 0
 		for i := range mutants {
-			spoilt := memory{}
+			spoilt := Memory{}
 			for k, v := range files {
 				if what != "log" || k != check {
 					spoilt[k] = v
@@ -385,7 +351,7 @@ func TestFileStats(t *testing.T) {
 	fields := []interop.Field{{Name: "f", Type: "double"}, {Name: "g", Type: "float"}, {Name: "s", Type: "string"},
 		{Name: "b", Type: "binary"}, {Name: "i", Type: "long"}}
 	write := func(rows ...[]any) (*Snapshot, string) {
-		tx, err := Create(memory{}, fields, TableOptions{}, WriteOptions{})
+		tx, err := Create(Memory{}, fields, TableOptions{}, WriteOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -440,7 +406,7 @@ func TestFileStats(t *testing.T) {
 
 // TestSkipping: a scan opens only the files and row groups that may have a row.
 func TestSkipping(t *testing.T) {
-	files := memory{}
+	files := Memory{}
 	tx, err := Create(files, fields, TableOptions{}, WriteOptions{FileBytes: 1,
 		Parquet: interop.ParquetOptions{Rows: 100}})
 	if err != nil {
@@ -472,7 +438,7 @@ func TestNames(t *testing.T) {
 		f := open(t, files, Latest()).Files()[0]
 		files[name] = files[f.name]
 		delete(files, f.name)
-		files.edit(commitFile(0), func(s string) string {
+		edit(files, commitFile(0), func(s string) string {
 			return strings.Replace(s, f.Path, (&url.URL{Path: name}).EscapedPath(), 1)
 		})
 		wants(t, keys(t, open(t, files, Latest()), "k"), want...)

@@ -1,0 +1,244 @@
+package layouts
+
+import (
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/interop"
+	"github.com/relgrad/relgrad/interop/delta"
+)
+
+// matrixNames are the columns of csr or csc: those of the compressed dimension, called major here, and the other.
+type matrixNames struct{ first, last, pointers, indices string }
+
+// compressed is csr or csc (section IV.D): the tensor as a matrix, whose rows are its first row_dims dimensions and
+// whose columns are the others. A row of the table has some rows of the matrix (csr), or columns (csc), from
+// first_row to last_row: where the elements of each begin among those of this row of the table, and the indices and
+// values of these.
+func compressed(byColumn bool) *layout {
+	n := matrixNames{"first_row", "last_row", "crow_indices", "col_indices"}
+	if byColumn {
+		n = matrixNames{"first_col", "last_col", "ccol_indices", "row_indices"}
+	}
+	return &layout{
+		fields: func(_ int, value string) []interop.Field {
+			return []interop.Field{list("flattened_shape", "long"), field("row_dims", "integer"), field(n.first, "long"),
+				field(n.last, "long"), list(n.pointers, "long"), list(n.indices, "long"), list("value", value)}
+		},
+		write: func(w *writing) error { return n.write(w, byColumn) },
+		read:  func(r *reading) error { return n.read(r, byColumn) },
+	}
+}
+
+// matrix is a tensor as a matrix.
+type matrix struct {
+	shape  []int64
+	split  int // the number of dimensions that are rows
+	flat   [2]int64
+	column bool // columns are compressed
+}
+
+// newMatrix flattens a shape. Where rows are 0, it chooses so many dimensions that the numbers of rows and columns do
+// not exceed int64.
+func newMatrix(shape []int64, rows int, column bool) (*matrix, error) {
+	m := &matrix{shape: shape, split: rows, column: column}
+	if rows < 0 || rows > len(shape) {
+		return nil, sqlerr.New(sqlerr.InvalidParameter, "%d dimensions of a tensor of shape %s as rows", rows, text(shape))
+	}
+	from, to := rows, rows
+	if rows == 0 {
+		from, to = 1, len(shape)
+		if column && len(shape) > 1 {
+			from, to = len(shape)-1, len(shape)-1
+		}
+	}
+	for m.split = from; m.split <= to; m.split++ {
+		a, ok1 := size(shape[:m.split])
+		b, ok2 := size(shape[m.split:])
+		if m.flat = [2]int64{a, b}; ok1 && ok2 {
+			return m, nil
+		}
+	}
+	return nil, sqlerr.New(sqlerr.NumericOutOfRange, "a tensor of shape %s as a matrix has more rows or columns than int64",
+		text(shape)).WithHint("Use coo, csf or bsgs, which do not flatten it.")
+}
+
+// place is the index of an element in the compressed dimension, and in the other.
+func (m *matrix) place(coords [][]int64, i int) (major, minor int64) {
+	for d, c := range coords {
+		if d < m.split {
+			major = major*m.shape[d] + c[i]
+		} else {
+			minor = minor*m.shape[d] + c[i]
+		}
+	}
+	if m.column {
+		return minor, major
+	}
+	return major, minor
+}
+
+// index is the inverse of place.
+func (m *matrix) index(major, minor int64, out []int64) {
+	if m.column {
+		major, minor = minor, major
+	}
+	for d := len(m.shape) - 1; d >= 0; d-- {
+		from := &minor
+		if d < m.split {
+			from = &major
+		}
+		out[d] = *from % m.shape[d]
+		*from /= m.shape[d]
+	}
+}
+
+// majors is the size of the compressed dimension, minors that of the other.
+func (m *matrix) sizes() (majors, minors int64) {
+	if m.column {
+		return m.flat[1], m.flat[0]
+	}
+	return m.flat[0], m.flat[1]
+}
+
+// mostRows is the largest number of rows without an element that lie between two others in one row of the table.
+const mostRows = 1 << 16
+
+func (n matrixNames) write(w *writing, column bool) error {
+	m, err := newMatrix(w.t.Shape, w.o.Rows, column)
+	if err != nil {
+		return err
+	}
+	total := len(w.e.bits)
+	places := [][]int64{make([]int64, total), make([]int64, total)}
+	for i := range total {
+		places[0][i], places[1][i] = m.place(w.e.coords, i)
+	}
+	majors, minors := m.sizes()
+	perm, err := order(places, []int64{majors, minors}, total)
+	if err != nil {
+		return err
+	}
+	at := func(k int) int {
+		if perm != nil {
+			return int(perm[k])
+		}
+		return k
+	}
+	put := func(first, last int64, pointers, indices []int64, bits []uint64) error {
+		return w.row(m.flat[:], int64(m.split), first, last, pointers, indices, array(w.e.dtype, bits))
+	}
+	if total == 0 {
+		return w.row(m.flat[:], int64(m.split), nil, nil, []int64{}, []int64{}, array(w.e.dtype, nil))
+	}
+	most := w.chunk()
+	for k := 0; k < total; {
+		first := places[0][at(k)]
+		last, pointers, indices, bits := first, []int64{0}, []int64{}, []uint64{}
+		for ; k < total; k++ {
+			major := places[0][at(k)]
+			if major > last && (len(bits) >= most || major-last > mostRows) {
+				break
+			}
+			for ; last < major; last++ {
+				pointers = append(pointers, int64(len(bits)))
+			}
+			indices, bits = append(indices, places[1][at(k)]), append(bits, w.e.bits[at(k)])
+		}
+		if err := put(first, last, append(pointers, int64(len(bits))), indices, bits); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// split finds how the tensor became a matrix.
+func (n matrixNames) split(r *reading, column bool) (*matrix, error) {
+	rows, ok := r.head["row_dims"].(int64)
+	flat := integers(r.head["flattened_shape"])
+	if !ok { // the first product of dimensions that is the number of rows; further ones have dimensions of 1
+		rows = -1
+		for k := len(r.shape); k >= 0; k-- {
+			if a, ok := size(r.shape[:k]); ok && len(flat) == 2 && a == flat[0] {
+				rows = int64(k)
+			}
+		}
+	}
+	if rows < 0 || rows > int64(len(r.shape)) {
+		return nil, corrupt("a matrix of shape %s of a tensor of shape %s", text(flat), text(r.shape))
+	}
+	m := &matrix{shape: r.shape, split: int(rows), column: column}
+	a, ok1 := size(r.shape[:rows])
+	b, ok2 := size(r.shape[rows:])
+	if m.flat = [2]int64{a, b}; !ok1 || !ok2 || len(flat) != 2 || flat[0] != a || flat[1] != b {
+		return nil, corrupt("a matrix of shape %s of a tensor of shape %s, of which %d dimensions are rows", text(flat),
+			text(r.shape), rows)
+	}
+	return m, nil
+}
+
+func (n matrixNames) read(r *reading, column bool) error {
+	if r.b.empty() {
+		return nil
+	}
+	m, err := n.split(r, column)
+	if err != nil {
+		return err
+	}
+	low, high := m.bounds(r.b)
+	where := []delta.Bound{{Column: n.first, Max: high}, {Column: n.last, Min: low}}
+	whole := !r.has(n.first)
+	if whole {
+		where = nil
+	}
+	seen := 0
+	return r.rows([]string{n.first, n.last, n.pointers, n.indices, "value"}, where, func(v []any) error {
+		majors, _ := m.sizes()
+		first, last := int64(0), majors-1
+		if seen++; whole && seen > 1 {
+			return corrupt("rows that do not say which part of the tensor they have")
+		}
+		if !whole {
+			first, _ = v[0].(int64)
+			last, _ = v[1].(int64)
+		}
+		return m.take(r, first, last, integers(v[2]), integers(v[3]), v[4])
+	})
+}
+
+// bounds are the smallest and largest index of the compressed dimension that a box can have.
+func (m *matrix) bounds(b *box) (low, high int64) {
+	for d := range m.shape {
+		if (d < m.split) != m.column {
+			low, high = low*m.shape[d]+b.from[d], high*m.shape[d]+b.to[d]-1
+		}
+	}
+	return low, high
+}
+
+// take takes the elements of a row of the table.
+func (m *matrix) take(r *reading, first, last int64, pointers, indices []int64, value any) error {
+	bits, err := allBits(r.dtype, value)
+	if err != nil {
+		return err
+	}
+	majors, minors := m.sizes()
+	if first < 0 || last >= majors || int64(len(pointers)) != last-first+2 || len(indices) != len(bits) ||
+		pointers[0] != 0 || pointers[len(pointers)-1] != int64(len(bits)) {
+		return corrupt("%d rows from %d to %d of %d, with %d indices and %d elements", len(pointers)-1, first, last, majors,
+			len(indices), len(bits))
+	}
+	index := make([]int64, len(m.shape))
+	for p := range pointers[1:] {
+		from, to := pointers[p], pointers[p+1]
+		if from > to || to > int64(len(bits)) {
+			return corrupt("elements from %d to %d of %d", from, to, len(bits))
+		}
+		for k := from; k < to; k++ {
+			if indices[k] < 0 || indices[k] >= minors {
+				return corrupt("index %d of %d columns", indices[k], minors)
+			}
+			m.index(first+int64(p), indices[k], index)
+			r.b.take(r.out, index, bits[k])
+		}
+	}
+	return nil
+}

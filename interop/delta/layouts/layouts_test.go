@@ -1,0 +1,185 @@
+package layouts
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/interop"
+	"github.com/relgrad/relgrad/interop/delta"
+)
+
+// random makes a tensor: a part of its elements is not zero.
+func random(r *rand.Rand, dtype string, shape []int64, fill float64, sparse bool) *Tensor {
+	t := &Tensor{DType: dtype, Shape: shape}
+	n, _ := size(shape)
+	if sparse {
+		t.Coords = make([][]int64, len(shape))
+		for d := range t.Coords {
+			t.Coords[d] = []int64{}
+		}
+	}
+	index := make([]int64, len(shape))
+	for range n {
+		u := uint64(0)
+		if r.Float64() < fill {
+			u = element(someBytes(r, dtype), dtype, 0)
+		}
+		if !sparse || u != 0 {
+			t.Data = put(t.Data, interop.ElementSize(dtype), u)
+		}
+		if sparse && u != 0 {
+			for d, i := range index {
+				t.Coords[d] = append(t.Coords[d], i)
+			}
+		}
+		step(index, shape)
+	}
+	return t
+}
+
+// someBytes are those of one element; NaN, infinities and -0 are among them.
+func someBytes(r *rand.Rand, dtype string) []byte {
+	b := binary.LittleEndian.AppendUint64(nil, r.Uint64()|1)
+	special := []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1)}[r.IntN(4)]
+	if x := r.IntN(10); x == 0 && dtype == "float64" {
+		b = binary.LittleEndian.AppendUint64(nil, math.Float64bits(special))
+	} else if x == 0 && dtype == "float32" {
+		b = binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(special)))
+	}
+	return b
+}
+
+// part is the slice of a dense tensor, computed by definition.
+func partOf(t *Tensor, s Slice) *Tensor {
+	b, err := s.of(t.Shape)
+	if err != nil {
+		panic(err)
+	}
+	out := &Tensor{DType: t.DType, Shape: b.shape(), Data: []byte{}}
+	index, width := make([]int64, len(t.Shape)), interop.ElementSize(t.DType)
+	for i := 0; i < len(t.Data); i += width {
+		if b.holds(index) {
+			out.Data = append(out.Data, t.Data[i:i+width]...)
+		}
+		step(index, t.Shape)
+	}
+	return out
+}
+
+func dense(t testing.TB, x *Tensor) *Tensor {
+	t.Helper()
+	d, err := x.Dense()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func same(t testing.TB, what string, got, want *Tensor) {
+	t.Helper()
+	g, w := dense(t, got), dense(t, want)
+	if g.DType != w.DType || !slices.Equal(g.Shape, w.Shape) || !bytes.Equal(g.Data, w.Data) {
+		t.Errorf("%s: %s of shape %v, %.80x, not %s of shape %v, %.80x", what, g.DType, g.Shape, g.Data, w.DType, w.Shape,
+			w.Data)
+	}
+}
+
+func write(t testing.TB, files delta.Files, id string, x *Tensor, o Options) Report {
+	t.Helper()
+	r, err := Write(files, id, x, o)
+	if err != nil {
+		t.Fatalf("%s: %v", o.Layout, err)
+	}
+	return r
+}
+
+func latest(t testing.TB, files delta.Files) *delta.Snapshot {
+	t.Helper()
+	s, err := delta.Open(files, delta.Latest())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func readAll(t testing.TB, files delta.Files, id, part string) *Tensor {
+	t.Helper()
+	s, err := ParseSlice(part)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := Read(latest(t, files), id, s)
+	if err != nil {
+		t.Fatalf("%s %s: %v", id, part, err)
+	}
+	return x
+}
+
+func refused(t testing.TB, err error, code string, words ...string) {
+	t.Helper()
+	var e *sqlerr.Error
+	if !errors.As(err, &e) || e.Code != code {
+		t.Errorf("%v, want code %s and %q", err, code, words)
+		return
+	}
+	for _, w := range words {
+		if !strings.Contains(e.Message+e.Detail+e.Hint, w) {
+			t.Errorf("%q does not say %q", e.Message+e.Detail+e.Hint, w)
+		}
+	}
+}
+
+var allTypes = []string{"float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"}
+
+// TestRoundTrip stores random tensors of all types in all layouts, several in a table, and reads them and slices of
+// them.
+func TestRoundTrip(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	shapes := [][]int64{{7}, {5, 6}, {4, 3, 5}, {3, 1, 4, 2}, {2, 2, 2, 2, 3}, {0}, {3, 0, 2}}
+	for _, layout := range Names() {
+		for n, dtype := range allTypes {
+			files := delta.Memory{}
+			tensors := map[string]*Tensor{}
+			for i, shape := range shapes {
+				if (i+n)%2 == 0 {
+					continue
+				}
+				id := fmt.Sprint("t", i)
+				tensors[id] = random(r, dtype, shape, []float64{0.3, 0, 1}[r.IntN(3)], r.IntN(2) == 0)
+				write(t, files, id, tensors[id], Options{Layout: layout})
+			}
+			for id, x := range tensors {
+				want := dense(t, x)
+				same(t, layout+" "+id, readAll(t, files, id, ""), want)
+				for range 3 {
+					s := randomSlice(r, x.Shape)
+					got, err := Read(latest(t, files), id, s)
+					if err != nil {
+						t.Fatal(err)
+					}
+					same(t, fmt.Sprint(layout, id, s), got, partOf(want, s))
+				}
+			}
+		}
+	}
+}
+
+func randomSlice(r *rand.Rand, shape []int64) (s Slice) {
+	for _, n := range shape[:r.IntN(len(shape)+1)] {
+		if n > 0 && r.IntN(2) == 0 {
+			s = append(s, Range{From: r.Int64N(n), One: true})
+			continue
+		}
+		from := r.Int64N(n + 1)
+		s = append(s, Range{From: from, To: from + r.Int64N(n-from+2)})
+	}
+	return s
+}

@@ -1,0 +1,339 @@
+package layouts
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/interop"
+)
+
+// Tensor is a dense tensor, or a sparse one, which has Coords.
+type Tensor struct {
+	DType string  // NumPy's name: float32, int64, uint8, …
+	Shape []int64 // none for a single number
+	// Data holds the elements, little-endian: of a dense tensor all in row-major order, of a sparse one those at Coords.
+	Data []byte
+	// Coords are the indices of the elements of a sparse tensor, from 0: Coords[d][i] is that of element i in dimension d.
+	// It is nil for a dense tensor, and has an entry for each dimension else.
+	Coords [][]int64
+	// Elements, if it is not nil, gives the elements of a dense tensor instead of Data, so that they need not be in
+	// memory at once.
+	Elements io.Reader
+}
+
+// Sparse reports whether the tensor is sparse.
+func (t *Tensor) Sparse() bool { return t.Coords != nil }
+
+// count is the number of elements that are stored in memory.
+func (t *Tensor) count() int { return len(t.Data) / interop.ElementSize(t.DType) }
+
+// size multiplies dimensions. ok is false where the product exceeds int64.
+func size(shape []int64) (n int64, ok bool) {
+	if slices.Contains(shape, 0) {
+		return 0, true
+	}
+	n = 1
+	for _, d := range shape {
+		hi, lo := bits.Mul64(uint64(n), uint64(d))
+		if n = int64(lo); hi > 0 || n < 0 {
+			return 0, false
+		}
+	}
+	return n, true
+}
+
+func text(shape []int64) string {
+	return "(" + strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", ", "), "[]") + ")"
+}
+
+// check refuses a tensor that is none.
+func (t *Tensor) check() error {
+	width := int64(interop.ElementSize(t.DType))
+	if width == 0 {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "a tensor of \"%s\", which is no type of elements", t.DType)
+	}
+	for _, d := range t.Shape {
+		if d < 0 {
+			return sqlerr.New(sqlerr.ArraySubscript, "a tensor of shape %s", text(t.Shape))
+		}
+	}
+	if !t.Sparse() {
+		n, ok := size(t.Shape)
+		if !ok || n > math.MaxInt64/8 || t.Elements == nil && n*width != int64(len(t.Data)) {
+			return sqlerr.New(sqlerr.ArraySubscript, "a tensor of %s of shape %s with %d bytes of elements", t.DType,
+				text(t.Shape), len(t.Data))
+		}
+		return nil
+	}
+	if len(t.Coords) != len(t.Shape) || len(t.Shape) == 0 || t.Elements != nil {
+		return sqlerr.New(sqlerr.ArraySubscript, "coordinates of %d dimensions of a tensor of shape %s", len(t.Coords),
+			text(t.Shape))
+	}
+	for d, list := range t.Coords {
+		if int64(len(list))*width != int64(len(t.Data)) {
+			return sqlerr.New(sqlerr.ArraySubscript, "%d indices of dimension %d for %d bytes of elements", len(list), d,
+				len(t.Data))
+		}
+		for _, i := range list {
+			if i < 0 || i >= t.Shape[d] {
+				return sqlerr.New(sqlerr.ArraySubscript, "index %d of dimension %d, which has %d", i, d, t.Shape[d])
+			}
+		}
+	}
+	return nil
+}
+
+// element returns the bits of element i: of floats as they are, of integers as int64.
+func element(data []byte, dtype string, i int) uint64 {
+	switch dtype {
+	case "int8":
+		return uint64(int8(data[i]))
+	case "uint8", "bool":
+		return uint64(data[i])
+	case "int16":
+		return uint64(int16(binary.LittleEndian.Uint16(data[2*i:])))
+	case "uint16", "float16", "bfloat16":
+		return uint64(binary.LittleEndian.Uint16(data[2*i:]))
+	case "int32":
+		return uint64(int32(binary.LittleEndian.Uint32(data[4*i:])))
+	case "uint32", "float32":
+		return uint64(binary.LittleEndian.Uint32(data[4*i:]))
+	}
+	return binary.LittleEndian.Uint64(data[8*i:])
+}
+
+// put appends an element of the given bits.
+func put(data []byte, width int, u uint64) []byte {
+	switch width {
+	case 1:
+		return append(data, byte(u))
+	case 2:
+		return binary.LittleEndian.AppendUint16(data, uint16(u))
+	case 4:
+		return binary.LittleEndian.AppendUint32(data, uint32(u))
+	}
+	return binary.LittleEndian.AppendUint64(data, u)
+}
+
+// columnTypes are the types of columns that hold elements of sparse tensors: Delta Lake has no unsigned numbers.
+var columnTypes = map[string]string{"float32": "float", "float64": "double", "int8": "byte", "int16": "short",
+	"int32": "integer", "int64": "long", "uint8": "short", "uint16": "integer", "uint32": "long"}
+
+// dtypes are the element types of columns of tables that do not say theirs.
+var dtypes = map[string]string{"float": "float32", "double": "float64", "byte": "int8", "short": "int16",
+	"integer": "int32", "long": "int64"}
+
+// elements is a sparse tensor in work: elements in row-major order, none of them zero.
+type elements struct {
+	dtype  string
+	shape  []int64
+	coords [][]int64
+	bits   []uint64
+}
+
+// sorted makes the elements of a tensor. Of two elements at one place it refuses the tensor.
+func (t *Tensor) sorted() (*elements, error) {
+	e := &elements{dtype: t.DType, shape: t.Shape, coords: make([][]int64, len(t.Shape))}
+	if columnTypes[t.DType] == "" || len(t.Shape) == 0 {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "a tensor of %s of rank %d has no sparse layout", t.DType,
+			len(t.Shape)).WithHint("Use ftsf.")
+	}
+	n := t.count()
+	if !t.Sparse() {
+		index := make([]int64, len(t.Shape))
+		for i := range n {
+			if u := element(t.Data, t.DType, i); u != 0 {
+				e.add(index, u)
+			}
+			step(index, t.Shape)
+		}
+		return e, nil
+	}
+	perm, err := order(t.Coords, t.Shape, n)
+	if err != nil {
+		return nil, err
+	}
+	for d := range e.coords {
+		e.coords[d] = make([]int64, 0, n)
+	}
+	for k := range n {
+		i := k
+		if perm != nil {
+			i = int(perm[k])
+		}
+		if u := element(t.Data, t.DType, i); u != 0 {
+			for d := range e.coords {
+				e.coords[d] = append(e.coords[d], t.Coords[d][i])
+			}
+			e.bits = append(e.bits, u)
+		}
+	}
+	return e, nil
+}
+
+// step advances an index in row-major order.
+func step(index, shape []int64) {
+	for d := len(index) - 1; d >= 0; d-- {
+		if index[d]++; index[d] < shape[d] {
+			return
+		}
+		index[d] = 0
+	}
+}
+
+func (e *elements) add(index []int64, u uint64) {
+	for d, i := range index {
+		e.coords[d] = append(e.coords[d], i)
+	}
+	e.bits = append(e.bits, u)
+}
+
+// at is the coordinate of an element.
+func at(coords [][]int64, i int) []int64 {
+	out := make([]int64, len(coords))
+	for d := range coords {
+		out[d] = coords[d][i]
+	}
+	return out
+}
+
+func compareAt(coords [][]int64, i, j int) int {
+	for _, c := range coords {
+		if c[i] != c[j] {
+			if c[i] < c[j] {
+				return -1
+			}
+			return 1
+		}
+	}
+	return 0
+}
+
+// order returns the order of n coordinates, nil where they are in order, and an error where two are the same.
+func order(coords [][]int64, shape []int64, n int) ([]int32, error) {
+	ordered := true
+	for i := 1; i < n && ordered; i++ {
+		ordered = compareAt(coords, i-1, i) < 0
+	}
+	if ordered {
+		return nil, nil
+	}
+	if n > math.MaxInt32 {
+		return nil, sqlerr.New(sqlerr.ProgramLimit, "%d elements that are not in order", n)
+	}
+	perm := sortBy(coords, shape, n)
+	for k := 1; k < n; k++ {
+		if i := int(perm[k]); compareAt(coords, int(perm[k-1]), i) == 0 {
+			return nil, sqlerr.New(sqlerr.UniqueViolation, "two elements at %s", text(at(coords, i))).
+				WithHint("Which of them counts, or their sum, is for you to say.")
+		}
+	}
+	return perm, nil
+}
+
+// sortBy sorts the numbers below n by coordinates, in place of which one number is compared where that is possible.
+func sortBy(coords [][]int64, shape []int64, n int) []int32 {
+	perm := make([]int32, n)
+	for i := range perm {
+		perm[i] = int32(i)
+	}
+	if _, ok := size(shape); !ok {
+		slices.SortStableFunc(perm, func(a, b int32) int { return compareAt(coords, int(a), int(b)) })
+		return perm
+	}
+	type keyed struct {
+		key int64
+		i   int32
+	}
+	list := make([]keyed, n)
+	for i := range list {
+		k := int64(0)
+		for d, c := range coords {
+			k = k*shape[d] + c[i]
+		}
+		list[i] = keyed{k, int32(i)}
+	}
+	slices.SortFunc(list, func(a, b keyed) int {
+		switch {
+		case a.key < b.key || a.key == b.key && a.i < b.i:
+			return -1
+		case a == b:
+			return 0
+		}
+		return 1
+	})
+	for k, x := range list {
+		perm[k] = x.i
+	}
+	return perm
+}
+
+// tensor is the result of reading: a sparse tensor in row-major order.
+func (e *elements) tensor() (*Tensor, error) {
+	width := interop.ElementSize(e.dtype)
+	if len(e.shape) == 0 { // a slice by a single index of each dimension
+		u := uint64(0)
+		if len(e.bits) > 0 {
+			u = e.bits[0]
+		}
+		return &Tensor{DType: e.dtype, Shape: e.shape, Data: put(nil, width, u)}, nil
+	}
+	t := &Tensor{DType: e.dtype, Shape: e.shape, Coords: e.coords}
+	perm, err := order(e.coords, e.shape, len(e.bits))
+	if err != nil {
+		return nil, err
+	}
+	t.Data = make([]byte, 0, width*len(e.bits))
+	for k := range e.bits {
+		if perm != nil {
+			k = int(perm[k])
+		}
+		t.Data = put(t.Data, width, e.bits[k])
+	}
+	if perm != nil {
+		t.Coords = make([][]int64, len(e.coords))
+		for d, c := range e.coords {
+			t.Coords[d] = make([]int64, len(c))
+			for k, i := range perm {
+				t.Coords[d][k] = c[i]
+			}
+		}
+	}
+	for d := range t.Coords {
+		if t.Coords[d] == nil {
+			t.Coords[d] = []int64{}
+		}
+	}
+	return t, nil
+}
+
+// maxDense is the largest dense tensor in bytes that is made of a sparse one.
+const maxDense = 4 << 30
+
+// Dense returns the tensor with all its elements.
+func (t *Tensor) Dense() (*Tensor, error) {
+	if !t.Sparse() {
+		return t, nil
+	}
+	width := int64(interop.ElementSize(t.DType))
+	n, ok := size(t.Shape)
+	if !ok || n > maxDense/width {
+		return nil, sqlerr.New(sqlerr.ProgramLimit, "a dense tensor of shape %s has more than %d bytes", text(t.Shape),
+			int64(maxDense))
+	}
+	out := &Tensor{DType: t.DType, Shape: t.Shape, Data: make([]byte, n*width)}
+	for i := range t.count() {
+		k := int64(0)
+		for d, c := range t.Coords {
+			k = k*t.Shape[d] + c[i]
+		}
+		copy(out.Data[k*width:], t.Data[int64(i)*width:int64(i+1)*width])
+	}
+	return out, nil
+}

@@ -1,0 +1,48 @@
+package interop
+
+import (
+	"bytes"
+	"io"
+	"slices"
+)
+
+// ParseNpy reads an npy file that lies in memory, such as an array stored in a table: NumPy's name of the element type,
+// the shape, and the elements, little-endian in row-major order. Texts are refused.
+func ParseNpy(b []byte, name string) (dtype string, shape []int64, data []byte, err error) {
+	defer guard(name, "npy", &err)
+	s := &source{name: name, size: int64(len(b))}
+	m, err := s.npy("v", bytes.NewReader(b), s.size)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	if m.elem.kind == 'U' {
+		return "", nil, nil, s.unsupported("it holds texts, not numbers")
+	}
+	data = b[s.size-m.size:]
+	if m.fortran && len(m.shape) > 1 {
+		r, err := (&arrays{source: s}).permute(m, bytes.NewReader(data))
+		if err != nil {
+			return "", nil, nil, err
+		}
+		if data, err = io.ReadAll(r); err != nil {
+			return "", nil, nil, s.malformed("%v", err)
+		}
+	}
+	if m.big && m.elem.size > 1 {
+		data = slices.Clone(data)
+		for i := 0; i < len(data); i += m.elem.size {
+			slices.Reverse(data[i : i+m.elem.size])
+		}
+	}
+	return m.elem.name, m.shape, data, nil
+}
+
+// ElementSize is the size in bytes of an element type by NumPy's name, 0 for other names.
+func ElementSize(dtype string) int {
+	for _, e := range elems {
+		if e.name == dtype {
+			return e.size
+		}
+	}
+	return 0
+}
