@@ -220,7 +220,7 @@ func (w *writing) parquet(name string) interop.ParquetOptions {
 		o.Rows = 1
 		w.encodings(&o)
 	}
-	for _, c := range []string{"crow_indices", "ccol_indices", "col_indices", "row_indices", "indices", "value", "values"} {
+	for _, c := range []string{"crow_indices", "ccol_indices", "col_indices", "row_indices", "value", "values"} {
 		o.NoStatistics[c] = true
 	}
 	for _, c := range ordinals {

@@ -155,7 +155,8 @@ func (w *writing) emit(name string, row func(values []any) error) (err error) {
 }
 
 // begin begins the transaction that stores a tensor.
-func begin(files delta.Files, id string, fields []interop.Field, o delta.WriteOptions, replace bool) (*delta.Tx, error) {
+func begin(files delta.Files, id string, fields []interop.Field, o delta.WriteOptions, replace bool) (*delta.Tx,
+	error) {
 	s, err := delta.Open(files, delta.Latest())
 	if e := (*sqlerr.Error)(nil); errors.As(err, &e) && e.Code == sqlerr.UndefinedTable {
 		return delta.Create(files, fields, delta.TableOptions{}, o)

@@ -1,0 +1,135 @@
+package layouts
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/relgrad/relgrad/internal/need"
+	"github.com/relgrad/relgrad/interop/delta"
+)
+
+// coordinates reads a compressed text of numbers: the indices of an element, from first, and its value.
+func coordinates(t testing.TB, file, separator string, first int64, shape []int64) *Tensor {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &Tensor{DType: "float32", Shape: shape, Coords: make([][]int64, len(shape))}
+	for lines := bufio.NewScanner(z); lines.Scan(); {
+		rest := lines.Text()
+		if rest == "" || rest[0] > '9' || rest[0] == '#' {
+			continue
+		}
+		for d := range shape {
+			word, after, _ := strings.Cut(rest, separator)
+			n, err := strconv.ParseInt(word, 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x.Coords[d], rest = append(x.Coords[d], n-first), after
+		}
+		v, err := strconv.ParseFloat(strings.TrimSpace(rest), 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.Data = binary.LittleEndian.AppendUint32(x.Data, math.Float32bits(float32(v)))
+	}
+	return x
+}
+
+func taxi(t testing.TB) *Tensor {
+	return coordinates(t, filepath.Join(need.Data(t), "nyc_taxi_tensor", "tensor4d.csv.gz"), ",", 0,
+		[]int64{30, 30, 61, 24})
+}
+
+func med4(t testing.TB) *Tensor {
+	return coordinates(t, filepath.Join(need.Data(t), "splatt_tensors", "med4.tns.gz"), " ", 1,
+		[]int64{60114, 83826, 23034, 1132})
+}
+
+// percent is the size of a stored tensor beside int64 coordinates and float32.
+func percent(t testing.TB, x *Tensor, o Options) float64 {
+	t.Helper()
+	files := delta.Memory{}
+	began := time.Now()
+	r := write(t, files, "x", x, o)
+	wrote := time.Since(began)
+	began = time.Now()
+	y := readAll(t, files, "x", "")
+	p := 100 * float64(r.Bytes) / float64(x.count()*(8*len(x.Shape)+4))
+	t.Logf("%s: %.2f %%, written in %v, read in %v. %s", r.Layout, p, wrote, time.Since(began), r.Why)
+	if y.count() != x.count() {
+		t.Errorf("%d elements of %d", y.count(), x.count())
+	}
+	return p
+}
+
+func TestTaxiSize(t *testing.T) {
+	x := taxi(t)
+	for layout, most := range map[string]float64{"csf": 2.8, "bsgs": 2.1, "": 2.1, "coo": 9, "csr": 9} {
+		if p := percent(t, x, Options{Layout: layout}); p > most {
+			t.Errorf("%s: %.2f %%, at most %.2f", layout, p, most)
+		}
+	}
+}
+
+func TestMedSize(t *testing.T) {
+	x := med4(t)
+	for layout, most := range map[string]float64{"csf": 60, "coo": 45, "": 45, "csr": 60} {
+		if p := percent(t, x, Options{Layout: layout}); p > most {
+			t.Errorf("%s: %.2f %%, at most %.2f", layout, p, most)
+		}
+	}
+}
+
+// TestSynthetic has the shape and count of the paper's Uber pick-ups, around 400 centres, at any time.
+func TestSynthetic(t *testing.T) {
+	if os.Getenv("BIG") == "" {
+		t.Skip()
+	}
+	x := pickups(3309490)
+	for layout, most := range map[string]float64{"csf": 6.7, "": 6.7, "coo": 9} {
+		if p := percent(t, x, Options{Layout: layout}); p > most {
+			t.Errorf("%s: %.2f %%, at most %.2f", layout, p, most)
+		}
+	}
+}
+
+func pickups(n int) *Tensor {
+	r := rand.New(rand.NewPCG(1, 2))
+	shape := []int64{183, 24, 1140, 1717}
+	x := &Tensor{DType: "float32", Shape: shape, Coords: make([][]int64, 4)}
+	centres := make([][2]float64, 400)
+	for i := range centres {
+		centres[i] = [2]float64{r.Float64() * 1140, r.Float64() * 1717}
+	}
+	seen := map[[4]int64]bool{}
+	for len(x.Coords[0]) < n {
+		c := centres[r.IntN(400)]
+		at := [4]int64{r.Int64N(183), r.Int64N(24), int64(c[0] + 15*r.NormFloat64()), int64(c[1] + 15*r.NormFloat64())}
+		if at[2] < 0 || at[2] >= 1140 || at[3] < 0 || at[3] >= 1717 || seen[at] {
+			continue
+		}
+		seen[at] = true
+		for d, i := range at {
+			x.Coords[d] = append(x.Coords[d], i)
+		}
+		x.Data = binary.LittleEndian.AppendUint32(x.Data, math.Float32bits(float32(1+r.IntN(3))))
+	}
+	return x
+}
