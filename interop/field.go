@@ -43,10 +43,13 @@ type (
 // Decimal splits the type decimal(p,s); ok is false for other types.
 func (f *Field) Decimal() (precision, scale int, ok bool) {
 	text, found := strings.CutPrefix(f.Type, "decimal(")
+	if !found {
+		return 0, 0, false
+	}
 	p, s, comma := strings.Cut(strings.TrimSuffix(text, ")"), ",")
 	precision, err1 := strconv.Atoi(strings.TrimSpace(p))
 	scale, err2 := strconv.Atoi(strings.TrimSpace(s))
-	ok = found && comma && err1 == nil && err2 == nil && precision > 0 && precision <= 38
+	ok = comma && err1 == nil && err2 == nil && precision > 0 && precision <= 38
 	return precision, scale, ok && scale >= 0 && scale <= precision
 }
 

@@ -218,7 +218,7 @@ func (p *ParquetWriter) flush() error {
 			return p.failed(err)
 		}
 		*l = outLeaf{rep: l.rep, max: l.max, def: l.def[:0], reps: l.reps[:0], i32: l.i32[:0], i64: l.i64[:0], f32: l.f32[:0],
-			f64: l.f64[:0]}
+			f64: l.f64[:0], text: l.text[:0]}
 	}
 	p.rows, p.bytes = 0, 0
 	return p.failed(g.Close())

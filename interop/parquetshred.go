@@ -159,7 +159,11 @@ func (l *outLeaf) put(f *Field, v any) (int, error) {
 			return 16, l.putDecimal(x, precision, scale)
 		}
 		if f.Type == "string" {
-			l.text = append(l.text, []byte(x))
+			if n := len(l.text); n > 0 && string(l.text[n-1]) == x { // often the same text is in row after row
+				l.text = append(l.text, l.text[n-1])
+			} else {
+				l.text = append(l.text, []byte(x))
+			}
 			return 16 + len(x), nil
 		}
 	case []byte:

@@ -20,7 +20,8 @@ func init() {
 		panic(err) // the library has it
 	}
 	compress.RegisterCodec(compress.Codecs.Zstd, sharedZstd{codec, sync.OnceValue(func() *zstd.Encoder {
-		e, err := zstd.NewWriter(nil, zstd.WithZeroFrames(true), zstd.WithEncoderConcurrency(1))
+		e, err := zstd.NewWriter(nil, zstd.WithZeroFrames(true), zstd.WithEncoderConcurrency(1),
+			zstd.WithEncoderLevel(zstd.SpeedBetterCompression)) // the level below gives up on bytes of noise and pictures
 		if err != nil {
 			panic(err) // options that do not fit each other
 		}

@@ -205,11 +205,18 @@ type collector struct {
 	fields []interop.Field
 	rows   int64
 	ranges []rangeOf
-	lost   []bool // columns of floats among which there was a NaN or an infinity
+	// ordered are columns of types with an order, but for booleans; lost are columns of floats among which there was a NaN or
+	// an infinity.
+	ordered, lost []bool
 }
 
 func newCollector(fields []interop.Field) *collector {
-	return &collector{fields: fields, ranges: make([]rangeOf, len(fields)), lost: make([]bool, len(fields))}
+	c := &collector{fields: fields, ranges: make([]rangeOf, len(fields)), lost: make([]bool, len(fields))}
+	for _, f := range fields {
+		_, _, decimal := f.Decimal()
+		c.ordered = append(c.ordered, len(f.Parts) == 0 && f.Type != "boolean" && f.Type != "binary" && !decimal)
+	}
+	return c
 }
 
 func (c *collector) add(row []any) {
@@ -220,7 +227,7 @@ func (c *collector) add(row []any) {
 			r.nulls++
 			continue
 		}
-		if _, isBool := v.(bool); isBool || !comparable(&c.fields[i], v) {
+		if !c.ordered[i] {
 			continue
 		}
 		if c.fields[i].Type == "float" || c.fields[i].Type == "double" {

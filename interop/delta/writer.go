@@ -63,6 +63,9 @@ func (t *Tx) Write(row []any) (err error) {
 
 // part finds the file to which a row belongs, and the values that the file holds of it.
 func (t *Tx) part(row []any) (*part, []any, error) {
+	if p := t.parts[""]; p != nil && len(t.meta.PartitionColumns) == 0 {
+		return p, row, nil
+	}
 	values, keys := make([]any, 0, len(row)), map[string]*string{}
 	key := ""
 	for i := range t.columns {

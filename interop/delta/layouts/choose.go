@@ -204,7 +204,7 @@ func (w *writing) parquet(name string) interop.ParquetOptions {
 	}
 	switch name {
 	case "ftsf":
-		const least, largest = 1 << 18, 16 << 20
+		const least, largest = 1 << 19, 16 << 20
 		total, _ := size(w.t.Shape)
 		o.Bytes = int(min(max(total*w.width()/64, least), largest))
 		o.Encoding["chunk"], o.NoStatistics["chunk"] = interop.PlainEncoding, true
