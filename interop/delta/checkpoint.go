@@ -30,7 +30,7 @@ func (r *replay) checkpoint(files Files, c *checkpoint) error {
 		if a.Sidecar != nil {
 			sidecars = append(sidecars, a.Sidecar)
 		}
-		r.apply(&a)
+		r.state(&a)
 		return nil
 	}
 	for _, part := range c.parts {
@@ -48,7 +48,7 @@ func (r *replay) checkpoint(files Files, c *checkpoint) error {
 			if a.Sidecar != nil {
 				return corrupt("file \"%s\" names further files", x.Path)
 			}
-			r.apply(&a)
+			r.state(&a)
 			return nil
 		})
 		if err != nil {
@@ -56,6 +56,16 @@ func (r *replay) checkpoint(files Files, c *checkpoint) error {
 		}
 	}
 	return nil
+}
+
+// state applies an action of a checkpoint. These have no order: a file whose deletions have changed is there as added
+// and as removed.
+func (r *replay) state(a *action) {
+	if a.Remove == nil {
+		r.apply(a)
+	} else if r.files[a.Remove.name] == nil {
+		r.removed[a.Remove.name] = a.Remove
+	}
 }
 
 // readActions reads the actions of a file of a checkpoint, in JSON or Parquet.

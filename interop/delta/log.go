@@ -89,7 +89,7 @@ type listing struct {
 	files       Files
 	commits     map[int64]Info
 	checkpoints []checkpoint // ascending
-	first, last int64
+	last        int64
 }
 
 // checkpoint is a set of files that hold all actions up to a version.
@@ -114,7 +114,7 @@ func list(files Files, after string) (*listing, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &listing{files: files, commits: map[int64]Info{}, first: math.MaxInt64, last: -1}
+	l := &listing{files: files, commits: map[int64]Info{}, last: -1}
 	parts := map[string]int{} // the checkpoint of a version and a number of parts
 	for _, info := range names {
 		if m := commitName.FindStringSubmatch(info.Name); m != nil {
@@ -123,7 +123,7 @@ func list(files Files, after string) (*listing, error) {
 				return nil, corrupt("the log has a file \"%s\", whose version is too large", info.Name)
 			}
 			l.commits[v] = info
-			l.first, l.last = min(l.first, v), max(l.last, v)
+			l.last = max(l.last, v)
 		}
 		m := checkpointName.FindStringSubmatch(info.Name)
 		if m == nil {

@@ -234,6 +234,17 @@ func TestFeatures(t *testing.T) {
 	})
 	_, err = Open(files, Latest())
 	refused(t, err, sqlerr.FeatureNotSupported, "deletionVectors")
+	files, _ = sample(t) // a checkpoint has such a file as added and, without its deletions, as removed
+	actions := open(t, files, Latest()).actions()
+	added := *actions[len(actions)-2].Add
+	if added.name == "" {
+		t.Fatal(actions)
+	}
+	added.DeletionVector = []byte(`{"storageType":"u"}`)
+	actions = append(actions[:2:2], action{Add: &added}, action{Remove: &remove{Path: added.Path}})
+	put(t, files, "00000000000000000004.checkpoint."+unique()+".json", lines(actions), nil)
+	_, err = Open(files, Latest())
+	refused(t, err, sqlerr.FeatureNotSupported, "deletionVectors")
 	s := newTable(t, NewLocal(t.TempDir()), TableOptions{Configuration: map[string]string{"delta.appendOnly": "true"}})
 	_, err = begin(t, s).Delete()
 	refused(t, err, sqlerr.ObjectNotPrereqState, "appendOnly")

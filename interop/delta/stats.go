@@ -205,8 +205,8 @@ type collector struct {
 	fields []interop.Field
 	rows   int64
 	ranges []rangeOf
-	// ordered are columns of types with an order, but for booleans; lost are columns of floats among which there was a NaN or
-	// an infinity.
+	// ordered are columns of types with an order, but for booleans; lost are columns of floats among which there was a
+	// NaN or an infinity.
 	ordered, lost []bool
 }
 

@@ -73,8 +73,22 @@ type writing struct {
 	row func(own ...any) error
 }
 
-// Write stores a tensor in a table, which is created if it is missing.
+// Write stores a tensor in a table, which is created if it is missing. Where other writers create the table or change
+// its columns at the same time, it tries again.
 func Write(files delta.Files, id string, t *Tensor, o Options) (report Report, err error) {
+	const tries = 20
+	for range tries {
+		report, err = write(files, id, t, o)
+		e := (*sqlerr.Error)(nil)
+		if t.Elements != nil || !errors.As(err, &e) ||
+			e.Code != sqlerr.SerializationFailure && e.Code != sqlerr.DuplicateTable {
+			break
+		}
+	}
+	return report, err
+}
+
+func write(files delta.Files, id string, t *Tensor, o Options) (report Report, err error) {
 	defer guard(&err)
 	w := &writing{id: id, t: t, o: o}
 	if err := t.check(); err != nil {

@@ -92,7 +92,7 @@ func same(t testing.TB, what string, got, want *Tensor) {
 	}
 }
 
-func write(t testing.TB, files delta.Files, id string, x *Tensor, o Options) Report {
+func store(t testing.TB, files delta.Files, id string, x *Tensor, o Options) Report {
 	t.Helper()
 	r, err := Write(files, id, x, o)
 	if err != nil {
@@ -154,7 +154,7 @@ func TestRoundTrip(t *testing.T) {
 				}
 				id := fmt.Sprint("t", i)
 				tensors[id] = random(r, dtype, shape, []float64{0.3, 0, 1}[r.IntN(3)], r.IntN(2) == 0)
-				write(t, files, id, tensors[id], Options{Layout: layout})
+				store(t, files, id, tensors[id], Options{Layout: layout})
 			}
 			for id, x := range tensors {
 				want := dense(t, x)

@@ -57,7 +57,7 @@ func TestPython(t *testing.T) {
 			x := random(r, "float32", shape, 0.4, false)
 			quiet(x.Data)
 			id := fmt.Sprint(layout, i)
-			write(t, delta.NewLocal(path), id, x, Options{Layout: layout})
+			store(t, delta.NewLocal(path), id, x, Options{Layout: layout})
 			want = append(want, shown(t, id, x), shown(t, id, x)) // by either
 		}
 	}

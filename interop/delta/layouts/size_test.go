@@ -74,7 +74,7 @@ func TestDenseSize(t *testing.T) {
 	}
 	for x, most := range map[*Tensor]float64{noise: 1.01, picture: 1} {
 		files := delta.Memory{}
-		w := write(t, files, "x", x, Options{Layout: "ftsf"})
+		w := store(t, files, "x", x, Options{Layout: "ftsf"})
 		if p := float64(w.Bytes) / float64(len(x.Data)); p > most {
 			t.Errorf("%s: %.4f of the raw bytes, at most %.2f", x.DType, p, most)
 		} else {
@@ -89,7 +89,7 @@ func percent(t testing.TB, x *Tensor, o Options) float64 {
 	t.Helper()
 	files := delta.Memory{}
 	began := time.Now()
-	r := write(t, files, "x", x, o)
+	r := store(t, files, "x", x, o)
 	wrote := time.Since(began)
 	began = time.Now()
 	y := readAll(t, files, "x", "")
@@ -119,7 +119,8 @@ func TestMedSize(t *testing.T) {
 	}
 }
 
-// BenchmarkPickups stores a tensor with the shape and count of the paper's Uber pick-ups, around 400 centres, at any time.
+// BenchmarkPickups stores a tensor with the shape and count of the paper's Uber pick-ups, around 400 centres, at any
+// time.
 func BenchmarkPickups(b *testing.B) {
 	x := pickups(3309490)
 	for b.Loop() {

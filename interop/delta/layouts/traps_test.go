@@ -23,8 +23,8 @@ func TestSlicesSkip(t *testing.T) {
 	for layout, part := range map[string]string{"coo": "[10]", "csr": "[10]", "csc": "[:, :, 3]", "csf": "[10]",
 		"bsgs": "[10]", "ftsf": "[10:12]"} {
 		files := delta.Memory{}
-		write(t, files, "other", random(r, "float32", []int64{2, 2, 2}, 1, false), Options{Layout: layout})
-		write(t, files, "x", x, Options{Layout: layout})
+		store(t, files, "other", random(r, "float32", []int64{2, 2, 2}, 1, false), Options{Layout: layout})
+		store(t, files, "x", x, Options{Layout: layout})
 		s, err := ParseSlice(part)
 		if err != nil {
 			t.Fatal(err)
@@ -51,7 +51,7 @@ func TestOneTable(t *testing.T) {
 	for i, layout := range []string{"ftsf", "coo", "bsgs", "coo"} {
 		id := fmt.Sprint(layout, i)
 		tensors[id] = random(r, "float64", []int64{3, 4, 5}[:2+i%2], 0.4, false)
-		write(t, files, id, tensors[id], Options{Layout: layout})
+		store(t, files, id, tensors[id], Options{Layout: layout})
 	}
 	_, err := Write(files, "coo1", tensors["coo1"], Options{Layout: "coo"})
 	refused(t, err, sqlerr.UniqueViolation, "coo1")
@@ -60,7 +60,7 @@ func TestOneTable(t *testing.T) {
 	_, err = Write(files, "y", random(r, "int8", []int64{3}, 0.5, true), Options{Layout: "coo"})
 	refused(t, err, sqlerr.DatatypeMismatch, "byte", "double")
 	tensors["coo1"] = random(r, "float64", []int64{9}, 0.4, true)
-	write(t, files, "coo1", tensors["coo1"], Options{Layout: "coo", Replace: true})
+	store(t, files, "coo1", tensors["coo1"], Options{Layout: "coo", Replace: true})
 	if _, err := Delete(latest(t, files), "bsgs2"); err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ type racer struct {
 func (r *racer) PutIfAbsent(name string, b []byte) error {
 	if x := r.x; x != nil && strings.HasSuffix(name, ".json") {
 		r.x = nil
-		write(r.t, r.Memory, r.id, x, Options{Layout: "coo"})
+		store(r.t, r.Memory, r.id, x, Options{Layout: "coo"})
 	}
 	return r.Memory.PutIfAbsent(name, b)
 }
@@ -102,11 +102,11 @@ func (r *racer) PutIfAbsent(name string, b []byte) error {
 func TestSameID(t *testing.T) {
 	x := random(rand.New(rand.NewPCG(4, 4)), "float32", []int64{3, 4}, 0.5, true)
 	files := delta.Memory{}
-	write(t, files, "other", x, Options{Layout: "coo"})
+	store(t, files, "other", x, Options{Layout: "coo"})
 	_, err := Write(&racer{files, t, "x", x}, "x", x, Options{Layout: "coo"})
-	refused(t, err, sqlerr.SerializationFailure)
+	refused(t, err, sqlerr.UniqueViolation, "\"x\"")
 	same(t, "x", readAll(t, files, "x", ""), x)
-	write(t, &racer{files, t, "y", x}, "z", x, Options{Layout: "coo"})
+	store(t, &racer{files, t, "y", x}, "z", x, Options{Layout: "coo"})
 	same(t, "z", readAll(t, files, "z", ""), x)
 }
 
@@ -115,7 +115,7 @@ func TestEdges(t *testing.T) {
 	one := &Tensor{DType: "float64", Data: binary.LittleEndian.AppendUint64(nil, math.Float64bits(2.5))}
 	for _, o := range []Options{{}, {Layout: "ftsf"}} {
 		files := delta.Memory{}
-		write(t, files, "x", one, o)
+		store(t, files, "x", one, o)
 		same(t, "a number", readAll(t, files, "x", ""), one)
 	}
 	_, err := Write(delta.Memory{}, "x", one, Options{Layout: "coo"})
@@ -129,7 +129,7 @@ func TestEdges(t *testing.T) {
 		_, err := Write(delta.Memory{}, "x", twice, Options{Layout: layout})
 		refused(t, err, sqlerr.UniqueViolation, "(2, 1)")
 		files := delta.Memory{}
-		w := write(t, files, "x", zeros, Options{Layout: layout})
+		w := store(t, files, "x", zeros, Options{Layout: layout})
 		if got := readAll(t, files, "x", "[:]"); w.Elements != 1 || got.count() != 1 || got.Coords[0][0] != 0 {
 			t.Errorf("%s: %v of one element and two zeros (%v)", layout, got, w)
 		}
@@ -139,7 +139,7 @@ func TestEdges(t *testing.T) {
 			continue
 		}
 		files = delta.Memory{}
-		write(t, files, "huge", huge, Options{Layout: layout, Replace: true})
+		store(t, files, "huge", huge, Options{Layout: layout, Replace: true})
 		got := readAll(t, files, "huge", "")
 		if got.count() != 2 || got.Data[7] != 128 || got.Coords[0][1] != 1<<39 || got.Coords[1][0] != 1<<38 {
 			t.Errorf("%s: %v", layout, got)
@@ -171,7 +171,7 @@ func TestBadTensors(t *testing.T) {
 		}
 	}
 	files := delta.Memory{}
-	write(t, files, "x", x, Options{})
+	store(t, files, "x", x, Options{})
 	for _, s := range []string{"[3]", "[0, 0, 0]"} {
 		p, _ := ParseSlice(s)
 		_, err := Read(latest(t, files), "x", p)
