@@ -57,7 +57,8 @@ func newMatrix(shape []int64, rows int, column bool) (*matrix, error) {
 			return m, nil
 		}
 	}
-	return nil, sqlerr.New(sqlerr.NumericOutOfRange, "a matrix of shape %s has more rows or columns than int64", text(shape)).
+	return nil, sqlerr.New(sqlerr.NumericOutOfRange, "a matrix of shape %s has more rows or columns than int64",
+		text(shape)).
 		WithHint("Use coo, csf or bsgs, which do not flatten it.")
 }
 

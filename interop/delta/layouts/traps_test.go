@@ -19,7 +19,7 @@ import (
 // TestSlicesSkip: a slice opens the files and row groups in which it lies.
 func TestSlicesSkip(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 3))
-	x := random(r, "float32", []int64{160, 40, 60}, 0.7, false)
+	x := random(r, "float32", []int64{130, 40, 40}, 0.99, false)
 	for layout, part := range map[string]string{"coo": "[10]", "csr": "[10]", "csc": "[:, :, 3]", "csf": "[10]",
 		"bsgs": "[10]", "ftsf": "[10:12]"} {
 		files := delta.Memory{}
