@@ -23,6 +23,7 @@ type inLeaf struct {
 	ints       func(i int) int64
 	f32        []float32
 	f64        []float64
+	last       any // the last text
 	def, rep   []int16
 	at, levels int
 	used, n    int // values of the batch: taken, and all
@@ -158,7 +159,10 @@ func (l *inLeaf) fromBytes(b []byte) any {
 	if l.field.Type == "binary" {
 		return b
 	}
-	return string(b)
+	if s, ok := l.last.(string); !ok || s != string(b) { // often the same text is in row after row
+		l.last = string(b)
+	}
+	return l.last
 }
 
 // peek makes the next level available. It returns false at the end of the row group.

@@ -209,7 +209,7 @@ func (w *writing) parquet(name string) interop.ParquetOptions {
 		o.Bytes = int(min(max(total*w.width()/64, least), largest))
 		o.Encoding["chunk"], o.NoStatistics["chunk"] = interop.PlainEncoding, true
 	case "coo", "bsgs":
-		o.Rows = w.chunk()
+		o.Rows = max(len(w.e.bits)/64, 1<<15)
 		if name == "bsgs" {
 			if cells, _ := size(w.o.Block); cells > 0 {
 				o.Rows = max(o.Rows/int(cells), 64)
