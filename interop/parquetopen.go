@@ -163,9 +163,13 @@ func (l *inLeaf) plain(b []byte, has bool) any {
 		v, err := l.fromInt(int64(binary.LittleEndian.Uint64(b)))
 		return orNil(v, err)
 	case t == parquet.Types.Float && len(b) == 4:
-		return math.Float32frombits(binary.LittleEndian.Uint32(b))
+		if x := math.Float32frombits(binary.LittleEndian.Uint32(b)); x == x { // NaN is no bound
+			return x
+		}
 	case t == parquet.Types.Double && len(b) == 8:
-		return math.Float64frombits(binary.LittleEndian.Uint64(b))
+		if x := math.Float64frombits(binary.LittleEndian.Uint64(b)); x == x {
+			return x
+		}
 	case t == parquet.Types.ByteArray && l.field.Type == "string":
 		return string(b)
 	}

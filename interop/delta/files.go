@@ -40,13 +40,21 @@ type Info struct {
 // Local is a table in a folder of this machine.
 type Local struct {
 	dir string
+	// pause, if it is not nil, is called before and after each step that changes the folder.
+	pause func()
 }
 
 // NewLocal returns the table of a folder, which need not exist.
-func NewLocal(dir string) *Local { return &Local{dir} }
+func NewLocal(dir string) *Local { return &Local{dir: dir} }
 
 // temporary begins the names of files that are not complete. Other programs ignore names that begin with a dot.
 const temporary = ".relgrad-"
+
+func (l *Local) step() {
+	if l.pause != nil {
+		l.pause()
+	}
+}
 
 func (l *Local) path(name string) string { return filepath.Join(l.dir, filepath.FromSlash(name)) }
 
@@ -118,17 +126,21 @@ func (l *Local) write(name string, data []byte, place func(from, to string) erro
 	}
 	from := filepath.Join(dir, temporary+unique()+".tmp")
 	defer os.Remove(from)
+	l.step()
 	f, err := os.OpenFile(from, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err == nil {
 		_, err = f.Write(data)
 		err = errors.Join(err, f.Sync(), f.Close())
 	}
 	if err == nil {
+		l.step()
 		err = place(from, to)
 	}
 	if err == nil {
+		l.step()
 		err = syncDir(dir)
 	}
+	l.step()
 	return failed(err, "could not write \"%s\"", to)
 }
 
@@ -159,7 +171,9 @@ func syncDir(dir string) error {
 
 // Delete implements Files.
 func (l *Local) Delete(name string) error {
+	l.step()
 	err := os.Remove(l.path(name))
+	l.step()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -1,11 +1,14 @@
 package delta
 
 import (
+	"bytes"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +19,7 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/internal/need"
+	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/interop"
 )
 
@@ -138,7 +142,8 @@ func sameRows(t testing.TB, what string, got, want []string) {
 var everything = []interop.Field{{Name: "b", Type: "boolean"}, {Name: "i1", Type: "byte"}, {Name: "i2", Type: "short"},
 	{Name: "i4", Type: "integer", Required: true}, {Name: "f4", Type: "float"}, {Name: "f8", Type: "double"},
 	{Name: "s", Type: "string"}, {Name: "raw", Type: "binary"}, {Name: "day", Type: "date"},
-	{Name: "at", Type: "timestamp"}, {Name: "money", Type: "decimal(9,2)"}, {Name: "big", Type: "decimal(30,0)"},
+	{Name: "at", Type: "timestamp"}, {Name: "clock", Type: "timestamp_ntz"},
+	{Name: "money", Type: "decimal(9,2)"}, {Name: "big", Type: "decimal(30,0)"},
 	{Name: "list", Type: "array", Parts: []interop.Field{{Name: "element", Type: "float"}}},
 	{Name: "st", Type: "struct", Parts: []interop.Field{{Name: "x", Type: "long"}, {Name: "y", Type: "string"}}},
 	{Name: "p", Type: "string"}, {Name: "q", Type: "date"}}
@@ -151,7 +156,8 @@ func everyRow(i int) []any {
 	}
 	return []any{i%2 == 0, int64(i % 100), int64(-i), int64(i), []float32{float32(i) / 3, float32(math.NaN()), 0}[i%3],
 		[]float64{float64(i) / 3, math.Inf(1), math.Copysign(0, -1)}[i%3], strings.Repeat("é", i%40),
-		[]byte{byte(i), 0}, interop.Day(i), interop.Moment(i) * 1_000_003, fmt.Sprintf("%d.%02d", i, i%100),
+		[]byte{byte(i), 0}, interop.Day(i), interop.Moment(i) * 1_000_003,
+		interop.Moment(-i) * 1_000_003, fmt.Sprintf("%d.%02d", i, i%100),
 		fmt.Sprintf("%d00000000000000000000", i+1), []float32{float32(i), 1},
 		map[string]any{"x": int64(i), "y": "z"}, []any{"a b%", "ü/=", nil}[i%3], interop.Day(i % 2)}
 }
@@ -230,5 +236,30 @@ func TestPythonTables(t *testing.T) {
 		sameRows(t, path, shownRows(t, p.Fields(), func(names []string) (interop.Rows, error) {
 			return p.Read(all(len(p.Groups())), names)
 		}), want[0])
+		checkSpoilt(t, b)
+	}
+}
+
+// checkSpoilt reads a Parquet file with changed bytes.
+func checkSpoilt(t *testing.T, good []byte) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(1, uint64(len(good))))
+	for range 50 {
+		b := mutate(r, good)
+		err := measured(t, func() error {
+			p, err := interop.OpenParquet(bytes.NewReader(b), int64(len(b)), "spoilt")
+			if err != nil {
+				return err
+			}
+			rows, err := p.Read(all(len(p.Groups())), []string{"k", "s", "at"})
+			for row := make([]any, 3); err == nil; {
+				err = rows.Next(row)
+			}
+			return err
+		})
+		var e *sqlerr.Error
+		if err != io.EOF && (!errors.As(err, &e) || e.Code == sqlerr.Internal) {
+			t.Error(err)
+		}
 	}
 }

@@ -30,6 +30,12 @@ type span struct {
 	column int
 }
 
+// Bounded reports whether a column can have bounds: its values have an order that relgrad knows.
+func Bounded(f *interop.Field) bool {
+	_, _, decimal := f.Decimal()
+	return len(f.Parts) == 0 && f.Refused == "" && f.Type != "binary" && !decimal
+}
+
 // comparable reports whether values of the field have an order, and v is one of them.
 func comparable(f *interop.Field, v any) bool {
 	switch v.(type) {
@@ -213,8 +219,7 @@ type collector struct {
 func newCollector(fields []interop.Field) *collector {
 	c := &collector{fields: fields, ranges: make([]rangeOf, len(fields)), lost: make([]bool, len(fields))}
 	for _, f := range fields {
-		_, _, decimal := f.Decimal()
-		c.ordered = append(c.ordered, len(f.Parts) == 0 && f.Type != "boolean" && f.Type != "binary" && !decimal)
+		c.ordered = append(c.ordered, Bounded(&f) && f.Type != "boolean")
 	}
 	return c
 }
