@@ -64,7 +64,11 @@ func (w *writing) cheapest() (name, why string, err error) {
 	var found []string
 	best := math.Inf(1)
 	for _, l := range []string{"bsgs", "coo", "csf", "csr", "ftsf"} {
-		x := &writing{id: w.id, t: &Tensor{DType: w.t.DType, Shape: w.t.Shape}, e: part, o: Options{Block: block}}
+		x := &writing{id: w.id, t: &Tensor{DType: w.t.DType, Shape: w.t.Shape}, e: part, o: Options{Block: block},
+			total: int64(n)}
+		if l == "bsgs" && slices.Max(block) == 1 {
+			continue // it is coo, with more around each element
+		}
 		cost, ok := x.measure(l)
 		if !ok {
 			continue
@@ -109,30 +113,49 @@ func (w *writing) measure(name string) (cost float64, ok bool) {
 	return float64(b.Len()) / float64(len(w.e.bits)), true
 }
 
-// measureDense writes the elements beside the first one of the sample, with the zeros between them.
+// measureDense writes the slices along the first dimension that the sample has whole, with the zeros in them; where
+// it has none, a chunk that begins with the sample's first element.
 func (w *writing) measureDense() (cost float64, ok bool) {
 	const most = 1 << 22 // bytes
 	if cells, known := size(w.t.Shape); !known || cells > maxDense/w.width() {
 		return 0, false
 	}
-	start, n, data := int64(0), 0, []byte{}
+	inner, _ := size(w.t.Shape[1:])
+	roots, whole := w.e.coords[0], int64(len(w.e.bits)) == w.total
+	from, to := roots[0], roots[len(roots)-1]
+	if from++; whole {
+		from, to = 0, w.t.Shape[0]
+	}
+	x := &Tensor{DType: w.t.DType, Shape: append([]int64{0}, w.t.Shape[1:]...)}
+	n, start := 0, from*inner
 	for i := range w.e.bits {
 		k := int64(0)
 		for d, c := range w.e.coords {
 			k = k*w.t.Shape[d] + c[i]
 		}
-		if i == 0 {
+		if from >= to && n == 0 {
 			start = k
 		}
-		if (k-start+1)*w.width() > most {
+		if k -= start; k < 0 || from < to && roots[i] >= to {
+			continue
+		}
+		if (k+1)*w.width() > most {
 			break
 		}
-		data = append(data, make([]byte, (k-start)*w.width()-int64(len(data)))...)
-		data, n = put(data, int(w.width()), w.e.bits[i]), i+1
+		x.Data = append(x.Data, make([]byte, k*w.width()-int64(len(x.Data)))...)
+		x.Data, n = put(x.Data, int(w.width()), w.e.bits[i]), n+1
+	}
+	if from < to { // whole slices
+		last := (int64(len(x.Data))/w.width() + inner - 1) / inner
+		x.Shape[0] = last
+		x.Data = append(x.Data, make([]byte, last*inner*w.width()-int64(len(x.Data)))...)
+	} else {
+		x.Shape = []int64{int64(len(x.Data)) / w.width()}
 	}
 	var b bytes.Buffer
-	p, err := interop.CreateParquet(&b, "sample", []interop.Field{field("chunk", "binary")}, w.parquet("ftsf"))
-	if err != nil || p.Write([]any{data}) != nil || p.Close() != nil {
+	l, y := layouts["ftsf"], &writing{id: w.id, t: x}
+	p, err := interop.CreateParquet(&b, "sample", append(l.common(), l.fields(0, "")...), y.parquet("ftsf"))
+	if err != nil || y.emit("ftsf", p.Write) != nil || p.Close() != nil || n == 0 {
 		return 0, false
 	}
 	return float64(b.Len()) / float64(n), true

@@ -69,6 +69,8 @@ type writing struct {
 	e    *elements // of a sparse layout
 	o    Options
 	head []any
+	// total is the number of elements of the tensor of which this is a sample.
+	total int64
 	// row stores a row: the values of the layout's own columns.
 	row func(own ...any) error
 }

@@ -154,7 +154,7 @@ func TestRoundTrip(t *testing.T) {
 				}
 				id := fmt.Sprint("t", i)
 				tensors[id] = random(r, dtype, shape, []float64{0.3, 0, 1}[r.IntN(3)], r.IntN(2) == 0)
-				store(t, files, id, tensors[id], Options{Layout: layout})
+				store(t, files, id, tensors[id], randomOptions(r, layout, shape))
 			}
 			for id, x := range tensors {
 				want := dense(t, x)
@@ -168,6 +168,65 @@ func TestRoundTrip(t *testing.T) {
 					same(t, fmt.Sprint(layout, id, s), got, partOf(want, s))
 				}
 			}
+		}
+	}
+}
+
+// randomOptions leaves the sizes of chunks, matrices and blocks open half of the time.
+func randomOptions(r *rand.Rand, layout string, shape []int64) Options {
+	o := Options{Layout: layout}
+	if r.IntN(2) == 0 {
+		return o
+	}
+	o.ChunkRank, o.Rows = r.IntN(len(shape)+1), r.IntN(len(shape)+1)
+	for range shape {
+		o.Block = append(o.Block, 1+r.Int64N(3))
+	}
+	return o
+}
+
+// TestDenseTypes stores elements of types that sparse layouts do not have, and elements that come one by one.
+func TestDenseTypes(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	for _, dtype := range []string{"bool", "float16", "bfloat16", "uint64"} {
+		files := delta.Memory{}
+		x := random(r, dtype, []int64{4, 3, 2}, 0.1, false)
+		if w := store(t, files, "x", x, Options{}); w.Layout != "ftsf" || w.Why == "" {
+			t.Error(w)
+		}
+		same(t, dtype, readAll(t, files, "x", ""), x)
+		y := &Tensor{DType: dtype, Shape: x.Shape, Elements: bytes.NewReader(x.Data)}
+		store(t, files, "y", y, Options{})
+		same(t, dtype, readAll(t, files, "y", "[1:3, 2]"), partOf(x, Slice{{From: 1, To: 3}, {From: 2, One: true}}))
+		_, err := Write(files, "z", x, Options{Layout: "csf"})
+		refused(t, err, sqlerr.FeatureNotSupported, dtype)
+	}
+}
+
+// TestChoice: the layout that takes the least space is chosen, and the sentence says what was compared.
+func TestChoice(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 3))
+	full := random(r, "float32", []int64{20, 20}, 0.9, false)
+	thin := random(r, "float32", []int64{60, 50, 40}, 0.01, true)
+	blocks := &Tensor{DType: "float32", Shape: []int64{64, 64, 64}, Data: make([]byte, 4*64*64*64)}
+	for i := range 64 * 64 * 64 {
+		if i/4096%16 < 4 && i/64%16 < 4 && i%16 < 8 {
+			binary.LittleEndian.PutUint32(blocks.Data[4*i:], math.Float32bits(float32(1+r.IntN(9))))
+		}
+	}
+	for _, x := range []*Tensor{full, thin, blocks} {
+		w := store(t, delta.Memory{}, "x", x, Options{})
+		sizes := map[string]int64{}
+		for _, name := range Names() {
+			sizes[name] = store(t, delta.Memory{}, "x", x, Options{Layout: name}).Bytes
+		}
+		for name, n := range sizes {
+			if float64(n) < 0.9*float64(w.Bytes) {
+				t.Errorf("%s was chosen with %d bytes, %s has %d. %s", w.Layout, w.Bytes, name, n, w.Why)
+			}
+		}
+		if (w.Layout == "ftsf") != (x == full) {
+			t.Errorf("%s was chosen (%v). %s", w.Layout, sizes, w.Why)
 		}
 	}
 }

@@ -1,0 +1,63 @@
+package faults
+
+// Faults of Parquet files of nested values, of tables of Delta Lake and of the tensors in them.
+func init() {
+	const (
+		nested  = "./interop -run=TestNested$"
+		spoilt  = "./interop -run=TestNestedMutated"
+		table   = "./interop/delta -run="
+		tensors = "./interop/delta/layouts -run="
+	)
+	const file, log, tensor = "interop/delta/files.go", "interop/delta/log.go", "interop/delta/layouts/"
+	faults = append(faults, []fault{
+		{"a Delta table's lists of lists are one list", "interop/parquetassemble.go", "		if rep == n.rep {\n",
+			"		if rep > 0 {\n", nested},
+		{"a Delta table's list may be as long as it says", "interop/parquetpages.go",
+			"		if size == 0 || all && count < n {\n", "		if false && all && count < n {\n", spoilt},
+		{"a Delta table's commit replaces another", file, "l.write(name, data, os.Link)", "l.write(name, data, os.Rename)",
+			table + "TestProcesses"},
+		{"a Delta table's commit comes before its files", "interop/delta/commit.go",
+			"	if t.err == nil {\n		t.err = t.finishAll()\n",
+			"	if t.err == nil && len(t.parts) > 1 {\n		t.err = t.finishAll()\n", table + "TestVersions"},
+		{"a Delta table's commit does not see what others removed", "interop/delta/commit.go",
+			"func(f *File) bool { return f.name == a.Remove.name }", "func(f *File) bool { return f.name == \"\" }",
+			table + "TestConflicts"},
+		{"a Delta table's commit does not see what others added", "interop/delta/commit.go", "				if !skip {\n",
+			"				if !skip && len(spans) == 0 {\n", table + "TestConflicts"},
+		{"a Delta table's files come back", log, "		delete(r.files, a.Remove.name)\n", "", table + "TestVersions"},
+		{"a Delta table's file of a checkpoint is removed by its old deletions", "interop/delta/checkpoint.go",
+			"	} else if r.files[a.Remove.name] == nil {\n", "	} else if delete(r.files, a.Remove.name); true {\n",
+			table + "TestFeatures"},
+		{"a part of a Delta table's checkpoint is not missed", log, "i.Name == \"\" })\n}", "i.Name == \"?\" })\n}",
+			table + "TestCheckpoints"},
+		{"a Delta table's NaN is below its largest number", "interop/delta/stats.go", "b.Min != nil && !nan &&",
+			"b.Min != nil &&", table + "TestFileStats"},
+		{"a Delta table's statistics leave NaN out", "interop/delta/stats.go", "				c.lost[i] = true\n", "",
+			table + "TestFileStats"},
+		{"a Delta table's longest text is its beginning", "interop/delta/stats.go", "		if next := r[i] + 1; next",
+			"		if next := r[i]; next", table + "TestFileStats"},
+		{"a Delta table's rows of other files are deleted", "interop/delta/delete.go",
+			"		every = every && spans[i].every(r)\n",
+			"		every = every || spans[i].every(r)\n", table + "TestVersions"},
+		{"a Delta table's columns are found by place", "interop/delta/rows.go", "return x.Name == col.Name })\n		if k < 0 {",
+			"return x.Name == col.Name })\n		if k = min(i, len(have)-1); k < 0 {", table + "TestEvolution"},
+		{"a Delta table's row groups are all read", "interop/delta/rows.go", "				none = none || b.none(",
+			"				none = none && b.none(", table + "TestSkipping"},
+		{"a Delta table's new files are vacuumed", "interop/delta/vacuum.go", " || f.Modified.After(since)", "",
+			table + "TestVacuum"},
+		{"a chunk of a Delta tensor that is missing is left out", tensor + "ftsf.go", "c.next < n || len(c.early) > 0",
+			"false", tensors + "TestChunksCount"},
+		{"a chunk of a Delta tensor counts twice", tensor + "ftsf.go", "c.early[n] != nil || n < c.next", "false",
+			tensors + "TestChunksCount"},
+		{"elements of a Delta tensor at one place are both kept", tensor + "tensor.go", "int(perm[k-1]), i) == 0 {",
+			"int(perm[k-1]), i) == 2 {", tensors + "TestEdges"},
+		{"a slice of a Delta tensor reads all of its tree", tensor + "csf.go",
+			"{Column: \"root_last\", Min: r.b.from[0]}", "{Column: \"root_last\"}",
+			tensors + "TestSlicesSkip"},
+		{"blocks of a Delta tensor are padded by its next elements", tensor + "bsgs.go", "at = at*block[d] + c[i]%block[d]",
+			"at = at*block[d] + (c[i]+1)%block[d]", tensors + "TestRoundTrip"},
+		{"Delta tensors of one id are both stored", tensor + "layouts.go", "	if err == nil {\n		return nil, " +
+			"sqlerr.New(sqlerr.UniqueViolation", "	if err == nil && replace {\n		return nil, " +
+			"sqlerr.New(sqlerr.UniqueViolation", tensors + "TestOneTable"},
+	}...)
+}
