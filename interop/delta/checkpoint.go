@@ -1,6 +1,7 @@
 package delta
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -11,8 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"bytes"
 
 	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/interop"

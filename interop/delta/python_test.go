@@ -181,6 +181,9 @@ func TestPython(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = commit(t, tx, append(everyRow(100), int64(5)))
+	if err := errors.Join(s.Checkpoint(), s.store.Delete(commitFile(0))); err != nil {
+		t.Fatal(err)
+	}
 	want := map[string][]string{types: tableRows(t, s)}
 	m := newTable(t, NewLocal(mixed), TableOptions{}, []any{int64(0), 0.0, "a"})
 	for i := range 11 { // with a checkpoint
