@@ -2,6 +2,7 @@ package interop
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -291,5 +292,42 @@ func TestNestedRefused(t *testing.T) {
 	unknown := []Field{{Name: "x", Type: "variant"}}
 	if _, err := CreateParquet(io.Discard, "in.parquet", unknown, ParquetOptions{}); err == nil {
 		t.Error("a column of an unknown type")
+	}
+}
+
+// TestDeltaPages checks pages in delta encodings, for which the library would take the memory that they ask for.
+func TestDeltaPages(t *testing.T) {
+	head := func(block, minis, values uint64) []byte {
+		return binary.AppendVarint(binary.AppendUvarint(binary.AppendUvarint(binary.AppendUvarint(nil, block), minis),
+			values), 7)
+	}
+	body := append([]byte{0, 3, 0, 0, 0}, make([]byte, 12)...) // a block: 32 values of 3 bits
+	good := append(head(128, 4, 33), body...)
+	for name, c := range map[string]struct {
+		page []byte
+		n    int64
+		ok   bool
+	}{
+		"whole":               {good, 33, true},
+		"one value":           {head(128, 4, 1), 1, true},
+		"torn":                {good[:len(good)-1], 33, false},
+		"more than it has":    {append(head(128, 4, 1<<30), body...), 1 << 30, false},
+		"more than the page":  {append(head(128, 4, 1<<30), body...), 33, false},
+		"fewer than the page": {good, 34, false},
+		"large blocks":        {append(head(1<<40, 4, 33), body...), 33, false},
+		"no miniblocks":       {append(head(128, 0, 33), body...), 33, false},
+		"uneven miniblocks":   {append(head(128, 3, 33), body...), 33, false},
+		"wide values":         {append(head(128, 4, 33), 0, 65, 0, 0, 0), 33, false},
+		"nothing":             {nil, 1, false},
+	} {
+		if err := checkDeltas(encodingDelta, c.page, c.n, true); (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := checkDeltas(encodingDeltaText, append(good, good...), 33, true); err != nil {
+		t.Error(err)
+	}
+	if err := checkDeltas(encodingDeltaText, good, 33, true); err == nil {
+		t.Error("a page without its second list")
 	}
 }
