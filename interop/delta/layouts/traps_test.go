@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -107,6 +108,26 @@ func TestSameID(t *testing.T) {
 	same(t, "x", readAll(t, files, "x", ""), x)
 	store(t, &racer{files, t, "y", x}, "z", x, Options{Layout: "coo"})
 	same(t, "z", readAll(t, files, "z", ""), x)
+}
+
+// TestWriters: writers that create a table at once, and add columns to it, all store their tensor.
+func TestWriters(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 9))
+	dir := t.TempDir()
+	var tensors []*Tensor
+	var all sync.WaitGroup
+	for i := range 6 {
+		tensors = append(tensors, random(r, "float32", []int64{3, 4, 5, 2, 3, 2}[:1+i], 0.5, true))
+		all.Go(func() {
+			if _, err := Write(delta.NewLocal(dir), fmt.Sprint(i), tensors[i], Options{Layout: "coo"}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for i, x := range tensors {
+		same(t, "a tensor", readAll(t, delta.NewLocal(dir), fmt.Sprint(i), ""), x)
+	}
 }
 
 // TestEdges: single numbers, elements in any order, twice at one place, zeros, shapes beyond int64.
