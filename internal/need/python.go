@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -17,35 +19,48 @@ var pythonPackages = []string{"deltalake==1.6.6", "polars==2.1.0", "pyarrow==26.
 // user's folder of caches; the test is skipped where there is no Python or the packages cannot be had.
 func Python(t testing.TB) string {
 	t.Helper()
-	base, err := os.UserCacheDir()
+	python, err := findPython()
 	if err != nil {
 		Absent(t, "python", err.Error())
-	}
-	sum := sha256.Sum256([]byte(strings.Join(pythonPackages, " ")))
-	dir := filepath.Join(base, "relgrad-python", fmt.Sprintf("%x", sum[:4]))
-	python := filepath.Join(dir, "bin", "python")
-	if _, err := os.Stat(python); err == nil {
-		return python
-	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		Absent(t, "python", err.Error())
-	}
-	made, err := os.MkdirTemp(filepath.Dir(dir), "new-")
-	if err != nil {
-		Absent(t, "python", err.Error())
-	}
-	defer os.RemoveAll(made)
-	install := append([]string{"-m", "pip", "install", "-q", "--disable-pip-version-check"}, pythonPackages...)
-	for _, c := range []*exec.Cmd{exec.Command("python3", "-m", "venv", made),
-		exec.Command(filepath.Join(made, "bin", "python"), install...)} {
-		if out, err := c.CombinedOutput(); err != nil {
-			Absent(t, "python", fmt.Sprintf("%s: %v: %.200s", strings.Join(c.Args, " "), err, out))
-		}
-	}
-	if err := os.Rename(made, dir); err != nil {
-		if _, other := os.Stat(python); other != nil { // another test was faster
-			Absent(t, "python", err.Error())
-		}
 	}
 	return python
 }
+
+var findPython = sync.OnceValues(func() (string, error) {
+	base, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	base = filepath.Join(base, "relgrad-python")
+	sum := sha256.Sum256([]byte(strings.Join(pythonPackages, " ")))
+	dir := filepath.Join(base, fmt.Sprintf("%x", sum[:4]))
+	if err := os.MkdirAll(base, 0o755); err != nil {
+		return "", err
+	}
+	lock, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR, 0o644) // other tests wait and find it
+	if err != nil {
+		return "", err
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return "", err
+	}
+	python := filepath.Join(dir, "bin", "python")
+	if _, err := os.Stat(python); err == nil {
+		return python, nil
+	}
+	made, err := os.MkdirTemp(base, "new-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(made)
+	install := append([]string{"-m", "pip", "install", "-q", "--disable-pip-version-check", "--retries=1",
+		"--timeout=20"}, pythonPackages...)
+	for _, c := range []*exec.Cmd{exec.Command("python3", "-m", "venv", made),
+		exec.Command(filepath.Join(made, "bin", "python"), install...)} {
+		if out, err := c.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("%s: %v: %.200s", strings.Join(c.Args, " "), err, out)
+		}
+	}
+	return python, os.Rename(made, dir)
+})
