@@ -8,7 +8,8 @@
 //
 // # Invariants
 //
-// The comma-separated names in RELGRAD_REQUIRE (pg, data, python, pgsuite, g++, sanitizers, …) turn these skips into failures.
+// The comma-separated names in RELGRAD_REQUIRE (pg, data, python, pgsuite, g++, sanitizers, …) turn these skips into
+// failures.
 //
 // # Errors
 //

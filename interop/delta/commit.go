@@ -84,8 +84,8 @@ func (s *Snapshot) Begin(o WriteOptions) (*Tx, error) {
 
 // Commit makes the transaction the next version of the table and returns it; operation, such as "WRITE", is recorded.
 // Where others have committed since the transaction began, it comes after them, unless they changed what it is about:
-// then the error has the code of a serialization failure. After an error nothing has changed, except that the outcome of
-// a commit file that could not be written for sure is unknown: the error names its version.
+// then the error has the code of a serialization failure. After an error nothing has changed, except that the outcome
+// of a commit file that could not be written for sure is unknown: the error names its version.
 func (t *Tx) Commit(operation string) (s *Snapshot, err error) {
 	defer guard(&err)
 	if t.err == nil {
