@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +21,13 @@ func TestMain(m *testing.M) {
 	case "append":
 		appendChild(dir)
 	case "stop":
-		stopChild(dir)
+		stopChild(stopping(dir))
+	case "create":
+		tx, err := Create(stopping(dir), fields, TableOptions{}, WriteOptions{})
+		fatal(err)
+		fatal(tx.Write([]any{int64(1), 0.0, "new"}))
+		_, err = tx.Commit("CREATE")
+		fatal(err)
 	default:
 		os.Exit(m.Run())
 	}
@@ -84,8 +91,8 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// stopChild replaces a row of a table that writes a checkpoint at each version, and is killed at a step of it.
-func stopChild(dir string) {
+// stopping is a folder that kills the process at a step that changes it.
+func stopping(dir string) *Local {
 	at, err := strconv.Atoi(os.Getenv("RELGRAD_TEST_AT"))
 	fatal(err)
 	files := NewLocal(dir)
@@ -95,6 +102,11 @@ func stopChild(dir string) {
 			time.Sleep(time.Hour)
 		}
 	}
+	return files
+}
+
+// stopChild replaces a row of a table that writes a checkpoint at each version.
+func stopChild(files Files) {
 	s, err := Open(files, Latest())
 	fatal(err)
 	tx, err := s.Begin(WriteOptions{})
@@ -108,6 +120,41 @@ func stopChild(dir string) {
 	fatal(err)
 }
 
+// stopped runs a child that is killed at a step; it returns false where the child has ended before it.
+func stopped(t *testing.T, what, dir string, at int) bool {
+	t.Helper()
+	c := child(what, dir, fmt.Sprint("RELGRAD_TEST_AT=", at))
+	err := c.Run()
+	killed := c.ProcessState.Sys().(syscall.WaitStatus).Signaled()
+	if err != nil && !killed {
+		t.Fatal(err)
+	}
+	return killed
+}
+
+// TestKillCreate kills a writer that creates a table: it is not there, or whole.
+func TestKillCreate(t *testing.T) {
+	none, whole := 0, 0
+	for at, killed := 0, true; killed; at++ {
+		dir := filepath.Join(t.TempDir(), "new", "table")
+		killed = stopped(t, "create", dir, at)
+		s, err := Open(NewLocal(dir), Latest())
+		if missing(err) {
+			none++
+			wants(t, keys(t, newTable(t, NewLocal(dir), TableOptions{}, []any{int64(2), 0.0, "x"}), "k"), "2")
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole++
+		wants(t, keys(t, s, "k"), "1")
+	}
+	if none < 5 || whole < 2 {
+		t.Errorf("there was no table %d times and one %d times", none, whole)
+	}
+}
+
 // TestKill kills a writer before and after each step that changes the folder: the table is what it was or what it was
 // to become, and goes on.
 func TestKill(t *testing.T) {
@@ -119,12 +166,7 @@ func TestKill(t *testing.T) {
 			"delta.deletedFileRetentionDuration": "interval 0 seconds"}}
 		s := newTable(t, files, o, []any{int64(1), 0.0, "old"}, []any{int64(2), 0.0, "old"})
 		s = commit(t, begin(t, s), []any{int64(3), 0.0, "old"})
-		c := child("stop", dir, fmt.Sprint("RELGRAD_TEST_AT=", at))
-		err := c.Run()
-		killed := c.ProcessState.Sys().(syscall.WaitStatus).Signaled()
-		if err != nil && !killed {
-			t.Fatal(err)
-		}
+		killed := stopped(t, "stop", dir, at)
 		got := strings.Join(keys(t, open(t, files, Latest()), "k"), " ")
 		outcomes[got]++
 		wants(t, keys(t, open(t, files, Latest()), "s"), map[string][]string{"1 2 3": {"old", "old", "old"},
