@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -264,5 +265,27 @@ func checkSpoilt(t *testing.T, good []byte) {
 		if err != io.EOF && (!errors.As(err, &e) || e.Code == sqlerr.Internal) {
 			t.Error(err)
 		}
+	}
+}
+
+// TestPythonRace: relgrad and deltalake append to one table at once, and no row is lost.
+func TestPythonRace(t *testing.T) {
+	need.Python(t)
+	dir := t.TempDir()
+	newTable(t, NewLocal(dir), TableOptions{})
+	var all sync.WaitGroup
+	all.Go(func() { python(t, "append", dir) })
+	for {
+		tx := begin(t, open(t, NewLocal(dir), Latest()))
+		s := commit(t, tx, []any{int64(1), 0.5, "go"})
+		if s.Version >= 300 || len(keys(t, s, "k", Equal("s", "python"))) == 10 {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	all.Wait()
+	s := open(t, NewLocal(dir), Latest())
+	if n := len(keys(t, s, "k")); int64(n) != s.Version || len(keys(t, s, "k", Equal("s", "python"))) != 10 {
+		t.Errorf("%d rows after %d commits", n, s.Version)
 	}
 }

@@ -2,6 +2,7 @@
 
 tables.py read DIR...    prints the rows of each table, as deltalake and as polars read it
 tables.py change DIR     appends to a table, deletes from it, writes a checkpoint
+tables.py append DIR     appends ten times
 tables.py write DIR      writes tables of its own and prints their rows
 """
 import datetime
@@ -126,5 +127,9 @@ if __name__ == "__main__":
         elif command == "change":
             change(path)
             read(path)
+        elif command == "append":
+            row = pa.table({"k": pa.array([7], pa.int64()), "v": [1.0], "s": ["python"]})
+            for _ in range(10):
+                deltalake.write_deltalake(path, row, mode="append")
         else:
             write(path)
