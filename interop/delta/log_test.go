@@ -250,6 +250,28 @@ func TestFeatures(t *testing.T) {
 	refused(t, err, sqlerr.ObjectNotPrereqState, "appendOnly")
 }
 
+// TestHistory lists commits.
+func TestHistory(t *testing.T) {
+	files, _ := sample(t)
+	list, err := History(files)
+	if err != nil || len(list) != 5 {
+		t.Fatal(list, err)
+	}
+	for i, c := range list {
+		if since := time.Since(c.Time); since < 0 || since > time.Hour {
+			t.Errorf("version %d was committed at %v", i, c.Time)
+		}
+		c.Time = time.Time{}
+		want := Commit{Version: int64(i), Operation: "WRITE", Added: 1, Protocol: i == 0, Metadata: i == 0}
+		if i == 4 {
+			want.Added, want.Removed = 0, 1
+		}
+		if c != want {
+			t.Errorf("%+v, not %+v", c, want)
+		}
+	}
+}
+
 // TestInCommitTimestamp takes times from commits where the table says that these have them.
 func TestInCommitTimestamp(t *testing.T) {
 	files, _ := sample(t)
