@@ -1,6 +1,9 @@
 package interop
 
-import "testing"
+import (
+	"math/rand/v2"
+	"testing"
+)
 
 // fuzz feeds whole files to a format; the corpus is in testdata/fuzz.
 func fuzz(f *testing.F, format string) {
@@ -21,3 +24,20 @@ func fuzz(f *testing.F, format string) {
 func FuzzNpy(f *testing.F)         { fuzz(f, "npy") }
 func FuzzNpz(f *testing.F)         { fuzz(f, "npz") }
 func FuzzSafetensors(f *testing.F) { fuzz(f, "safetensors") }
+
+// FuzzNested feeds whole Parquet files to the reader of nested values.
+func FuzzNested(f *testing.F) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for encoding := range 3 {
+		o := ParquetOptions{Rows: 2, Encoding: map[string]int{}}
+		for _, c := range nestedFields {
+			o.Encoding[c.Name] = encoding
+		}
+		f.Add(nestedFile(f, [][]any{nestedRow(r), nestedRow(r), nestedRow(r)}, o))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if _, err := readNested(b); err != nil {
+			checkMutantError(t, 0, err)
+		}
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"net/url"
@@ -476,4 +477,27 @@ func TestNames(t *testing.T) {
 		})
 		wants(t, keys(t, open(t, files, Latest()), "k"), want...)
 	}
+}
+
+// FuzzLog feeds texts to the reader of the log, as the first commit of a table.
+func FuzzLog(f *testing.F) {
+	files := Memory{}
+	tx, err := Create(files, everything, TableOptions{Partition: []string{"p"}}, WriteOptions{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	commit(f, tx, everyRow(0), everyRow(3))
+	f.Add(files[commitFile(0)])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		spoilt := maps.Clone(files)
+		spoilt[commitFile(0)] = b
+		s, err := Open(spoilt, Latest())
+		if err == nil {
+			_, err = scan(s, []string{"i4", "p"}, Bound{"i4", int64(0), int64(2)})
+		}
+		var e *sqlerr.Error
+		if err != nil && (!errors.As(err, &e) || e.Code == sqlerr.Internal) {
+			t.Error(err, e.Detail)
+		}
+	})
 }
