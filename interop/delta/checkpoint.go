@@ -177,11 +177,14 @@ var checkpointSchema = []interop.Field{
 		whole("extendedFileMetadata", "boolean"), textMap("partitionValues"), whole("size", "long")),
 }
 
-// Checkpoint writes a checkpoint of the version, from which others start reading the log.
+// Checkpoint writes a classic checkpoint of the version, from which others start reading the log.
 func (s *Snapshot) Checkpoint() (err error) {
 	defer guard(&err)
 	if err := checkWritable(s); err != nil {
 		return err
+	}
+	if slices.Contains(s.protocol.WriterFeatures, "v2Checkpoint") {
+		return unsupported("the table has checkpoints of version 2, which relgrad reads and does not write")
 	}
 	name := fmt.Sprintf("%s%020d.checkpoint.parquet", logDir, s.Version)
 	actions := s.actions()

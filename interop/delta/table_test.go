@@ -321,6 +321,13 @@ func TestVacuum(t *testing.T) {
 	}
 	_, err = scan(open(t, files, Version(0)), []string{"k"})
 	refused(t, err, sqlerr.UndefinedFile, gone)
-	_, err = newTable(t, NewLocal(t.TempDir()), TableOptions{}).Vacuum(time.Hour, false)
+	_, err = newTable(t, Memory{}, TableOptions{}).Vacuum(time.Hour, false)
 	refused(t, err, sqlerr.InvalidParameter, "168h")
+	for text, want := range map[string]time.Duration{"interval 2 weeks": 336 * time.Hour, "interval 1 day": 24 * time.Hour,
+		"interval 90 minutes": 90 * time.Minute, "interval 2 months": math.MaxInt64, "soon": math.MaxInt64} {
+		s := &Snapshot{meta: &Metadata{Configuration: map[string]string{"delta.deletedFileRetentionDuration": text}}}
+		if got := s.retention(); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
 }

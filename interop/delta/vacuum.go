@@ -1,6 +1,7 @@
 package delta
 
 import (
+	"math"
 	"path"
 	"strconv"
 	"strings"
@@ -63,19 +64,22 @@ func hidden(name string) bool {
 	return false
 }
 
-// retention is how long files that were removed are kept.
+// retention is how long files that were removed are kept: for ever, where the table's own retention is not understood.
 func (s *Snapshot) retention() time.Duration {
 	const week = 7 * 24 * time.Hour
 	units := map[string]time.Duration{"millisecond": time.Millisecond, "second": time.Second, "minute": time.Minute,
 		"hour": time.Hour, "day": 24 * time.Hour, "week": week}
 	words := strings.Fields(strings.ToLower(s.meta.Configuration["delta.deletedFileRetentionDuration"]))
-	if len(words) != 3 || words[0] != "interval" {
+	switch {
+	case len(words) == 0:
 		return week
+	case len(words) != 3 || words[0] != "interval":
+		return math.MaxInt64
 	}
 	n, err := strconv.ParseInt(words[1], 10, 32)
 	unit := units[strings.TrimSuffix(words[2], "s")]
-	if err != nil || n < 0 || unit == 0 {
-		return week
+	if err != nil || n < 0 || unit == 0 || n > int64(math.MaxInt64/unit) {
+		return math.MaxInt64
 	}
 	return time.Duration(n) * unit
 }
