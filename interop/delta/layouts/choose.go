@@ -235,7 +235,7 @@ func (w *writing) parquet(name string) interop.ParquetOptions {
 		o.Rows = max(len(w.e.bits)/64, 1<<15)
 		if name == "bsgs" {
 			if cells, _ := size(w.o.Block); cells > 0 {
-				o.Rows = max(o.Rows/int(cells), 64)
+				o.Rows = max(8*o.Rows/int(cells), 1) // blocks compress well
 			}
 		}
 		w.encodings(&o)
