@@ -176,6 +176,8 @@ func init() {
 			"./cmd/relgrad -run=TestInterrupt$ -timeout=30s"},
 		{"a call that takes long is waited for", "store/lite/apart.go", "			if !c.interrupted() {\n", "			if true {\n",
 			"./cmd/relgrad -run=TestSignals -timeout=100s"},
+		{"a large draw is waited for", "store/functions/kernels.go", "long(a) || drawn(a) >= kernelBytes", "long(a)",
+			"./script/psql -run=TestInterrupts"},
 		{"an interrupt before a statement is lost", "store/lite/lite.go", "	C.rg_cancel(c.wait, 1)\n", "",
 			"./store/lite -run=TestInterruptFirst"},
 	}...)

@@ -30,15 +30,43 @@ func registerKernels(c *lite.Conn) error {
 				return k.run(a, r)
 			}
 		}
-		from := kernelBytes
-		if growing[d.Name] {
-			from = 0
-		}
-		if err := c.Long("rg_k_"+d.Name, -1, !d.PerStep && !d.PerCall, from, call); err != nil {
+		if err := c.Long("rg_k_"+d.Name, -1, !d.PerStep && !d.PerCall, longKernel(d.Name), call); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// longKernel says which calls of a kernel may take long.
+func longKernel(name string) lite.Long {
+	long := lite.LongFrom(kernelBytes)
+	switch {
+	case shaped[name]:
+		return func(a []lite.Cell) bool { return long(a) || drawn(a) >= kernelBytes }
+	case growing[name]:
+		return func([]lite.Cell) bool { return true }
+	}
+	return long
+}
+
+// drawn is how many bytes a draw has whose first argument is its shape; of a scalar or of no shape it is 0.
+func drawn(a []lite.Cell) int {
+	sig := a[0].Bytes()
+	if len(a) < 2 || sig[0] != 'I' {
+		return 0
+	}
+	v, err := kernelValue(&a[1], 'I')
+	if err != nil {
+		return 0 // the call fails
+	}
+	bytes := int64(8)
+	for _, n := range v.Ints {
+		if n > kernelBytes {
+			return kernelBytes
+		}
+		bytes = min(bytes*max(n, 0), kernelBytes)
+	}
+	return int(bytes)
 }
 
 // kernelCall is one kernel's function on one connection. It keeps the call bound to the last shapes: the rows of a

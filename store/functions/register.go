@@ -31,7 +31,10 @@ var powers = names("npow nexp nln nlog nsqrt")
 
 // growing are functions whose work does not depend on the length of the arguments.
 var growing = names("repeat lpad rpad array_fill factorial nseries " +
-	"einsum expand_to full zeros one_hot random_int random_uniform random_normal drop_mask dropout int_array diag put pad")
+	"einsum expand_to full zeros one_hot drop_mask dropout diag put pad")
+
+// shaped are kernels whose first argument is the shape of their result.
+var shaped = names("random_uniform random_normal")
 
 func names(list string) map[string]bool {
 	out := map[string]bool{}
@@ -47,14 +50,14 @@ func Register(c *lite.Conn) error {
 		c.Collation("rg_numeric_array", columns.CompareNumericArrays), c.Collation("rg_jsonb", columns.CompareJSONB)}
 	for _, set := range []map[string]function{numericFuncs, floatFuncs, textFuncs, arrayFuncs, timeFuncs} {
 		for name, f := range set {
-			from, renew := longBytes, func() lite.Scalar { return f.f }
+			long := lite.LongFrom(longBytes)
 			switch {
 			case growing[name]:
-				from = 0
+				long = func([]lite.Cell) bool { return true }
 			case powers[name]:
-				from = powerBytes
+				long = lite.LongFrom(powerBytes)
 			}
-			errs = append(errs, c.Long("rg_"+name, f.n, f.pure, from, renew))
+			errs = append(errs, c.Long("rg_"+name, f.n, f.pure, long, func() lite.Scalar { return f.f }))
 		}
 	}
 	for name, a := range aggregateStates {

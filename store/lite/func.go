@@ -65,7 +65,7 @@ type function struct {
 	name    string
 	scalar  Scalar
 	renew   func() Scalar // makes another function; of one that may run apart
-	from    int           // bytes of arguments from which it runs apart
+	long    Long          // whether a call runs apart
 	state   func() State
 	compare func(a, b []byte) int
 }
@@ -107,11 +107,17 @@ func (c *Conn) Func(name string, nargs int, pure bool, f Scalar) error {
 	return c.register(&function{name: name, scalar: f}, nargs, pure, 0)
 }
 
-// Long registers a scalar function that may take long. From so many bytes of arguments on it runs apart, so that an
-// interrupt ends its statement at once. It may use only its arguments and what renew has made for it; after a call has
-// been abandoned, renew makes another one.
-func (c *Conn) Long(name string, nargs int, pure bool, from int, renew func() Scalar) error {
-	return c.register(&function{name: name, scalar: renew(), renew: renew, from: from}, nargs, pure, 0)
+// Long reports whether a call with these arguments may take long.
+type Long func(args []Cell) bool
+
+// LongFrom is so for that many bytes of arguments, and more.
+func LongFrom(bytes int) Long { return func(args []Cell) bool { return bytesOf(args) >= bytes } }
+
+// Long registers a scalar function that may take long. A long call runs apart, so that an interrupt ends its statement
+// at once. It may use only its arguments and what renew has made for it; after a call has been abandoned, renew makes
+// another one.
+func (c *Conn) Long(name string, nargs int, pure bool, long Long, renew func() Scalar) error {
+	return c.register(&function{name: name, scalar: renew(), renew: renew, long: long}, nargs, pure, 0)
 }
 
 // Aggregate registers an aggregate, also usable as a window function.
@@ -150,7 +156,7 @@ func rgScalar(id C.int64_t, n C.int, args *C.rg_cell, res *C.rg_cell, a *C.rg_ar
 	fn, r := lookup(id), Result{res, a}
 	guard(fn, r, func() error {
 		cells := cellsOf(n, args)
-		if fn.renew == nil || fn.from > 0 && bytesOf(cells) < fn.from {
+		if fn.renew == nil || !fn.long(cells) {
 			return fn.scalar(cells, r)
 		}
 		done, err := fn.c.apart(cells, r, fn.scalar)
