@@ -22,12 +22,12 @@ build: setup ## make bin/relgrad
 demo: build ## train a graph network and a factorisation from their SQL scripts (under 5 minutes)
 	@scripts/demo
 
-# Of the planted faults every thirty-second; make faults plants all of them.
-test: export RELGRAD_FAULTS ?= 32
+# Of the planted faults every forty-eighth; make faults plants all of them.
+test: export RELGRAD_FAULTS ?= 48
 # A garbage collector that waits longer halves the work of compiling and of many small queries. Binaries of tests need no
 # tables for debuggers, and all packages have been vetted.
 test: export GOGC = 300
-test: build test-setup pg-setup ## all tests that this machine can run, every thirty-second planted fault
+test: build test-setup pg-setup ## all tests that this machine can run, every forty-eighth planted fault
 	go vet ./...
 	go test -json -vet=off -ldflags=-w -timeout 25m ./... | $(REPORT)
 
