@@ -131,24 +131,21 @@ func (e *example) run(t *testing.T, script string, options ...string) (map[strin
 	if testing.Short() {
 		t.Skip("trains a model")
 	}
-	store := filepath.Join(t.TempDir(), "store.db")
-	args := append([]string{"--store", store, "--format", "csv", "-v", "seed=1"}, options...)
 	if e.data {
 		data := need.Data(t)
 		if strings.HasPrefix(e.script, "kge/") { // the documents' commands ask all of them
 			data = part(t, data, someQuestions)
 		}
-		args = append(args, "-v", "data="+data)
+		options = append(options, "-v", "data="+data)
 	}
 	if e.epochs > 0 {
-		args = append(args, "-v", fmt.Sprint("epochs=", e.epochs))
+		options = append(options, "-v", fmt.Sprint("epochs=", e.epochs))
 	}
 	start := time.Now()
-	out := relgrad(t, append(args, script)...)
+	losses, out := trained(t, script, options...)
 	name, value := last(t, out)
 	t.Logf("%s = %s after %.1f s", name, value, time.Since(start).Seconds())
 	e.check(t, value)
-	losses := losses(t, store)
 	if len(losses) != e.trains {
 		t.Errorf("relgrad.loss holds %d runs, not %d", len(losses), e.trains)
 	}
@@ -160,6 +157,14 @@ func (e *example) run(t *testing.T, script string, options ...string) (map[strin
 		}
 	}
 	return losses, out
+}
+
+// trained runs a script on a fresh store, and returns the losses of its training runs and what it prints.
+func trained(t *testing.T, script string, options ...string) (map[string][]float64, string) {
+	t.Helper()
+	store := filepath.Join(t.TempDir(), "store.db")
+	out := relgrad(t, append(append([]string{"--store", store, "--format", "csv", "-v", "seed=1"}, options...), script)...)
+	return losses(t, store), out
 }
 
 func (e *example) check(t *testing.T, value string) {
