@@ -32,6 +32,11 @@ func (db *DB) CopyIn(ctx context.Context, c *ast.Copy, text *ast.Text, r io.Read
 		return 0, sqlerr.In(err, text)
 	}
 	defer in.Close()
+	return db.load(ctx, c, text, in, name)
+}
+
+// load loads the rows of an open file.
+func (db *DB) load(ctx context.Context, c *ast.Copy, text *ast.Text, in interop.Reader, name string) (int64, error) {
 	return db.DB.CopyInRows(ctx, c, text, name, func(t *catalog.TableDef) (store.RowSource, error) {
 		return rowsOf(in, c, t, name)
 	})
@@ -199,6 +204,9 @@ func (db *DB) writeTo(ctx context.Context, sink interop.Sink, name string, c *as
 
 // copyNamed runs COPY with a file in a format of package interop.
 func (db *DB) copyNamed(ctx context.Context, c *ast.Copy, text *ast.Text) (*catalog.Result, error) {
+	if c.Options.IsFolder() {
+		return db.copyFolder(ctx, c, text)
+	}
 	var n int64
 	f, err := db.openNamed(c)
 	if err != nil {

@@ -18,10 +18,12 @@ import (
 
 // FileOptions tell how a file and a table correspond; docs/interop.md explains them.
 type FileOptions struct {
-	Format string   // a name in ast.FileFormats, or csv with a header line
+	Format string   // a name in ast.AllFormats, or csv with a header line
 	Whole  bool     // each array is one chunk of a single row
 	Index  string   // the column that gets a row's position, from 0
 	Key    []string // primary key of a table that Import creates
+
+	ast.FolderOptions // of the formats in ast.FolderFormats
 }
 
 // Import loads a file into a table, written as in COPY: schema.name (columns). If the table does not exist it is
@@ -33,18 +35,38 @@ func (db *DB) Import(ctx context.Context, f *os.File, name, table string, o File
 	if err != nil {
 		return 0, err
 	}
+	return db.importFrom(ctx, c, text, name, o, f)
+}
+
+// importFrom loads a file, or a folder where f is nil.
+func (db *DB) importFrom(ctx context.Context, c *ast.Copy, text *ast.Text, name string, o FileOptions, f *os.File) (
+	n int64, err error) {
 	c.From = true
 	err = db.inTransaction(func() error {
 		if db.Definition(c.Schema, c.Name) != nil {
 			if o.Key != nil {
 				return sqlerr.New(sqlerr.DuplicateTable, "a key can be given for a new table only, \"%s\" exists", c.Name)
 			}
-		} else if _, view := db.View(nil, c.Schema, c.Name); !view {
-			if err := db.createFor(ctx, c, text, f, name, o.Key); err != nil {
+		}
+		if !c.Options.IsFile() && !c.Options.IsFolder() {
+			if _, view := db.View(nil, c.Schema, c.Name); db.Definition(c.Schema, c.Name) == nil && !view {
+				return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", c.Name).
+					WithHint("A csv file has no types: create the table first.")
+			}
+			n, err = db.CopyIn(ctx, c, text, f, name)
+			return err
+		}
+		in, err := openNamed(c, f, name)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		if _, view := db.View(nil, c.Schema, c.Name); db.Definition(c.Schema, c.Name) == nil && !view {
+			if err := db.createFor(ctx, c, in, name, o.Key); err != nil {
 				return err
 			}
 		}
-		n, err = db.CopyIn(ctx, c, text, f, name)
+		n, err = db.load(ctx, c, text, in, name)
 		return err
 	})
 	return n, err
@@ -71,12 +93,14 @@ func copyOf(table, file string, o FileOptions) (*ast.Copy, *ast.Text, error) {
 		return nil, nil, sqlerr.New(sqlerr.Syntax, "\"%s\" is no table's name", table)
 	}
 	c.Source, c.Std = file, false
-	c.Options = ast.CopyOptions{Format: o.Format, Whole: o.Whole, Index: o.Index, Header: o.Format == "csv"}
-	if !c.Options.IsFile() && o.Format != "csv" {
+	c.Options = ast.CopyOptions{Format: o.Format, Whole: o.Whole, Index: o.Index, Header: o.Format == "csv",
+		Folder: o.FolderOptions}
+	known := c.Options.IsFile() || c.Options.IsFolder()
+	if !known && o.Format != "csv" {
 		return nil, nil, sqlerr.New(sqlerr.InvalidParameter, "format \"%s\" not recognized", o.Format).
-			WithHint("The formats are csv, %s.", strings.Join(ast.FileFormats, ", "))
+			WithHint("The formats are csv, %s.", strings.Join(ast.AllFormats(), ", "))
 	}
-	if !c.Options.IsFile() && (o.Whole || o.Index != "") {
+	if !known && (o.Whole || o.Index != "") || c.Options.IsFolder() && o.Whole {
 		return nil, nil, sqlerr.New(sqlerr.FeatureNotSupported, "whole and index have no meaning for the format %s", o.Format)
 	}
 	return c, text, nil
@@ -84,16 +108,7 @@ func copyOf(table, file string, o FileOptions) (*ast.Copy, *ast.Text, error) {
 
 // createFor creates the table for a file. Where neither the caller nor the file names a key, the key is the row's
 // position in a column id.
-func (db *DB) createFor(ctx context.Context, c *ast.Copy, text *ast.Text, f *os.File, name string, key []string) error {
-	if !c.Options.IsFile() {
-		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", c.Name).
-			WithHint("A csv file has no types: create the table first.")
-	}
-	in, err := openFile(f, c.Options.Format, name, interop.Options{Whole: c.Options.Whole, Table: c.Name})
-	if err != nil {
-		return err
-	}
-	defer in.Close()
+func (db *DB) createFor(ctx context.Context, c *ast.Copy, in interop.Reader, name string, key []string) error {
 	cols, has := in.Columns(), func(n string) bool {
 		return slices.ContainsFunc(in.Columns(), func(x interop.Column) bool { return x.Name == n })
 	}
@@ -127,7 +142,7 @@ func (db *DB) createFor(ctx context.Context, c *ast.Copy, text *ast.Text, f *os.
 	}
 	quoted := lists.Map(key, sqltext.Ident)
 	b.WriteString("PRIMARY KEY (" + strings.Join(quoted, ", ") + "))")
-	_, err = db.Run(ctx, b.String())
+	_, err := db.Run(ctx, b.String())
 	return err
 }
 

@@ -101,7 +101,7 @@ func (db *DB) Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) (_ *
 	if err := db.keepRunTables(stmt); err != nil {
 		return nil, sqlerr.In(err, text)
 	}
-	if c, ok := stmt.(*ast.Copy); ok && c.Options.IsFile() && !c.Std && !c.Program {
+	if c, ok := stmt.(*ast.Copy); ok && (c.Options.IsFile() || c.Options.IsFolder()) && !c.Std && !c.Program {
 		return db.copyNamed(ctx, c, text)
 	}
 	return db.DB.Exec(ctx, stmt, text)

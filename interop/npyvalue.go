@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"slices"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
 // ParseNpy reads an npy file that lies in memory, such as an array stored in a table: NumPy's name of the element type,
@@ -45,4 +47,41 @@ func ElementSize(dtype string) int {
 		}
 	}
 	return 0
+}
+
+// OpenArray reads an array that lies in memory, little-endian in row-major order, as the one column "v" of a file: each
+// slice along its first dimension is a row. name is for errors.
+func OpenArray(dtype string, shape []int64, data []byte, name string) (Reader, error) {
+	for _, e := range elems {
+		if e.name == dtype {
+			s := &source{name: name, size: int64(len(data))}
+			m := &member{name: "v", elem: e, shape: shape, size: s.size,
+				open: func() (io.Reader, error) { return bytes.NewReader(data), nil }}
+			return &arrays{source: s, all: []*member{m}, anonymous: true}, nil
+		}
+	}
+	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "%s: elements of type \"%s\"", name, dtype)
+}
+
+// ArrayType is the type of Postgres that holds elements of NumPy's name exactly: single ones, or those of a chunk, which
+// is of floats.
+func ArrayType(dtype string, chunk bool) string {
+	for _, e := range elems {
+		switch {
+		case e.name != dtype:
+		case !chunk:
+			return e.typ
+		case e.size < 4 || e.typ == "real":
+			return "real[]"
+		default:
+			return "double precision[]"
+		}
+	}
+	return ""
+}
+
+// ElementType is NumPy's name of the elements in which values of a Postgres type are written, "" for texts and the like.
+func ElementType(typ string) string {
+	e, _ := elemOf(typ)
+	return e.name
 }

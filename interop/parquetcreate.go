@@ -13,7 +13,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// Encodings of a column of Parquet. The zero value is a dictionary, which gives way to plain values where it grows
+// Encodings of a column of Parquet. The zero value is a dictionary, of floats plain values; it gives way to these where it grows
 // large.
 const (
 	DictionaryEncoding = iota
@@ -82,7 +82,7 @@ func (o *ParquetOptions) properties(c *schema.Column, column string) []parquet.W
 	case e == DeltaEncoding && integer:
 		out = append(out, parquet.WithDictionaryPath(path, false),
 			parquet.WithEncodingPath(path, parquet.Encodings.DeltaBinaryPacked))
-	case e == DictionaryEncoding && kind != parquet.Types.Boolean:
+	case e == DictionaryEncoding && kind != parquet.Types.Boolean && !float: // it would make one of all NaN
 		out = append(out, parquet.WithDictionaryPath(path, true))
 	default:
 		out = append(out, parquet.WithDictionaryPath(path, false), parquet.WithEncodingPath(path, parquet.Encodings.Plain))

@@ -178,7 +178,7 @@ type loader struct {
 }
 
 func copyRows(b *writer, s *ast.Copy, r io.Reader, file string) (int64, error) {
-	if s.Options.IsFile() {
+	if s.Options.IsFile() || s.Options.IsFolder() {
 		return 0, errFileFormat(s)
 	}
 	l := &loader{b: b, t: targetTable(b, s.At, s.Schema, s.Name), file: file}
@@ -449,7 +449,7 @@ func (db *DB) CopyOut(ctx context.Context, s *ast.Copy, text *ast.Text, w io.Wri
 	if db.failed {
 		return 0, errFailed()
 	}
-	if s.Options.IsFile() {
+	if s.Options.IsFile() || s.Options.IsFolder() {
 		return 0, sqlerr.In(errFileFormat(s), text)
 	}
 	ctx, end := db.Timed(ctx)
@@ -499,7 +499,7 @@ func copyQuery(db *DB, s *ast.Copy) (*ast.Select, error) {
 	case t != nil && t.Matview != nil:
 		kind = definitions.KindOf(t)
 	}
-	if kind != "" && !s.Options.IsFile() { // the formats of files are relgrad's own
+	if kind != "" && !s.Options.IsFile() && !s.Options.IsFolder() { // the formats of files are relgrad's own
 		return nil, sqlerr.At(int(s.At), sqlerr.WrongObjectType, "cannot copy from %s \"%s\"", kind, s.Name).
 			WithHint("Try the COPY (SELECT ...) TO variant.")
 	}

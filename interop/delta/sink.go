@@ -25,6 +25,7 @@ type Sink struct {
 	mode   Mode
 	o      WriteOptions
 	tx     *Tx
+	before *Snapshot
 	fields []interop.Field // of the relation's columns
 	place  []int           // where they go in a row of the table
 	row    []any
@@ -40,14 +41,14 @@ func NewSink(files Files, mode Mode, o WriteOptions) *Sink {
 }
 
 // Begin implements interop.Sink. Columns that the table has and the relation has not become NULL.
-func (s *Sink) Begin(name string, cols []interop.Column, _ []string) (err error) {
+func (s *Sink) Begin(name string, cols []interop.Column, key []string) (err error) {
 	if s.tx != nil {
 		return unsupported("a table of Delta Lake holds one relation")
 	}
 	s.fields = lists.Map(cols, FieldOf)
 	table, err := Open(s.files, Latest())
 	if missing(err) || s.mode == New && err == nil {
-		if s.tx, err = Create(s.files, s.fields, TableOptions{Name: name}, s.o); err != nil {
+		if s.tx, err = Create(s.files, s.fields, keyOptions(name, key), s.o); err != nil {
 			return err
 		}
 	} else if err != nil {
@@ -68,9 +69,12 @@ func (s *Sink) Begin(name string, cols []interop.Column, _ []string) (err error)
 		}
 		s.place, s.fields[i] = append(s.place, k), have[k]
 	}
-	s.row = make([]any, len(have))
+	s.row, s.before = make([]any, len(have)), table
 	return nil
 }
+
+// Before is the version of the table that the sink adds to or replaces, nil where it creates the table.
+func (s *Sink) Before() *Snapshot { return s.before }
 
 func missing(err error) bool {
 	var e *sqlerr.Error

@@ -11,6 +11,11 @@ import (
 
 // CopyFile is COPY from and to a file or program.
 func (in *Interp) CopyFile(ctx context.Context, c *ast.Copy, text *ast.Text) (*script.Result, error) {
+	if c.Options.IsFolder() && !c.Program { // the store opens it
+		there := *c
+		there.Source = script.Resolve(in.dir(), c.Source)
+		return in.Session.Exec(ctx, &there, text)
+	}
 	t := &script.Transfer{Dir: in.dir(), Source: c.Source, Program: c.Program, From: c.From,
 		In:  func(r io.Reader) (int64, error) { return in.Session.CopyIn(ctx, c, text, r, c.Source) },
 		Out: func(w io.Writer) (int64, error) { return in.Session.CopyOut(ctx, c, text, w) }}

@@ -162,13 +162,31 @@ type CopyOptions struct {
 	Quote, Escape   string
 	Whole           bool   // each array is one chunk
 	Index           string // the column that gets the row's position; "": none
+	Folder          FolderOptions
+}
+
+// FolderOptions are the options of the formats in FolderFormats.
+type FolderOptions struct {
+	Version       string  // of the table; "": the newest
+	Tensor        string  // the tensor of this name instead of the table's rows; "": none
+	Layout, Slice string  // of the tensor
+	Shape         []int64 // of a tensor of which the elements are written
 }
 
 // FileFormats lists the formats of COPY that are not text. Package interop reads and writes them.
 var FileFormats = []string{"npy", "npz", "safetensors", "arrow", "parquet"}
 
+// FolderFormats lists the formats of COPY whose files are a folder.
+var FolderFormats = []string{"delta"}
+
+// AllFormats lists both.
+func AllFormats() []string { return slices.Concat(FileFormats, FolderFormats) }
+
 // IsFile reports whether the format is one of FileFormats.
 func (o *CopyOptions) IsFile() bool { return slices.Contains(FileFormats, o.Format) }
+
+// IsFolder reports whether the format is one of FolderFormats.
+func (o *CopyOptions) IsFolder() bool { return slices.Contains(FolderFormats, o.Format) }
 
 // AlterTable is ALTER TABLE; one action each. Kind is that of the statement: table, view, materialized view or index.
 type AlterTable struct {

@@ -66,10 +66,18 @@ func copyStmt(c *stmtConv, s *pg.CopyStmt) ast.Statement {
 
 // copyOptionsFit refuses options that the format does not have.
 func copyOptionsFit(c *stmtConv, out *ast.Copy, s *pg.CopyStmt) {
+	if out.Options.IsFolder() {
+		folderOptionsFit(c, out, s)
+		return
+	}
 	file := out.Options.IsFile()
 	for _, n := range s.Options {
 		d := n.GetDefElem()
 		own := d.Defname == "whole" || d.Defname == "index"
+		if folderOption[d.Defname] != nil {
+			c.fail(c.pos(d.Location), sqlerr.FeatureNotSupported, "It is an option of the format delta.",
+				"the COPY option %s has no meaning for the format %s", strings.ToUpper(d.Defname), out.Options.Format)
+		}
 		if d.Defname == "format" || own == file && (d.Defname != "index" || out.From) {
 			continue
 		}
@@ -86,13 +94,13 @@ func copyOptionsFit(c *stmtConv, out *ast.Copy, s *pg.CopyStmt) {
 func copyOption(c *stmtConv, o *ast.CopyOptions, d *pg.DefElem) {
 	at := c.pos(d.Location)
 	text := d.Arg.GetString_().GetSval()
-	if copyFlag(c, o, d, at, text) {
+	if copyFlag(c, o, d, at, text) || copyFolder(c, o, d, at) {
 		return
 	}
 	switch d.Defname {
 	case "format":
-		if text != "text" && text != "csv" && !slices.Contains(ast.FileFormats, text) {
-			c.refuse(at, "COPY format \""+text+"\"", "Use text, csv, "+strings.Join(ast.FileFormats, ", ")+".")
+		if text != "text" && text != "csv" && !slices.Contains(ast.AllFormats(), text) {
+			c.refuse(at, "COPY format \""+text+"\"", "Use text, csv, "+strings.Join(ast.AllFormats(), ", ")+".")
 		}
 		o.Format = text
 	case "delimiter":

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/interop"
 	"github.com/relgrad/relgrad/interop/delta"
@@ -319,7 +320,7 @@ func find(s *delta.Snapshot, id string) (*reading, error) {
 	}
 	row := make([]any, len(names))
 	if err := rows.Next(row); err == io.EOF {
-		return nil, sqlerr.New(sqlerr.UndefinedObject, "the table has no tensor \"%s\"", id)
+		return nil, unknown(s, id)
 	} else if err != nil {
 		return nil, err
 	}
@@ -338,6 +339,19 @@ func find(s *delta.Snapshot, id string) (*reading, error) {
 	}
 	r.dtype, _ = r.head["dtype"].(string)
 	return r, within(r.check(), "tensor \"%s\": ", id)
+}
+
+// unknown is the error of a tensor that is not there.
+func unknown(s *delta.Snapshot, id string) error {
+	e := sqlerr.New(sqlerr.UndefinedObject, "the table has no tensor \"%s\"", id)
+	var names []string
+	if list, err := List(s); err == nil {
+		names = lists.Map(list, func(x Entry) string { return x.ID })
+	}
+	if near := sqlerr.Nearest(id, names); near != "" {
+		return e.WithHint("Perhaps you meant \"%s\".", near)
+	}
+	return e
 }
 
 // guess finds the layout by the columns of the table.
