@@ -28,8 +28,8 @@ func (db *DB) ImportFolder(ctx context.Context, dir, table string, o FileOptions
 	return db.importFrom(ctx, c, text, dir, o, nil)
 }
 
-// ExportFolder is Export to a folder. An existing table gets a new version, which has the rows in place of those that it
-// had; said tells so, or how a tensor was stored. An error leaves it as it was.
+// ExportFolder is Export to a folder. An existing table gets a new version, which has the rows in place of those
+// before; said tells so, or how a tensor was stored. An error leaves the table as it was.
 func (db *DB) ExportFolder(ctx context.Context, dir, table string, o FileOptions) (n int64, said string, err error) {
 	defer func() { err = sqlerr.From(unplaced(err)) }()
 	defer db.rescue(db.InTransaction(), &err)
@@ -71,7 +71,7 @@ func openFolder(c *ast.Copy) (interop.Reader, error) {
 		return nil, err
 	}
 	if c.Options.Folder.Tensor == "" {
-		return s.Reader(), nil
+		return delta.NewReader(s), nil
 	}
 	part, err := layouts.ParseSlice(c.Options.Folder.Slice)
 	if err != nil {

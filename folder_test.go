@@ -106,8 +106,10 @@ func TestCopyFolder(t *testing.T) {
 			t.Errorf("%s: %s, not %s", layout, f, e)
 		}
 	}
-	got := rowsOfTable(t, dir+"/t", "d", FileOptions{FolderOptions: ast.FolderOptions{Tensor: "dense", Slice: "1:3, 0:2"}})
-	mustRun(t, db, "CREATE TABLE d (i0 bigint, value real[], PRIMARY KEY (i0)); INSERT INTO d VALUES (1, '{1,2}'), (2, '{2,4}')")
+	got := rowsOfTable(t, dir+"/t", "d", FileOptions{FolderOptions: ast.FolderOptions{Tensor: "dense",
+		Slice: "1:3, 0:2"}})
+	mustRun(t, db, "CREATE TABLE d (i0 bigint, value real[], PRIMARY KEY (i0)); "+
+		"INSERT INTO d VALUES (1, '{1,2}'), (2, '{2,4}')")
 	if want := rowsOnly(dump(t, db, "d")); got != want {
 		t.Errorf("%s, not %s", got, want)
 	}
@@ -125,16 +127,20 @@ func TestFolderErrors(t *testing.T) {
 		{"COPY a FROM 'DIR' (FORMAT delta)", "\"DIR\": there is no table of Delta Lake: _delta_log/ has no commits"},
 		{"COPY a FROM 'DIR/a' (FORMAT delta, VERSION 3)", "\"DIR/a\": the table has no version 3, the newest is 0"},
 		{"COPY a FROM 'DIR/a' (FORMAT delta, VERSION newest)", "invalid value for the COPY option VERSION: \"newest\""},
-		{"COPY a FROM 'DIR/a' (FORMAT delta, LAYOUT csf)", "the COPY option LAYOUT has no meaning for COPY … FROM with the format delta"},
+		{"COPY a FROM 'DIR/a' (FORMAT delta, LAYOUT csf)",
+			"the COPY option LAYOUT has no meaning for COPY … FROM with the format delta"},
 		{"COPY a FROM 'DIR/a' (FORMAT delta, SLICE '1')", "the COPY option SLICE needs the name of a tensor"},
 		{"COPY a FROM 'DIR/a' (FORMAT npy, VERSION 1)", "the COPY option VERSION has no meaning for the format npy"},
 		{"COPY a FROM 'DIR/t' (FORMAT delta, TENSOR 'weight')", "\"DIR/t\": the table has no tensor \"weight\""},
 		{"COPY a FROM 'DIR/t' (FORMAT delta, TENSOR 'weights', SLICE '1:x')", "invalid slice \"1:x\" at \"1:x\""},
-		{"COPY a FROM 'DIR/t' (FORMAT delta, TENSOR 'weights', SLICE '0,5')", "\"DIR/t\": tensor \"weights\": index 5 of dimension 1, which has 2"},
+		{"COPY a FROM 'DIR/t' (FORMAT delta, TENSOR 'weights', SLICE '0,5')",
+			"\"DIR/t\": tensor \"weights\": index 5 of dimension 1, which has 2"},
 		{"COPY s (k) TO 'DIR/a' (FORMAT delta)", "\"DIR/a\": column \"k\": "},
 		{"COPY two TO 'DIR/a' (FORMAT delta)", "\"DIR/a\": the table has no column \"x\""},
-		{"COPY two TO 'DIR/t' (FORMAT delta, TENSOR 'x')", "\"DIR/t\": a tensor is one column, or the columns i0, i1, … and value, not \"x\", \"y\""},
-		{"COPY s TO 'DIR/t' (FORMAT delta, TENSOR 'x')", "\"DIR/t\": column \"k\" of type text has no elements of a tensor"},
+		{"COPY two TO 'DIR/t' (FORMAT delta, TENSOR 'x')",
+			"\"DIR/t\": a tensor is one column, or the columns i0, i1, … and value, not \"x\", \"y\""},
+		{"COPY s TO 'DIR/t' (FORMAT delta, TENSOR 'x')",
+			"\"DIR/t\": column \"k\" of type text has no elements of a tensor"},
 		{"COPY a (v) TO 'DIR/t' (FORMAT delta, TENSOR 'x', LAYOUT abc)", "\"DIR/t\": there is no layout \"abc\""},
 		{"COPY e TO 'DIR/t' (FORMAT delta, TENSOR 'x')", "\"DIR/t\": two elements at (0, 0)"},
 		{"COPY a TO STDOUT (FORMAT delta)", ""},

@@ -49,8 +49,8 @@ func ElementSize(dtype string) int {
 	return 0
 }
 
-// OpenArray reads an array that lies in memory, little-endian in row-major order, as the one column "v" of a file: each
-// slice along its first dimension is a row. name is for errors.
+// OpenArray reads an array in memory, little-endian in row-major order, as the one column "v" of a file: each slice
+// along its first dimension is a row. name is for errors.
 func OpenArray(dtype string, shape []int64, data []byte, name string) (Reader, error) {
 	for _, e := range elems {
 		if e.name == dtype {
@@ -63,8 +63,7 @@ func OpenArray(dtype string, shape []int64, data []byte, name string) (Reader, e
 	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "%s: elements of type \"%s\"", name, dtype)
 }
 
-// ArrayType is the type of Postgres that holds elements of NumPy's name exactly: single ones, or those of a chunk, which
-// is of floats.
+// ArrayType is the type of Postgres that holds elements of NumPy's name exactly: single ones, or those of a chunk.
 func ArrayType(dtype string, chunk bool) string {
 	for _, e := range elems {
 		switch {
@@ -80,7 +79,7 @@ func ArrayType(dtype string, chunk bool) string {
 	return ""
 }
 
-// ElementType is NumPy's name of the elements in which values of a Postgres type are written, "" for texts and the like.
+// ElementType is NumPy's name of the elements in which values of a Postgres type are written, "" for others.
 func ElementType(typ string) string {
 	e, _ := elemOf(typ)
 	return e.name

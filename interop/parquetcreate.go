@@ -13,8 +13,8 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// Encodings of a column of Parquet. The zero value is a dictionary, of floats plain values; it gives way to these where it grows
-// large.
+// Encodings of a column of Parquet. The zero value is a dictionary, which gives way to plain values where it grows
+// large, and for floats.
 const (
 	DictionaryEncoding = iota
 	PlainEncoding

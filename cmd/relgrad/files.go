@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/relgrad/relgrad"
@@ -14,11 +15,12 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-var importCommand = command{name: "import", args: "--store FILE [options] FILE TABLE", run: importFile,
-	summary: "Load a file (npy, npz, safetensors, arrow, parquet, csv) into a table, which is created where it is absent."}
+var importCommand = command{name: "import", args: "--store FILE|--db DSN [options] FILE|DIR[@VERSION] TABLE",
+	run: importFile, summary: "Load a file (npy, npz, safetensors, arrow, parquet, csv), or a folder (delta), into a " +
+		"table, which is created where it is absent."}
 
-var exportCommand = command{name: "export", args: "--store FILE [options] TABLE… FILE", run: exportFile,
-	summary: "Write tables to a file (npy, npz, safetensors, arrow, parquet, csv)."}
+var exportCommand = command{name: "export", args: "--store FILE|--db DSN [options] TABLE… FILE|DIR", run: exportFile,
+	summary: "Write tables to a file (npy, npz, safetensors, arrow, parquet, csv), or one table to a folder (delta)."}
 
 // fileFlags are the flags that both commands have.
 type fileFlags struct {
@@ -27,30 +29,45 @@ type fileFlags struct {
 }
 
 func (f *fileFlags) flags(fs *flag.FlagSet) {
-	fs.StringVar(&f.store, "store", "", "the store in `FILE`")
-	formats := append([]string{"csv"}, ast.FileFormats...)
+	f.storeFlags(fs)
+	formats := append([]string{"csv"}, ast.AllFormats()...)
 	fs.Func("format", "the file's `FORMAT` (default: by its extension): "+strings.Join(formats, ", "),
 		oneOf(&f.Format, formats))
+	fs.StringVar(&f.Tensor, "tensor", "", "the tensor `NAME` of a table of Delta Lake, instead of the table's rows")
 	fs.BoolVar(&f.Whole, "whole", false,
 		"each array of the file is one chunk of a single row, instead of rows along its first dimension")
 }
 
 // check adds to the options what the file's name tells, and checks them.
 func (f *fileFlags) check(c *command, fs *flag.FlagSet, file string) error {
-	if f.store == "" {
-		return c.wrong(fs, "--store FILE is needed: the store that holds the table")
+	if f.store == "" && f.db == nil {
+		return c.wrong(fs, "--store FILE or --db DSN is needed: the store or server that holds the table")
+	}
+	if err := f.target.check(c, fs); err != nil {
+		return err
 	}
 	if f.Format == "" {
 		if f.Format = interop.FormatOf(file); strings.EqualFold(filepath.Ext(file), ".csv") {
 			f.Format = "csv"
 		}
 	}
+	if f.Format == "" && isDeltaTable(file) {
+		f.Format = "delta"
+	}
 	if f.Format == "" {
 		return sqlerr.New(sqlerr.InvalidParameter, "\"%s\" does not tell its format", file).
-			WithHint("Name it with --format: csv, %s.", strings.Join(ast.FileFormats, ", "))
+			WithHint("Name it with --format: csv, %s.", strings.Join(ast.AllFormats(), ", "))
+	}
+	if !f.isFolder() && (f.Tensor != "" || f.Slice != "" || f.Layout != "" || f.Shape != nil) {
+		return c.wrong(fs, "--tensor and what belongs to it are for the format delta")
+	}
+	if f.Tensor == "" && (f.Slice != "" || f.Layout != "" || f.Shape != nil) {
+		return c.wrong(fs, "--slice, --layout and --shape need --tensor NAME")
 	}
 	return nil
 }
+
+func (f *fileFlags) isFolder() bool { return slices.Contains(ast.FolderFormats, f.Format) }
 
 // withStore opens the store for f and closes it afterwards.
 func (f *fileFlags) withStore(do func(*relgrad.DB) error) (err error) {
@@ -73,6 +90,7 @@ func importFile(ctx context.Context, c *command, args []string) error {
 	rows := fs.Bool("rows", false, "each slice along the first dimension is a row (the default; not with --whole)")
 	fs.StringVar(&f.Index, "index", "",
 		"the `COLUMN` that takes a row's position, from 0 (default for a new table without a key: id)")
+	fs.StringVar(&f.Slice, "slice", "", "read the part `SLICE` of the tensor, as NumPy writes it: '0:100, :, 3'")
 	key := fs.String("key", "", "the primary key of a new table: `COLUMNS` of the file, separated by commas")
 	rest, err := parse(c, fs, args)
 	if err != nil {
@@ -84,19 +102,29 @@ func importFile(ctx context.Context, c *command, args []string) error {
 	case *rows && f.Whole:
 		return c.wrong(fs, "--rows and --whole exclude each other")
 	}
+	if dir, version, ok := atVersion(rest[0]); ok && (f.isFolder() || f.Format == "") {
+		rest[0], f.Version = dir, version
+	}
 	if err := f.check(c, fs, rest[0]); err != nil {
 		return err
 	}
 	if *key != "" {
 		f.Key = strings.Split(*key, ",")
 	}
-	file, err := os.Open(rest[0])
-	if err != nil {
-		return sqlerr.New(sqlerr.UndefinedFile, "could not open file \"%s\" for reading", rest[0]).Wrap(err)
+	load := func(db *relgrad.DB) (int64, error) { return db.ImportFolder(ctx, rest[0], rest[1], f.FileOptions) }
+	if !f.isFolder() {
+		file, err := os.Open(rest[0])
+		if err != nil {
+			return sqlerr.New(sqlerr.UndefinedFile, "could not open file \"%s\" for reading", rest[0]).Wrap(err)
+		}
+		defer file.Close()
+		load = func(db *relgrad.DB) (int64, error) { return db.Import(ctx, file, rest[0], rest[1], f.FileOptions) }
 	}
-	defer file.Close()
+	if f.db != nil {
+		return f.sendToServer(ctx, rest[1], load)
+	}
 	return f.withStore(func(db *relgrad.DB) error {
-		n, err := db.Import(ctx, file, rest[0], rest[1], f.FileOptions)
+		n, err := load(db)
 		if err == nil {
 			fmt.Printf("COPY %d\n", n)
 		}
@@ -108,6 +136,7 @@ func exportFile(ctx context.Context, c *command, args []string) (err error) {
 	fs := c.flags()
 	var f fileFlags
 	f.flags(fs)
+	layoutFlags(fs, &f)
 	rest, err := parse(c, fs, args)
 	if err != nil {
 		return err
@@ -119,6 +148,9 @@ func exportFile(ctx context.Context, c *command, args []string) (err error) {
 	if err := f.check(c, fs, name); err != nil {
 		return err
 	}
+	if f.isFolder() {
+		return f.exportFolder(ctx, c, fs, rest[:len(rest)-1], name)
+	}
 	// an existing file stays until the new one is complete
 	out, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	if err != nil {
@@ -126,7 +158,7 @@ func exportFile(ctx context.Context, c *command, args []string) (err error) {
 	}
 	defer os.Remove(out.Name())
 	defer out.Close()
-	return f.withStore(func(db *relgrad.DB) error {
+	return f.withTables(ctx, rest[:len(rest)-1], func(db *relgrad.DB) error {
 		n, err := db.Export(ctx, out, name, f.FileOptions, rest[:len(rest)-1]...)
 		if err != nil {
 			return err

@@ -96,7 +96,7 @@ func TestWrongUsage(t *testing.T) {
 			`relgrad decompose: invalid value "0" for option --cells: a whole number from 1 on is needed`},
 		{"decompose " + missing, 1, `ERROR:  could not open file "` + missing + `" for reading`},
 		{"import --store x a.npy", 2, "relgrad import: a FILE and a TABLE are needed, not 1 arguments"},
-		{"import a.npy t", 2, "relgrad import: --store FILE is needed: the store that holds the table"},
+		{"import a.npy t", 2, "relgrad import: --store FILE or --db DSN is needed: the store or server that holds the table"},
 		{"import --store x --rows --whole a.npy t", 2, "relgrad import: --rows and --whole exclude each other"},
 		{"export t", 2, "relgrad export: a TABLE and a FILE are needed, not 1 arguments"},
 		{"pg", 2, "relgrad pg: one of install, status, compile is needed"},

@@ -9,8 +9,8 @@ import (
 // keyProperty is the property of a table that notes the primary key of the relation that was written into it.
 const keyProperty = "relgrad.key"
 
-// Reader reads the version as a file's relation.
-func (s *Snapshot) Reader() interop.Reader { return reader{s} }
+// NewReader reads a version of a table as a file's relation.
+func NewReader(s *Snapshot) interop.Reader { return reader{s} }
 
 type reader struct{ s *Snapshot }
 

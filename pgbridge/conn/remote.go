@@ -156,6 +156,18 @@ func (r *Remote) query(ctx context.Context, sql string, each func(*wire.Block) e
 	return tag.String(), tag.RowsAffected(), serverError(err, sql)
 }
 
+// CopyOut writes what COPY … TO STDOUT gives.
+func (r *Remote) CopyOut(ctx context.Context, sql string, to io.Writer) error {
+	_, err := r.pg.CopyTo(ctx, to, sql)
+	return serverError(err, sql)
+}
+
+// CopyIn sends what COPY … FROM STDIN reads and returns the number of rows.
+func (r *Remote) CopyIn(ctx context.Context, sql string, from io.Reader) (int64, error) {
+	tag, err := r.pg.CopyFrom(ctx, from, sql)
+	return tag.RowsAffected(), serverError(err, sql)
+}
+
 // Prepare implements Conn.
 func (r *Remote) Prepare(ctx context.Context, sql string) error {
 	return r.alone(ctx, func() error {

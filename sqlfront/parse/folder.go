@@ -70,7 +70,7 @@ func copyFolder(c *stmtConv, o *ast.CopyOptions, d *pg.DefElem, at ast.Pos) bool
 		text = v.Float.Fval
 	}
 	if !rule.set(&o.Folder, text) {
-		c.fail(at, sqlerr.InvalidParameter, "Write VERSION 3, TENSOR 'name', SLICE '0:100, :, 3', LAYOUT csf, SHAPE '183,24'.",
+		c.fail(at, sqlerr.InvalidParameter, "Write VERSION 3, TENSOR 'a', SLICE '0:100, :, 3', LAYOUT csf, SHAPE '183,24'.",
 			"invalid value for the COPY option %s: \"%s\"", strings.ToUpper(d.Defname), text)
 	}
 	return true

@@ -139,8 +139,8 @@ type Sink struct {
 	n      int64
 }
 
-// NewSink returns a sink that stores a tensor. shape, unless it is nil, is the shape of a tensor of which the elements are
-// listed; else its last indices are those of elements.
+// NewSink returns a sink that stores a tensor. shape, unless it is nil, is that of a tensor of which the elements are
+// listed; else the last index of each dimension is that of an element.
 func NewSink(files delta.Files, id string, shape []int64, o Options) *Sink {
 	return &Sink{files: files, id: id, o: o, shape: shape}
 }

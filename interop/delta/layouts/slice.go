@@ -17,8 +17,8 @@ type Range struct {
 // Slice is a range for each of the first dimensions; of others it takes all.
 type Slice []Range
 
-// ParseSlice reads a slice as NumPy writes it, "[3, 10:20, :]" or without the brackets, from 0 and without steps and negative numbers. An
-// ellipsis, "..." or "…", must come last: it stands for all further dimensions, as does nothing.
+// ParseSlice reads a slice as NumPy writes it, "[3, 10:20, :]" or without the brackets, from 0 and without steps and
+// negative numbers. An ellipsis, "..." or "…", must come last: it stands for all further dimensions, as does nothing.
 func ParseSlice(s string) (Slice, error) {
 	s = strings.TrimSpace(s)
 	inner, ok := strings.CutPrefix(s, "[")
