@@ -16,7 +16,7 @@ func TestSurface(t *testing.T) {
 	for _, s := range engine.Surface {
 		call := &ast.FuncCall{Name: s.Name}
 		_, _, scalar, _ := f.ScalarFunc(context.Background(), call, &ast.Text{})
-		_, table, _ := f.TableFunc(context.Background(), call, &ast.Text{})
+		_, table, _ := f.TableFunc(context.Background(), call, ast.Needs{}, &ast.Text{})
 		_, err := db.Exec(context.Background(), &ast.Call{Func: call}, &ast.Text{})
 		procedure := err != nil && err.Error() == "train needs a loss and its parameters" &&
 			sqlerr.Code(err) == sqlerr.UndefinedFunction

@@ -101,7 +101,8 @@ func (t *Transfer) define(ctx context.Context, c *ast.Copy) (*serverTable, error
 	name := sqltext.Text(qualified(c))
 	res, err := t.server.RunSQL(ctx, "SELECT a.attname::text, format_type(a.atttypid, a.atttypmod), "+
 		"coalesce(a.attnum = ANY (SELECT unnest(i.indkey) FROM pg_index i WHERE i.indrelid = a.attrelid AND "+
-		"i.indisprimary), false) FROM pg_attribute a WHERE a.attrelid = to_regclass("+name+") AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum")
+		"i.indisprimary), false) FROM pg_attribute a WHERE a.attrelid = to_regclass("+name+") "+
+		"AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum")
 	if err != nil || len(res.Rows) == 0 {
 		return nil, err
 	}

@@ -330,6 +330,7 @@ type FuncFrom struct {
 	Func                *FuncCall
 	Ordinality, Lateral bool
 	Alias               Alias
+	Needs               *Needs // of the query in which it stood before; nil: those of its query
 }
 
 // JoinKind is the kind of a join.

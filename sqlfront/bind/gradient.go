@@ -32,7 +32,11 @@ func funcFrom(b *binder, f *place, it *ast.FuncFrom) (*relation, error) {
 		return nil, f.fail(it, sqlerr.FeatureNotSupported, "%s(…) over columns of other FROM items is not differentiable yet",
 			it.Func.Name).WithHint("It may stand in a sub-query that reads no parameter.")
 	}
-	sel := &ast.Select{Node: it.Node, From: []ast.FromItem{it}, End: -1,
+	from := *it
+	if n, ok := b.needs[it]; ok {
+		from.Needs = &n
+	}
+	sel := &ast.Select{Node: it.Node, From: []ast.FromItem{&from}, End: -1,
 		Targets: []ast.Target{{Node: it.Node, X: &ast.ColumnRef{Node: it.Node, Star: true}}}}
 	o, ok := opaqueQuery(b, f, sel, false)
 	if !ok {

@@ -16,8 +16,10 @@ var resultLock sync.Mutex // guards kernelResults
 // reads. Arguments are trees: constants, NULL::table, ARRAY[…], named ones in ArgNames. Their positions point into
 // text. ok is false for other functions.
 type Intrinsics interface {
-	// TableFunc runs a function in FROM, such as gradient('loss', NULL::w).
-	TableFunc(ctx context.Context, call *ast.FuncCall, text *ast.Text) (r *catalog.Relation, ok bool, err error)
+	// TableFunc runs a function in FROM, such as gradient('loss', NULL::w). It may leave out columns and rows that the
+	// statement does not need.
+	TableFunc(ctx context.Context, call *ast.FuncCall, needs ast.Needs, text *ast.Text) (r *catalog.Relation, ok bool,
+		err error)
 	// ScalarFunc runs a function in an expression, such as backward(…) or current_step(), once for the statement. typ
 	// is a Postgres type name; value is as in Result.
 	ScalarFunc(ctx context.Context, call *ast.FuncCall, text *ast.Text) (typ string, value any, ok bool, err error)
@@ -69,7 +71,7 @@ func tableIntrinsic(b *Binder, it *ast.FuncFrom) *catalog.TableDef {
 		return nil
 	}
 	noEngine(b, it.Func)
-	r, ok, err := b.session.Intrinsics().TableFunc(b.Context, it.Func, b.Text)
+	r, ok, err := b.session.Intrinsics().TableFunc(b.Context, it.Func, b.needs[it], b.Text)
 	b.Check(it.At, err)
 	if !ok {
 		return nil

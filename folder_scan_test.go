@@ -1,0 +1,187 @@
+package relgrad
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/interop"
+	"github.com/relgrad/relgrad/interop/delta"
+)
+
+// addRows appends rows k, x of a table of Delta Lake, in a file of their own.
+func addRows(t *testing.T, dir string, from, to int64) {
+	t.Helper()
+	s := delta.NewSink(delta.NewLocal(dir), delta.Add, delta.WriteOptions{})
+	err := s.Begin("t", []interop.Column{{Name: "k", Type: "bigint"}, {Name: "x", Type: "double precision"},
+		{Name: "list", Type: "integer[]"}, {Name: "day", Type: "date"}}, nil)
+	for k := from; k < to && err == nil; k++ {
+		err = s.Write([]any{k, float64(k) / 2, []any{k, int64(1)}, fmt.Sprintf("2024-01-%02d", 1+k%28)})
+	}
+	if err == nil {
+		err = s.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// answer is the rows of a query, or its error.
+func answer(t *testing.T, db *DB, sql string) string {
+	t.Helper()
+	res, err := db.Run(context.Background(), sql)
+	if err != nil {
+		return err.Error()
+	}
+	return strings.Trim(fmt.Sprint(res.Rows), "[]")
+}
+
+// TestDeltaTableReadsLess: files of which no row is wanted are not opened, columns that are not wanted not read. The
+// first file of the table is gone, so whoever opens it fails.
+func TestDeltaTableReadsLess(t *testing.T) {
+	db, dir := testDB(t), t.TempDir()
+	addRows(t, dir, 0, 10)
+	first, err := filepath.Glob(filepath.Join(dir, "*.parquet"))
+	if err != nil || len(first) != 1 {
+		t.Fatal(first, err)
+	}
+	addRows(t, dir, 10, 20)
+	mustRun(t, db, "CREATE TABLE w (k bigint PRIMARY KEY, p double precision); INSERT INTO w SELECT k, 1 + k FROM "+
+		"generate_series(0, 30) AS g(k)")
+	const loss = "SELECT sum((d.x - w.p) ^ 2) FROM delta_table('DIR') d JOIN w USING (k) WHERE d.k BETWEEN 15 AND 16"
+	for _, tc := range []struct{ from, want string }{
+		{"SELECT count(*), sum(x) FROM delta_table('DIR') WHERE k >= 18", "2 18.5"},
+		{"SELECT count(*), sum(x) FROM delta_table('DIR') AS d, w WHERE d.k > 17 AND 19 > d.k AND w.k = d.k", "1 9"},
+		{"SELECT sum(x) FROM delta_table('DIR') WHERE k = 12 AND day = '2024-01-13'", "6"},
+		{"SELECT sum(d.x) FROM w LEFT JOIN delta_table('DIR') d USING (k) WHERE d.k = 14", "7"},
+		{"SELECT sum(y) FROM (SELECT x AS y FROM delta_table('DIR') WHERE k > 18) q", "9.5"},
+		{loss, "153.25"},
+		{"SELECT sum(p) FROM gradient('" + strings.ReplaceAll(loss, "'", "''") + "', NULL::w) WHERE p <> 0", "35"},
+		{"SELECT count(*) FROM delta_table('DIR')", "*"},
+		{"SELECT count(*) FROM delta_table('DIR') WHERE k < 18", "*"},
+		{"SELECT count(*) FROM delta_table('DIR') WHERE k >= 18 OR x < 1", "*"},
+		{"SELECT list FROM delta_table('DIR') WHERE k = 19", "column \"list\" holds arrays of type integer[]"},
+		{"SELECT * FROM delta_table('DIR') WHERE k = 19", "column \"list\" holds arrays of type integer[]"},
+	} {
+		sql := strings.ReplaceAll(tc.from, "DIR", dir)
+		whole := answer(t, db, sql)
+		hidden := first[0] + ".away"
+		if err := os.Rename(first[0], hidden); err != nil {
+			t.Fatal(err)
+		}
+		part := answer(t, db, sql)
+		if err := os.Rename(hidden, first[0]); err != nil {
+			t.Fatal(err)
+		}
+		if tc.want == "*" {
+			if !strings.Contains(part, "no such file") || strings.Contains(whole, "no such file") {
+				t.Errorf("%s: %s, without the first file %s", tc.from, whole, part)
+			}
+		} else if whole != part || !strings.Contains(part, tc.want) {
+			t.Errorf("%s: %s, without the first file %s, want %s", tc.from, whole, part, tc.want)
+		}
+	}
+}
+
+// TestDeltaTableVersions: a call reads the version that is there, a plan of an older one is not used again.
+func TestDeltaTableVersions(t *testing.T) {
+	db, dir := testDB(t), t.TempDir()
+	addRows(t, dir, 0, 4)
+	mustRun(t, db, strings.ReplaceAll("CREATE TABLE w (k bigint PRIMARY KEY, p double precision); "+
+		"INSERT INTO w SELECT k, 0 FROM generate_series(0, 30) AS g(k); CREATE VIEW loss AS "+
+		"SELECT sum((d.x - w.p) ^ 2) FROM delta_table('DIR') d JOIN w USING (k)", "DIR", dir))
+	const gradient = "SELECT sum(p), (SELECT count(*) FROM delta_table('DIR')), (SELECT count(*) FROM " +
+		"delta_table('DIR', version => 0)) FROM gradient('loss', NULL::w)"
+	sql := strings.ReplaceAll(gradient, "DIR", dir)
+	if got := answer(t, db, sql); got != "-6 4 4" {
+		t.Error(got)
+	}
+	addRows(t, dir, 4, 6)
+	if got := answer(t, db, sql); got != "-15 6 4" {
+		t.Error(got)
+	}
+}
+
+// TestDeltaTensorSlices: a slice is the rows of the whole that have its indices, in every layout.
+func TestDeltaTensorSlices(t *testing.T) {
+	db, dir := testDB(t), t.TempDir()
+	mustRun(t, db, strings.ReplaceAll(`CREATE TABLE e (i0 int, i1 int, i2 int, value real, PRIMARY KEY (i0, i1, i2));
+		INSERT INTO e SELECT k, k % 3, 2 * k, 1.5 * k FROM generate_series(1, 9) AS g(k);
+		CREATE TABLE a (k int PRIMARY KEY, v real[]);
+		INSERT INTO a SELECT k, ARRAY[k, 2 * k, 0.5]::real[] FROM generate_series(0, 4) AS g(k);
+		COPY a (v) TO 'DIR/ftsf' (FORMAT delta, TENSOR 'a'); CREATE TABLE p (i0 int PRIMARY KEY, q real[]);
+		INSERT INTO p SELECT k, '{1,1}' FROM generate_series(0, 4) AS g(k)`, "DIR", dir))
+	for _, layout := range []string{"coo", "csr", "csc", "csf", "bsgs"} {
+		mustRun(t, db, "COPY e TO '"+dir+"/"+layout+"' (FORMAT delta, TENSOR 'e', LAYOUT "+layout+")")
+		for _, tc := range []struct{ from, want string }{
+			{"delta_tensor('DIR', 'e')", "e"},
+			{"delta_tensor('DIR', 'e', slice => '3:8, :, 10')", "(SELECT i0, i1, value FROM e WHERE i0 >= 3 AND i0 < 8 AND " +
+				"i2 = 10) q"},
+			{"(SELECT * FROM delta_tensor('DIR', 'e', '2:9') WHERE i0 < 7 AND i2 >= 6 AND value > 5) q",
+				"(SELECT * FROM e WHERE i0 BETWEEN 2 AND 6 AND i2 >= 6 AND value > 5) q"},
+			{"(SELECT * FROM delta_tensor('DIR', 'e') WHERE i1 = 1 AND i0 > 100) q", "(SELECT * FROM e WHERE false) q"},
+		} {
+			from := strings.ReplaceAll(tc.from, "DIR", dir+"/"+layout)
+			got := answer(t, db, "SELECT * FROM "+from+" ORDER BY i0")
+			want := answer(t, db, "SELECT * FROM "+tc.want+" ORDER BY i0")
+			if got != want {
+				t.Errorf("%s %s: %s, want %s", layout, tc.from, got, want)
+			}
+		}
+	}
+	call := "delta_tensor('" + dir + "/ftsf', 'a', slice => '1:4, 0:2')"
+	if got := answer(t, db, "SELECT i0, value[1] + value[2] FROM "+call+" WHERE i0 > 1"); got != "2 6] [3 9" {
+		t.Error(got)
+	}
+	if got := answer(t, db, "SELECT sum(sqnorm(p.q - d.value)) FROM p JOIN "+call+" d USING (i0)"); got != "40" {
+		t.Error(got)
+	}
+	if got := answer(t, db, "SELECT value FROM delta_tensor('"+dir+"/ftsf', 'a', '2, 1')"); got != "4" {
+		t.Error(got)
+	}
+}
+
+// TestDeltaScanErrors: each error says what is wrong, and where in the statement.
+func TestDeltaScanErrors(t *testing.T) {
+	db, dir := testDB(t), t.TempDir()
+	addRows(t, dir+"/d", 0, 4)
+	mustRun(t, db, "CREATE TABLE a (v real[]); INSERT INTO a VALUES ('{1,2}'); COPY a TO '"+dir+
+		"/t' (FORMAT delta, TENSOR 'weights')")
+	for _, tc := range []struct{ call, at, want string }{
+		{"delta_table('DIR/none')", "'DIR/none'", "could not open folder \"DIR/none\": no such file or directory"},
+		{"delta_table('DIR')", "'DIR'", "\"DIR\": there is no table of Delta Lake: _delta_log/ has no commits"},
+		{"delta_table('DIR/d', 5)", "5)", "\"DIR/d\": the table has no version 5, the newest is 0"},
+		{"delta_table('DIR/d', -1)", "-1", "\"-1\" is no version of a table"},
+		{"delta_table('DIR/d', 'x')", "'x'", "version of delta_table must be an integer, not 'x'"},
+		{"delta_table()", "delta_table()", "delta_table needs the argument \"dir\""},
+		{"delta_tensor('DIR/t', 'weight')", "'weight'", "\"DIR/t\": the table has no tensor \"weight\""},
+		{"delta_tensor('DIR/t', 'weights', slice => '1:x')", "'1:x'", "invalid slice \"1:x\" at \"1:x\""},
+		{"delta_tensor('DIR/t', 'weights', slice => '0, 2')", "'0, 2'",
+			"\"DIR/t\": tensor \"weights\": index 2 of dimension 1, which has 2"},
+		{"delta_tensor('DIR/t', 'weights', slice => '0, 0, 0')", "'0, 0, 0'",
+			"\"DIR/t\": tensor \"weights\": a slice of 3 dimensions of a tensor of shape (1, 2)"},
+		{"delta_tensor('DIR/d', 'weights')", "'DIR/d'", "\"DIR/d\": the table has no column \"id\""},
+	} {
+		sql := strings.ReplaceAll("SELECT * FROM "+tc.call, "DIR", dir)
+		_, err := db.Run(context.Background(), sql)
+		var e *sqlerr.Error
+		if err == nil {
+			t.Errorf("%s: no error", tc.call)
+			continue
+		}
+		e = sqlerr.From(err).(*sqlerr.Error)
+		if want := strings.ReplaceAll(tc.want, "DIR", dir); e.Message != want {
+			t.Errorf("%s: %s, want %s", tc.call, e.Message, want)
+		}
+		if at := strings.Index(sql, strings.ReplaceAll(tc.at, "DIR", dir)); e.Pos != at {
+			t.Errorf("%s: at %d, want %d", tc.call, e.Pos, at)
+		}
+		if strings.Contains(tc.call, "'weight')") && e.Hint != "Perhaps you meant \"weights\"." {
+			t.Errorf("%s: hint %q", tc.call, e.Hint)
+		}
+	}
+}
