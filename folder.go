@@ -66,7 +66,7 @@ func (db *DB) copyFolder(ctx context.Context, c *ast.Copy, text *ast.Text) (*cat
 
 // openFolder opens the table, or the tensor in it, that a COPY reads.
 func openFolder(c *ast.Copy) (interop.Reader, error) {
-	s, err := openDelta(c.Source, c.Options.Folder.Version)
+	s, err := OpenDelta(c.Source, c.Options.Folder.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +81,8 @@ func openFolder(c *ast.Copy) (interop.Reader, error) {
 	return in, inFolder(err, c.Source)
 }
 
-// openDelta opens a version of a table of Delta Lake; "" is the newest.
-func openDelta(dir, version string) (*delta.Snapshot, error) {
+// OpenDelta opens a version of a table of Delta Lake; "" is the newest.
+func OpenDelta(dir, version string) (*delta.Snapshot, error) {
 	if st, err := os.Stat(dir); err != nil {
 		var p *fs.PathError
 		if errors.As(err, &p) {

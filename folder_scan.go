@@ -31,7 +31,7 @@ func deltaFunc(ctx context.Context, call *ast.FuncCall, needs ast.Needs) (*catal
 	if v, ok := args.Value["version"].(int64); ok {
 		version = strconv.FormatInt(v, 10)
 	}
-	s, err := openDelta(args.Text("dir"), version)
+	s, err := OpenDelta(args.Text("dir"), version)
 	if err != nil {
 		at := "dir"
 		if sqlerr.Code(err) == sqlerr.UndefinedObject || sqlerr.Code(err) == sqlerr.InvalidParameter {

@@ -230,7 +230,7 @@ func (s *Snapshot) actions() []action {
 		x.DataChange = false
 		out = append(out, action{Add: &x})
 	}
-	since := time.Now().Add(-s.retention()).UnixMilli()
+	since := time.Now().Add(-s.Retention()).UnixMilli()
 	for _, k := range slices.Sorted(maps.Keys(s.removed)) {
 		if x := *s.removed[k]; x.DeletionTimestamp >= since {
 			x.DataChange = false

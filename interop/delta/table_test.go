@@ -326,7 +326,7 @@ func TestVacuum(t *testing.T) {
 	for text, want := range map[string]time.Duration{"interval 2 weeks": 336 * time.Hour, "interval 1 day": 24 * time.Hour,
 		"interval 90 minutes": 90 * time.Minute, "interval 2 months": math.MaxInt64, "soon": math.MaxInt64} {
 		s := &Snapshot{meta: &Metadata{Configuration: map[string]string{"delta.deletedFileRetentionDuration": text}}}
-		if got := s.retention(); got != want {
+		if got := s.Retention(); got != want {
 			t.Errorf("%s: %v", text, got)
 		}
 	}

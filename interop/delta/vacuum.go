@@ -16,7 +16,7 @@ import (
 // that needs longer would lose its files. dry only lists them. It returns the names of the files.
 func (s *Snapshot) Vacuum(retention time.Duration, dry bool) (deleted []string, err error) {
 	defer guard(&err)
-	if least := s.retention(); retention < least {
+	if least := s.Retention(); retention < least {
 		return nil, sqlerr.New(sqlerr.InvalidParameter, "a retention of %v is shorter than that of the table, %v", retention,
 			least).WithHint("The table's is set by its property delta.deletedFileRetentionDuration.")
 	}
@@ -64,8 +64,8 @@ func hidden(name string) bool {
 	return false
 }
 
-// retention is how long files that were removed are kept: for ever, where the table's own retention is not understood.
-func (s *Snapshot) retention() time.Duration {
+// Retention is how long files that were removed are kept: for ever, where the table's own retention is not understood.
+func (s *Snapshot) Retention() time.Duration {
 	const week = 7 * 24 * time.Hour
 	units := map[string]time.Duration{"millisecond": time.Millisecond, "second": time.Second, "minute": time.Minute,
 		"hour": time.Hour, "day": 24 * time.Hour, "week": week}
