@@ -33,8 +33,8 @@ func deltaTables(_ context.Context, c *command, args []string) error {
 	fs := c.flags()
 	var o vacuum
 	var format string
-	fs.Func("retention", "vacuum: keep files that a version had within `TIME`, such as 240h or 10d (default: the table's own, "+
-		"7d where it says nothing)", func(s string) error {
+	fs.Func("retention", "vacuum: keep files that a version had within `TIME`, such as 240h or 10d (default: the table's "+
+		"own, 7d where it says nothing)", func(s string) error {
 		d, err := retention(s)
 		o.retention = &d
 		return err

@@ -27,17 +27,17 @@ func TestDeltaCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	do(t, "run|--store|s.db|-q|-c|CREATE TABLE d (k bigint PRIMARY KEY); INSERT INTO d VALUES (1), (2); CREATE TABLE w (v "+
-		"real[]); INSERT INTO w VALUES ('{1,2}'), ('{3,4}'), ('{0,1}')")
+	do(t, "run|--store|s.db|-q|-c|CREATE TABLE d (k bigint PRIMARY KEY); INSERT INTO d VALUES (1), (2); CREATE TABLE w "+
+		"(v real[]); INSERT INTO w VALUES ('{1,2}'), ('{3,4}'), ('{0,1}')")
 	do(t, "export --store s.db d d")
 	do(t, "export --store s.db --format delta --tensor weights w t")
 	for _, tc := range []struct{ line, want string }{
-		{"delta show d", `^d: version 1, 1 files, \d+ bytes\n column \| type \| relgrad \| null \n[-+]+\n k      \| long \| bigint  ` +
-			`\| t\n\(1 row\)\n`},
+		{"delta show d", `^d: version 1, 1 files, \d+ bytes\n column \| type \| relgrad \| null \n[-+]+\n k      \| long ` +
+			`\| bigint  \| t\n\(1 row\)\n`},
 		{"delta show d@0", `^d: version 0, 1 files`},
 		{"delta tensors t", `\n weights \| ftsf   \| float32 \| \(3, 2\)\n`},
-		{"delta history d", `\n       1 \| \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \| WRITE     \|     1 \|       1 \| \n       0 \| .* ` +
-			`\|     1 \|       0 \| changed\n`},
+		{"delta history d", `\n       1 \| \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \| WRITE     \|     1 \|       1 \| \n` +
+			`       0 \| .* \|     1 \|       0 \| changed\n`},
 		{"delta vacuum d", `\(0 rows\)`},
 		{"delta vacuum --retention 10d --dry-run d", `\(0 rows\)`},
 	} {
