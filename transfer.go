@@ -163,24 +163,46 @@ func (t *Transfer) Send(ctx context.Context, table string, exists bool) (n int64
 	if err := t.remote.Begin(ctx); err != nil {
 		return 0, err
 	}
-	if n, err = t.send(ctx, c, text, def, exists); err != nil {
+	create := "CREATE TABLE"
+	if exists {
+		create = ""
+	}
+	if n, err = t.send(ctx, c, text, def, create); err != nil {
 		_ = t.remote.Rollback(ctx) // the error is the server's, or the connection is lost
 		return 0, err
 	}
 	return n, t.remote.Commit(ctx)
 }
 
-func (t *Transfer) send(ctx context.Context, c *ast.Copy, text *ast.Text, def *catalog.TableDef, exists bool) (int64,
+// FillTemp creates a temporary table in a session on a server and fills it with the rows of a query that a temporary
+// store runs: those of delta_table() and its like, which a server does not have.
+func FillTemp(ctx context.Context, remote *conn.Remote, name, query string) (failed error) {
+	defer exported(&failed)
+	local, err := Open("")
+	if err != nil {
+		return err
+	}
+	defer local.Close()
+	if _, err := local.Run(ctx, "CREATE TABLE "+name+" AS "+query); err != nil {
+		return err
+	}
+	t := &Transfer{local, OnServer(remote), remote}
+	_, err = t.send(ctx, &ast.Copy{Name: name}, &ast.Text{}, local.Definition("", name), "CREATE TEMP TABLE")
+	return err
+}
+
+// send copies the rows of a table of the store. create, unless it is empty, creates the server's first.
+func (t *Transfer) send(ctx context.Context, c *ast.Copy, text *ast.Text, def *catalog.TableDef, create string) (int64,
 	error) {
 	cols := lists.Map(def.Cols, func(x catalog.Column) string { return x.Name })
-	if !exists {
-		create := lists.Map(def.Cols, func(x catalog.Column) string {
+	if create != "" {
+		list := lists.Map(def.Cols, func(x catalog.Column) string {
 			return sqltext.Ident(x.Name) + " " + x.Type.Declared()
 		})
 		if def.PK != nil {
-			create = append(create, "PRIMARY KEY ("+strings.Join(lists.Map(def.PK.Cols, sqltext.Ident), ", ")+")")
+			list = append(list, "PRIMARY KEY ("+strings.Join(lists.Map(def.PK.Cols, sqltext.Ident), ", ")+")")
 		}
-		if _, err := t.server.RunSQL(ctx, "CREATE TABLE "+qualified(c)+" ("+strings.Join(create, ", ")+")"); err != nil {
+		if _, err := t.server.RunSQL(ctx, create+" "+qualified(c)+" ("+strings.Join(list, ", ")+")"); err != nil {
 			return 0, err
 		}
 	} else if c.Cols != nil {

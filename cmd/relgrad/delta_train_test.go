@@ -38,8 +38,8 @@ func TestTrainsOnDelta(t *testing.T) {
 	if got != csv || strings.Count(csv, "{") != 40+30 || !strings.Contains(csv, "test RMSE") {
 		t.Errorf("from Delta Lake it prints\n%s\nfrom CSV\n%s", got, csv)
 	}
-	do(t, "run|-q|-c|CREATE TABLE r AS SELECT row, userid, item, rating + 0.5 AS rating, ts FROM delta_table('ratings')|-c|"+
-		"\\copy r TO 'ratings' (FORMAT delta)")
+	do(t, "run|-q|-c|CREATE TABLE r AS SELECT row, userid, item, rating + 0.5 AS rating, ts FROM delta_table('ratings')"+
+		"|-c|\\copy r TO 'ratings' (FORMAT delta)")
 	if again := do(t, "run -q -v data=. delta.sql"); again == csv {
 		t.Error("other ratings give the same")
 	}

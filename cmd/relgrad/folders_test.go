@@ -111,3 +111,62 @@ func TestDeltaFilesOfServer(t *testing.T) {
 		t.Errorf("status %d, %s", status, errs)
 	}
 }
+
+// TestDeltaFromOutside: relgrad run --db reads folders of this machine for a server that cannot, and a loss on them has
+// the gradient and the training of one on a table. The server itself knows no such function.
+func TestDeltaFromOutside(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	if _, err := exec.LookPath("psql"); err != nil {
+		need.Absent(t, "pg", "no psql; make pg-install installs what a server needs")
+	}
+	c := pgcluster.Start(t)
+	t.Chdir(t.TempDir())
+	run := func(texts ...string) (string, string, int) {
+		args := []string{"run", "--db", c.DSN, "-q", "-c", "\\t", "-c", "\\a"}
+		for _, x := range texts {
+			args = append(args, "-c", x)
+		}
+		return both(t, args...)
+	}
+	setup := "CREATE EXTENSION relgrad; CREATE TABLE r (u int, i int, x float8, PRIMARY KEY (u, i)); INSERT INTO r " +
+		"SELECT u, i, u + 0.5 * i FROM generate_series(1, 9) AS a(u), generate_series(1, 5) AS b(i); CREATE TABLE w " +
+		"(u int PRIMARY KEY, p float8); INSERT INTO w SELECT u, u FROM generate_series(1, 9) AS g(u)"
+	if out, errs, status := run(setup); status != 0 {
+		t.Fatal(out, errs)
+	}
+	do(t, "export|--db|"+c.DSN+"|--format|delta|r|d")
+	do(t, "export|--db|"+c.DSN+"|--format|delta|--tensor|p|w (p)|t")
+	const loss = "SELECT sum((d.x - w.p) ^ 2) FROM FROM_ITEM JOIN w USING (u) WHERE d.i < 4"
+	ask := func(item string) []string {
+		text := strings.ReplaceAll(loss, "FROM_ITEM", item)
+		quoted := "'" + strings.ReplaceAll(text, "'", "''") + "'"
+		return []string{text, "SELECT * FROM gradient(" + quoted + ", NULL::w) ORDER BY u", "BEGIN; CALL train(" + quoted +
+			", ARRAY['w'], lr => 0.01, epochs => 5)", "SELECT * FROM w ORDER BY u", "ROLLBACK"}
+	}
+	want, errs, status := run(ask("r d")...)
+	if status != 0 || strings.Count(want, "\n") < 19 {
+		t.Fatal(want, errs)
+	}
+	if got, errs, status := run(ask("delta_table('d') d")...); status != 0 || got != want {
+		t.Errorf("status %d, %s%s, want %s", status, got, errs, want)
+	}
+	for _, tc := range []struct {
+		sql, want string
+		status    int
+	}{
+		{"SELECT count(*), sum(value) FROM delta_tensor('t', 'p', slice => '2:5')", "3|12\n", 0},
+		{"SELECT delta_table.x FROM delta_table('d') WHERE u = 2 AND i = 3", "3.5\n", 0},
+		{"SELECT count(*) FROM delta_table('d', 0) AS a JOIN delta_table('d') AS b USING (u, i)", "45\n", 0},
+		{"SELECT count(*) FROM delta_table('d', 7) AS a", "the table has no version 7, the newest is 0", 3},
+		{"SELECT count(*) FROM delta_table('none')", "could not open folder \"none\": no such file or directory", 3},
+		{"SELECT count(*) FROM delta_tensor('t', 'q')", "the table has no tensor \"q\"", 3},
+		{"SELECT delta_table('d')", "function delta_table(unknown) does not exist", 3},
+		{"DO $$ BEGIN PERFORM * FROM delta_table('d'); END $$", "function delta_table(unknown) does not exist", 3},
+	} {
+		if out, errs, status := run(tc.sql); status != tc.status || !strings.Contains(out+errs, tc.want) {
+			t.Errorf("%s: status %d, %s%s", tc.sql, status, out, errs)
+		}
+	}
+}

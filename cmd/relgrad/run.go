@@ -87,7 +87,7 @@ func (t *target) session(ctx context.Context, o *psql.Options, use func(p place,
 		} else if ok {
 			server = tier
 		}
-		r = psql.NewRunner(server, *o)
+		r = psql.NewRunner(pgsession.NewFolders(server, p.server), *o)
 	} else {
 		if p.store, err = t.open(); err != nil {
 			return err

@@ -9,7 +9,8 @@
 //
 // # Invariants
 //
-// A text reaches the server unread and unchanged. The values of a result are strings or nil. One goroutine at a time
+// A text reaches the server unread and unchanged, except that Folders (folders.go) puts the names of temporary tables
+// in the place of delta_table() and delta_tensor(). The values of a result are strings or nil. One goroutine at a time
 // uses the connection; only a cancelled context acts beside it, by a cancel request on a connection of its own.
 //
 // # Errors

@@ -1,0 +1,210 @@
+package pgsession
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/pgbridge/conn"
+	"github.com/relgrad/relgrad/script/psql"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
+	"github.com/relgrad/relgrad/sqlfront/print"
+)
+
+// Folders is a Server whose texts may read tables of Delta Lake that lie on this machine. The server knows no function
+// delta_table or delta_tensor and opens no file: this process reads the folder and fills a temporary table of the
+// session, whose name takes the place of the call. A table is filled once for a version and what a statement needs
+// of it.
+type Folders struct {
+	psql.Server
+	remote *conn.Remote
+	tables map[string]string // names of temporary tables, by what is in them
+	made   int
+}
+
+// NewFolders adds this to a server, which is a session or has one.
+func NewFolders(server psql.Server, session *Session) *Folders {
+	return &Folders{Server: server, remote: conn.Attach(session.conn), tables: map[string]string{}}
+}
+
+// Reconnect implements psql.Server.
+func (f *Folders) Reconnect(ctx context.Context) error {
+	f.tables = map[string]string{} // they ended with the connection
+	return f.Server.Reconnect(ctx)
+}
+
+// Run implements psql.Server.
+func (f *Folders) Run(ctx context.Context, sql string, c *psql.Client) error {
+	if !slices.ContainsFunc(ast.Ranges, func(name string) bool { return strings.Contains(strings.ToLower(sql), name) }) ||
+		f.Failed() {
+		return f.Server.Run(ctx, sql, c)
+	}
+	text, err := f.rewrite(ctx, sql)
+	if err != nil {
+		return shown(err)
+	}
+	return f.Server.Run(ctx, text, c)
+}
+
+// rewrite replaces the calls in a text, those in texts of losses too.
+func (f *Folders) rewrite(ctx context.Context, sql string) (string, error) {
+	var out strings.Builder
+	done := 0
+	needs, parsed := needsIn(sql)
+	for at := 0; ; {
+		t := parse.Lex(sql, at)
+		if t.Kind == parse.TokEOF {
+			out.WriteString(sql[done:])
+			return out.String(), nil
+		}
+		at = t.End
+		end, text := t.End, ""
+		switch {
+		case t.Kind == parse.TokString && sql[t.At] == '\'':
+			inner := strings.ReplaceAll(sql[t.At+1:t.End-1], "''", "'")
+			loss, err := f.rewrite(ctx, inner)
+			if err != nil {
+				return "", err
+			}
+			if loss == inner {
+				continue
+			}
+			text = "'" + strings.ReplaceAll(loss, "'", "''") + "'"
+		case t.Kind == parse.TokIdent && slices.Contains(ast.Ranges, t.Word):
+			n, inFrom := needs[t.At]
+			if end = closing(sql, parse.Lex(sql, t.End)); end < 0 || parsed && !inFrom {
+				continue // the server says what it thinks of it
+			}
+			name, err := f.fill(ctx, sql, t.At, end, n)
+			if err != nil {
+				return "", err
+			}
+			if text = "pg_temp." + name; !aliased(sql, end) {
+				text += " AS " + t.Word
+			}
+		default:
+			continue
+		}
+		out.WriteString(sql[done:t.At] + text)
+		done, at = end, end
+	}
+}
+
+// needed is a call in FROM and what its query needs of it.
+type needed struct {
+	from  *ast.FuncFrom
+	needs ast.Needs
+}
+
+// needsIn finds the calls in FROM clauses of a text by their positions; false: only the server can parse the text.
+func needsIn(sql string) (map[int]needed, bool) {
+	stmts, err := parse.Parse(&ast.Text{SQL: sql})
+	if err != nil {
+		return nil, false
+	}
+	out := map[int]needed{}
+	for _, s := range stmts {
+		ast.Each(s.Stmt, func(sel *ast.Select) {
+			var all map[*ast.FuncFrom]ast.Needs
+			ast.NoteNeeds(sel, &all)
+			for it, n := range all {
+				out[int(it.Func.At)] = needed{it, n}
+			}
+		})
+	}
+	return out, true
+}
+
+// aliased reports whether an item of FROM that ends at a place has an alias.
+func aliased(sql string, end int) bool {
+	t := parse.Lex(sql, end)
+	if t.Kind == parse.TokQuoted {
+		return true
+	}
+	return t.Kind == parse.TokIdent && !slices.Contains([]string{"where", "join", "inner", "left", "right", "full",
+		"cross", "natural", "on", "using", "group", "order", "having", "limit", "offset", "fetch", "union", "intersect", "except",
+		"window", "for", "tablesample", "returning", "with"}, t.Word)
+}
+
+// fill fills the temporary table of a call and returns its name.
+func (f *Folders) fill(ctx context.Context, sql string, at, end int, n needed) (string, error) {
+	text := &ast.Text{SQL: sql}
+	call, err := parse.ParseExpr(&ast.Text{SQL: sql[at:end]})
+	c, ok := call.(*ast.FuncCall)
+	if err != nil || !ok || len(c.Args) == 0 {
+		return "", sqlerr.In(sqlerr.At(at, sqlerr.UndefinedFunction, "%s takes the name of a folder", sql[at:end]), text)
+	}
+	s, err := relgrad.OpenDelta(folderOf(c))
+	if err != nil {
+		return "", there(err, at+int(c.Args[0].Position()), text)
+	}
+	query := "SELECT * FROM " + sql[at:end]
+	if n.from != nil {
+		sel := &ast.Select{Node: n.from.Node, From: []ast.FromItem{n.from}, End: -1}
+		for _, col := range s.Columns() {
+			if c.Name == "delta_table" && n.needs.Cols[col.Name] {
+				sel.Targets = append(sel.Targets, ast.Target{X: &ast.ColumnRef{Names: []string{col.Name}}})
+			}
+		}
+		if len(sel.Targets) == 0 {
+			sel.Targets = []ast.Target{{X: &ast.ColumnRef{Star: true}}}
+		}
+		for _, w := range n.needs.Where {
+			if sel.Where == nil {
+				sel.Where = w.Tree
+			} else {
+				sel.Where = &ast.Binary{Op: "and", L: sel.Where, R: w.Tree}
+			}
+		}
+		query = print.Print(sel)
+	}
+	dir, _ := folderOf(c)
+	if dir, err = filepath.Abs(dir); err != nil {
+		return "", err
+	}
+	key := fmt.Sprintf("%s@%d %s", dir, s.Version, query)
+	if name := f.tables[key]; name != "" && f.exists(ctx, name) {
+		return name, nil
+	}
+	f.made++
+	name := fmt.Sprintf("delta_rows_%d", f.made)
+	if err := relgrad.FillTemp(ctx, f.remote, name, query); err != nil {
+		return "", there(err, at, text)
+	}
+	f.tables[key] = name
+	return name, nil
+}
+
+// there puts an error at a place of a text.
+func there(err error, at int, text *ast.Text) error {
+	e, ok := sqlerr.From(err).(*sqlerr.Error)
+	if !ok {
+		return err
+	}
+	out := *e
+	out.Pos, out.Text = at, text
+	return &out
+}
+
+// folderOf are the folder and the version of a call, "" where it names none.
+func folderOf(c *ast.FuncCall) (dir, version string) {
+	dir, _ = ast.ConstantText(c.Args[0])
+	at := map[string]int{"delta_table": 1, "delta_tensor": 3}[c.Name]
+	for i, x := range c.Args {
+		if i < len(c.ArgNames) && c.ArgNames[i] == "version" || i == at && (len(c.ArgNames) <= i || c.ArgNames[i] == "") {
+			version, _ = ast.ConstantText(x)
+		}
+	}
+	return dir, version
+}
+
+// exists reports whether a temporary table is there: a rollback may have dropped it.
+func (f *Folders) exists(ctx context.Context, name string) bool {
+	res, err := relgrad.OnServer(f.remote).RunSQL(ctx, "SELECT to_regclass('pg_temp."+name+"') IS NOT NULL")
+	return err == nil && res.Rows[0][0] == true
+}
