@@ -127,8 +127,8 @@ func aliased(sql string, end int) bool {
 		return true
 	}
 	return t.Kind == parse.TokIdent && !slices.Contains([]string{"where", "join", "inner", "left", "right", "full",
-		"cross", "natural", "on", "using", "group", "order", "having", "limit", "offset", "fetch", "union", "intersect", "except",
-		"window", "for", "tablesample", "returning", "with"}, t.Word)
+		"cross", "natural", "on", "using", "group", "order", "having", "limit", "offset", "fetch", "union",
+		"intersect", "except", "window", "for", "tablesample", "returning", "with"}, t.Word)
 }
 
 // fill fills the temporary table of a call and returns its name.

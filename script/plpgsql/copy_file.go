@@ -14,7 +14,13 @@ func (in *Interp) CopyFile(ctx context.Context, c *ast.Copy, text *ast.Text) (*s
 	if c.Options.IsFolder() && !c.Program { // the store opens it
 		there := *c
 		there.Source = script.Resolve(in.dir(), c.Source)
-		return in.Session.Exec(ctx, &there, text)
+		res, err := in.Session.Exec(ctx, &there, text)
+		if err == nil && in.Notice != nil {
+			for _, n := range res.Notices {
+				in.Notice(n)
+			}
+		}
+		return res, err
 	}
 	t := &script.Transfer{Dir: in.dir(), Source: c.Source, Program: c.Program, From: c.From,
 		In:  func(r io.Reader) (int64, error) { return in.Session.CopyIn(ctx, c, text, r, c.Source) },
