@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/interop/delta"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
@@ -112,6 +113,45 @@ func TestCopyFolder(t *testing.T) {
 		"INSERT INTO d VALUES (1, '{1,2}'), (2, '{2,4}')")
 	if want := rowsOnly(dump(t, db, "d")); got != want {
 		t.Errorf("%s, not %s", got, want)
+	}
+}
+
+// meanwhile is a sink before whose second row another writer replaces the table.
+type meanwhile struct {
+	*delta.Sink
+	other func()
+	rows  int
+}
+
+// Write implements interop.Sink.
+func (m *meanwhile) Write(row []any) error {
+	if m.rows++; m.rows == 2 {
+		m.other()
+	}
+	return m.Sink.Write(row)
+}
+
+// TestFolderWrittenMeanwhile: of two that replace a table's rows the later one is refused, and the table has the rows of
+// the other alone.
+func TestFolderWrittenMeanwhile(t *testing.T) {
+	ctx, db, dir := context.Background(), testDB(t), t.TempDir()
+	mustRun(t, db, "CREATE TABLE a (k int PRIMARY KEY); INSERT INTO a VALUES (1), (2); COPY a TO '"+dir+"' (FORMAT delta)")
+	other := testDB(t)
+	mustRun(t, other, "CREATE TABLE a (k int PRIMARY KEY); INSERT INTO a VALUES (7)")
+	c, text, err := copyOf("a", dir, FileOptions{Format: "delta"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sink := &meanwhile{Sink: delta.NewSink(delta.NewLocal(dir), delta.Replace, delta.WriteOptions{})}
+	sink.other = func() { mustRun(t, other, "COPY a TO '"+dir+"' (FORMAT delta)") }
+	if _, err = db.writeTo(ctx, sink, "a", c, text); err == nil {
+		err = sink.Close()
+	}
+	if sqlerr.Code(err) != sqlerr.SerializationFailure {
+		t.Errorf("the later writer: %v", err)
+	}
+	if got := answer(t, db, "SELECT * FROM delta_table('"+dir+"')"); got != "7" {
+		t.Errorf("the table has %s", got)
 	}
 }
 

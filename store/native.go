@@ -31,7 +31,7 @@ func (db *DB) Native(ctx context.Context, sel *ast.Select, text *ast.Text) (sql 
 	}
 	if len(b.Results) > 0 {
 		return "", sqlerr.New(sqlerr.FeatureNotSupported,
-			"a sub-query that calls gradient() or check_gradient() cannot be printed")
+			"a sub-query that calls gradient(), check_gradient(), delta_table() or delta_tensor() cannot be printed")
 	}
 	return b.Finish(q.With, q.Body()), nil
 }

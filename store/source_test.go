@@ -78,7 +78,8 @@ type engine struct {
 	calls int
 }
 
-func (e *engine) TableFunc(ctx context.Context, c *ast.FuncCall, text *ast.Text) (*catalog.Relation, bool, error) {
+func (e *engine) TableFunc(ctx context.Context, c *ast.FuncCall, _ ast.Needs, _ *ast.Text) (*catalog.Relation, bool,
+	error) {
 	if c.Name != "gradient" {
 		return nil, false, nil
 	}

@@ -163,6 +163,10 @@ func TestDeltaFromOutside(t *testing.T) {
 		{"SELECT count(*) FROM delta_table('none')", "could not open folder \"none\": no such file or directory", 3},
 		{"SELECT count(*) FROM delta_tensor('t', 'q')", "the table has no tensor \"q\"", 3},
 		{"SELECT delta_table('d')", "function delta_table(unknown) does not exist", 3},
+		{"SELECT 'FROM delta_table(''d'')' AS a", "FROM delta_table('d')\n", 0},
+		{"SELECT check_gradient('SELECT sum((d.x - w.p) ^ 2) FROM delta_table(''d'') d JOIN w USING (u)', 'w')", "t)\n", 0},
+		{"DO $$ BEGIN PERFORM * FROM gradient('SELECT sum((d.x - w.p) ^ 2) FROM delta_table(''d'') d JOIN w USING (u)', " +
+			"NULL::w); END $$", "function delta_table(unknown) does not exist", 3},
 		{"DO $$ BEGIN PERFORM * FROM delta_table('d'); END $$", "function delta_table(unknown) does not exist", 3},
 	} {
 		if out, errs, status := run(tc.sql); status != tc.status || !strings.Contains(out+errs, tc.want) {

@@ -54,7 +54,7 @@ func (f *Folders) Run(ctx context.Context, sql string, c *psql.Client) error {
 // rewrite replaces the calls in a text, those in texts of losses too.
 func (f *Folders) rewrite(ctx context.Context, sql string) (string, error) {
 	var out strings.Builder
-	done := 0
+	done, before := 0, [2]parse.Token{}
 	needs, parsed := needsIn(sql)
 	for at := 0; ; {
 		t := parse.Lex(sql, at)
@@ -64,17 +64,19 @@ func (f *Folders) rewrite(ctx context.Context, sql string) (string, error) {
 		}
 		at = t.End
 		end, text := t.End, ""
+		loss := isLoss(sql, before)
+		before[0], before[1] = before[1], t
 		switch {
-		case t.Kind == parse.TokString && sql[t.At] == '\'':
+		case t.Kind == parse.TokString && sql[t.At] == '\'' && loss:
 			inner := strings.ReplaceAll(sql[t.At+1:t.End-1], "''", "'")
-			loss, err := f.rewrite(ctx, inner)
+			now, err := f.rewrite(ctx, inner)
 			if err != nil {
 				return "", err
 			}
-			if loss == inner {
+			if now == inner {
 				continue
 			}
-			text = "'" + strings.ReplaceAll(loss, "'", "''") + "'"
+			text = "'" + strings.ReplaceAll(now, "'", "''") + "'"
 		case t.Kind == parse.TokIdent && slices.Contains(ast.Ranges, t.Word):
 			n, inFrom := needs[t.At]
 			if end = closing(sql, parse.Lex(sql, t.End)); end < 0 || parsed && !inFrom {
@@ -93,6 +95,19 @@ func (f *Folders) rewrite(ctx context.Context, sql string) (string, error) {
 		out.WriteString(sql[done:t.At] + text)
 		done, at = end, end
 	}
+}
+
+// isLoss reports whether a string after two tokens is the text of a loss: the first argument of a function of relgrad, or
+// the option validate of train. Other strings are data.
+func isLoss(sql string, before [2]parse.Token) bool {
+	switch sql[before[1].At:before[1].End] {
+	case "(":
+		return slices.Contains([]string{"gradient", "backward", "train", "check_gradient", "explain_gradient"},
+			before[0].Word)
+	case "=>":
+		return slices.Contains([]string{"loss", "validate"}, before[0].Word)
+	}
+	return false
 }
 
 // needed is a call in FROM and what its query needs of it.
