@@ -135,7 +135,8 @@ func (m *meanwhile) Write(row []any) error {
 // the other alone.
 func TestFolderWrittenMeanwhile(t *testing.T) {
 	ctx, db, dir := context.Background(), testDB(t), t.TempDir()
-	mustRun(t, db, "CREATE TABLE a (k int PRIMARY KEY); INSERT INTO a VALUES (1), (2); COPY a TO '"+dir+"' (FORMAT delta)")
+	mustRun(t, db, "CREATE TABLE a (k int PRIMARY KEY); INSERT INTO a VALUES (1), (2); "+
+		"COPY a TO '"+dir+"' (FORMAT delta)")
 	other := testDB(t)
 	mustRun(t, other, "CREATE TABLE a (k int PRIMARY KEY); INSERT INTO a VALUES (7)")
 	c, text, err := copyOf("a", dir, FileOptions{Format: "delta"})

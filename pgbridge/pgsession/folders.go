@@ -97,8 +97,8 @@ func (f *Folders) rewrite(ctx context.Context, sql string) (string, error) {
 	}
 }
 
-// isLoss reports whether a string after two tokens is the text of a loss: the first argument of a function of relgrad, or
-// the option validate of train. Other strings are data.
+// isLoss reports whether a string after two tokens is the text of a loss: the first argument of a function of relgrad,
+// or the option validate of train. Other strings are data.
 func isLoss(sql string, before [2]parse.Token) bool {
 	switch sql[before[1].At:before[1].End] {
 	case "(":
