@@ -131,7 +131,8 @@ func (m *meanwhile) Write(row []any) error {
 	return m.Sink.Write(row)
 }
 
-// TestFolderWrittenMeanwhile: of two that replace a table's rows the later one is refused, and the table has the rows of
+// TestFolderWrittenMeanwhile: of two that replace a table's rows the later one is refused,
+// and the table has the rows of
 // the other alone.
 func TestFolderWrittenMeanwhile(t *testing.T) {
 	ctx, db, dir := context.Background(), testDB(t), t.TempDir()
