@@ -63,6 +63,7 @@ var levels = map[string]int{
 
 	"interop/delta":         5,
 	"interop/delta/layouts": 6,
+	"interop/delta/places":  6,
 
 	"optimizer/rules":     5,
 	"optimizer/eindecomp": 5,
@@ -107,6 +108,7 @@ var only = map[string][]string{
 	"github.com/jackc/pgx":             {"pgbridge", "internal/pgrun", "internal/pgsuite", "migrations", "bench"},
 	"github.com/jackc/tern":            {"migrations"},
 	"github.com/apache/arrow":          {"interop"},
+	"github.com/aws":                   {"interop/delta/places"},
 }
 
 // cgo lists the folders whose Go files may import "C".

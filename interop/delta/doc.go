@@ -7,7 +7,8 @@
 // checkpoint (checkpoint.go) and gives a Snapshot, whose rows are read with files and row groups skipped by their
 // statistics (rows.go, stats.go). Begin starts a transaction, which writes files (writer.go), removes files
 // (delete.go) and commits them (commit.go). Vacuum deletes files that no version needs any more. Tables lie behind
-// the interface Files, here in a local folder. Tensors in such tables are in the package layouts.
+// the interface Files, here in a local folder; the package places opens others by their names. Tensors in such tables
+// are in the package layouts.
 //
 // # Invariants
 //
@@ -23,6 +24,6 @@
 //
 // # Where to add
 //
-// A feature of tables: protocol.go. A place where tables lie: a type that implements Files. A type of columns:
+// A feature of tables: protocol.go. A place where tables lie: the package places. A type of columns:
 // interop.Field, and value in partition.go.
 package delta
