@@ -2,7 +2,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup test-setup build demo test faults gpu-sanitize test-unit golden fuzz lint pg-setup pg-install pg-demo bench servers-demo growth-bench memory-bench sites-bench gpu-bench gpu-bundle pg-bench servers-bench clean
+.PHONY: help setup test-setup build demo test faults gpu-sanitize test-unit golden fuzz lint pg-setup pg-install pg-demo bench servers-demo growth-bench memory-bench sites-bench gpu-bench delta-bench gpu-bundle pg-bench servers-bench clean
 
 # A clone that another user owns, or one without git, builds too.
 export GOFLAGS := -buildvcs=false $(GOFLAGS)
@@ -92,6 +92,11 @@ sites-bench: build ## measure at several sites of one process; writes bench/SITE
 
 gpu-bench: build ## measure on the first graphics processor; writes bench/GPU.md (about 5 minutes)
 	bin/relgrad bench gpu --write bench/GPU.md
+
+delta-bench: export RELGRAD_DATA := $(or $(RELGRAD_DATA),$(abspath $(wildcard ../shared/data)))
+delta-bench: build ## measure tensors in tables of Delta Lake beside other ways; writes bench/DELTA.md (about 10 minutes)
+	@scripts/bench-setup
+	bin/relgrad bench delta --write bench/DELTA.md
 
 gpu-bundle: setup ## pack dist/gpu-bundle.tar.gz: tests and benchmark for a machine with a card, without Go; NVIDIA=no leaves out NVRTC
 	@scripts/gpu-bundle

@@ -37,6 +37,8 @@
 // (internal/cudamock) gives is never written to a file. With --repeat trainings are repeated, and their bits compared;
 // `make gpu-bundle` packs all that a machine with a card needs for it.
 //
+// `relgrad bench delta` measures tensors in tables of Delta Lake: the package tensors below this one.
+//
 // `make pg-bench` starts a private PostgreSQL server (internal/pgcluster). It measures the extension, generated SQL,
 // the transfer of rows to the engine, cancelling, and training on Cora; it writes bench/POSTGRES.md and prints it. Each
 // measure is a pair of statements that run alternately in one session. bench/peers/peers.c holds the peers in C;

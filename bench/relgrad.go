@@ -71,6 +71,9 @@ func (r *Runner) unpack() error {
 	})
 }
 
+// Peers unpacks the programs of peers and returns their folder.
+func (r *Runner) Peers() (string, error) { return r.file("peers"), r.unpack() }
+
 func (r *Runner) file(name string) string { return filepath.Join(r.Root, filepath.FromSlash(name)) }
 
 // variables are the options -v of a script.

@@ -124,6 +124,11 @@ func versions(results []*Result) string {
 // processor is the name of the processor, where the system tells.
 func processor() string { return systemLine("/proc/cpuinfo", "model name", runtime.GOARCH) }
 
+// Machine describes the machine.
+func Machine() string {
+	return fmt.Sprintf("%s, %d processors, %s", processor(), runtime.NumCPU(), memory())
+}
+
 // memory is the machine's memory.
 func memory() string { return systemLine("/proc/meminfo", "MemTotal", "?") + " of memory" }
 

@@ -10,19 +10,21 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/bench"
+	"github.com/relgrad/relgrad/bench/tensors"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
 var benchCommand = command{name: "bench", run: benchmark,
-	args: "[options] [WORKLOAD… | growth [AXIS…] | memory [BUDGET…] | sites [WORKLOAD…] | gpu [WORKLOAD…]]",
+	args: "[options] [WORKLOAD… | growth [AXIS…] | memory [BUDGET…] | sites [WORKLOAD…] | gpu [WORKLOAD…] | " +
+		"delta [TENSOR…]]",
 	summary: "Measure workloads beside other systems, as data grow, within a budget of memory, at several sites, or on " +
-		"a graphics processor; exit status 1 where relgrad is slower or larger than is asked of it, moves other bytes " +
-		"than it predicts, or computes other losses."}
+		"a graphics processor, and tensors in tables of Delta Lake; exit status 1 where relgrad is slower or larger than " +
+		"is asked of it, moves other bytes than it predicts, or computes other losses."}
 
 func benchmark(ctx context.Context, c *command, args []string) error {
 	fs := c.flags()
 	o := bench.Options{Rounds: 3, Numbers: bench.Values{}}
-	fs.IntVar(&o.Rounds, "rounds", 3, "run each program in `N` rounds; of gpu 5 unless given")
+	fs.IntVar(&o.Rounds, "rounds", 3, "run each program in `N` rounds; of gpu and delta 5 unless given")
 	fs.Float64Var(&o.Limit.Seconds, "seconds", 4,
 		"end a run with its 30th step, or the step in which `N` seconds have passed; of growth a size, from 5 steps on; "+
 			"of gpu a turn, likewise (0.3 unless given)")
@@ -34,7 +36,7 @@ func benchmark(ctx context.Context, c *command, args []string) error {
 		"growth: the folder of examples, whose plans are timed, is `FOLDER`")
 	gpu := gpuOptions{}
 	fs.BoolVar(&gpu.prepare, "prepare", false, "gpu: make the data only, which needs no graphics processor")
-	fs.BoolVar(&gpu.Quick, "quick", false, "gpu: tiny sizes, which measure nothing and show that all of it runs")
+	fs.BoolVar(&gpu.Quick, "quick", false, "gpu, delta: tiny sizes, which measure nothing and show that all of it runs")
 	fs.IntVar(&gpu.repeat, "repeat", 0, "gpu: train `N` times, each in a process of its own, and compare the bits")
 	texts := variables{}
 	fs.Var(texts, "v", "set a number of the workloads: `NAME=VALUE`, as in their scripts (repeatable)")
@@ -62,7 +64,7 @@ func benchmark(ctx context.Context, c *command, args []string) error {
 	if len(names) > 0 && other[names[0]] != nil {
 		return other[names[0]](ctx, c, r, asked{fs, names[1:], o, *write, grow, gpu})
 	}
-	for what, flags := range map[string][]string{"growth": growthFlags, "gpu": gpuFlags} {
+	for what, flags := range map[string][]string{"growth": growthFlags, "gpu or delta": gpuFlags} {
 		if name := given(fs, flags); name != "" {
 			return c.wrong(fs, "option %s is for %s, not for workloads", name, what)
 		}
@@ -115,6 +117,16 @@ var other = map[string]func(ctx context.Context, c *command, r *bench.Runner, a 
 		}
 		r.Python = bench.GPUPython(r.Root)
 		return onCard(ctx, r, a.names, a.gpu)
+	},
+	"delta": func(ctx context.Context, c *command, r *bench.Runner, a asked) error {
+		if name := given(a.fs, append([]string{"prepare", "repeat", "seconds", "v"}, growthFlags...)); name != "" {
+			return c.wrong(a.fs, "option %s is not for delta", name)
+		}
+		o := tensors.Options{Rounds: a.Rounds, Quick: a.gpu.Quick, Alone: a.Alone}
+		if given(a.fs, []string{"rounds"}) == "" {
+			o.Rounds = 5
+		}
+		return deltaBench(ctx, r, a.names, o, a.write)
 	},
 }
 

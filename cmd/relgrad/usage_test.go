@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/bench"
+	"github.com/relgrad/relgrad/bench/tensors"
 	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/script/psql"
 )
@@ -125,7 +126,8 @@ func TestWrongUsage(t *testing.T) {
 		{"bench gpu --repeat 2 --rounds 2", 2, "relgrad bench: option rounds is for measuring, not for --repeat"},
 		{"bench gpu --prepare --alone", 2, "relgrad bench: option alone is for measuring, not for --prepare"},
 		{"bench gpu --sizes 2", 2, "relgrad bench: option sizes is not for gpu"},
-		{"bench --quick gcn", 2, "relgrad bench: option quick is for gpu, not for workloads"},
+		{"bench --quick gcn", 2, "relgrad bench: option quick is for gpu or delta, not for workloads"},
+		{"bench delta --seconds 1", 2, "relgrad bench: option seconds is not for delta"},
 		{"bench growth --quick", 2, "relgrad bench: option quick is for gpu, not for growth"},
 		{"bench sites --repeat 2", 2, "relgrad bench: option repeat is not for sites"},
 		{"bench growth --examples nowhere planning", 1, "ERROR:  there is no script in the folders of nowhere"},
@@ -281,6 +283,12 @@ func benchPage() string {
 		"| workload | |\n|---|---|\n")
 	for _, w := range bench.OnCards {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", w.Name, w.What)
+	}
+	b.WriteString("\n`make delta-bench` stores tensors in tables of Delta Lake, reads them and slices of them, beside " +
+		"deltalake, zarr, TileDB and NumPy,\nand writes [bench/DELTA.md](../bench/DELTA.md).\n\n" +
+		"| tensor | |\n|---|---|\n")
+	for _, in := range tensors.Inputs {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", in.Name, in.What)
 	}
 	return b.String()
 }
