@@ -21,6 +21,7 @@ type inLeaf struct {
 	read       func() (levels int64, values int, err error)
 	get        func(i int) (any, error)
 	ints       func(i int) int64
+	many       func(from, to int) any // several numbers; nil for other values
 	f32        []float32
 	f64        []float64
 	last       any // the last text
@@ -67,6 +68,7 @@ func (l *inLeaf) begin(r file.ColumnChunkReader) error {
 		l.def, l.rep = make([]int16, levelsRead), make([]int16, levelsRead)
 	}
 	l.at, l.levels, l.used, l.n = 0, 0, 0, 0
+	l.many = nil
 	const few = 64 // texts and binaries, of which some may be large
 	switch x := r.(type) {
 	case *file.BooleanColumnChunkReader:
@@ -75,19 +77,23 @@ func (l *inLeaf) begin(r file.ColumnChunkReader) error {
 	case *file.Int32ColumnChunkReader:
 		vals := fetch(l, levelsRead, x.ReadBatch)
 		l.ints = func(i int) int64 { return int64(vals[i]) }
+		l.numbersOf(vals, nil)
 		l.get = func(i int) (any, error) { return l.fromInt(int64(vals[i])) }
 	case *file.Int64ColumnChunkReader:
 		vals := fetch(l, levelsRead, x.ReadBatch)
 		l.ints = func(i int) int64 { return vals[i] }
+		l.numbersOf(nil, vals)
 		l.get = func(i int) (any, error) { return l.fromInt(vals[i]) }
 	case *file.Int96ColumnChunkReader:
 		vals := fetch(l, levelsRead, x.ReadBatch)
 		l.get = func(i int) (any, error) { return fromInt96(vals[i]) }
 	case *file.Float32ColumnChunkReader:
 		l.f32 = fetch(l, levelsRead, x.ReadBatch)
+		l.numbersOf(nil, nil)
 		l.get = func(i int) (any, error) { return l.f32[i], nil }
 	case *file.Float64ColumnChunkReader:
 		l.f64 = fetch(l, levelsRead, x.ReadBatch)
+		l.numbersOf(nil, nil)
 		l.get = func(i int) (any, error) { return l.f64[i], nil }
 	case *file.ByteArrayColumnChunkReader:
 		vals := fetch(l, few, x.ReadBatch)

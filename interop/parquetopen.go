@@ -77,12 +77,16 @@ type window struct {
 	io.Reader
 	from int64
 	part []byte
+	room []byte // of the part, for the next one
 }
 
 // load fetches a part. Where that fails, reading it will fail again, with an error.
 func (w *window) load(from, size int64) {
 	w.from, w.part = from, nil
-	if b := make([]byte, size); size > 0 {
+	if int64(cap(w.room)) < size {
+		w.room = make([]byte, size)
+	}
+	if b := w.room[:size]; size > 0 {
 		if n, _ := w.ReaderAt.ReadAt(b, from); n == len(b) {
 			w.part = b
 		}

@@ -89,7 +89,10 @@ func (l *Local) List(prefix, after string) (out []Info, err error) {
 }
 
 // Get implements Files.
-func (l *Local) Get(name string, from, n int64) ([]byte, error) {
+func (l *Local) Get(name string, from, n int64) ([]byte, error) { return l.get(name, from, n, nil) }
+
+// get reads into b, if that has room.
+func (l *Local) get(name string, from, n int64, b []byte) ([]byte, error) {
 	f, err := os.Open(l.path(name))
 	if err != nil {
 		return nil, failed(err, "could not open \"%s\"", l.path(name))
@@ -106,7 +109,10 @@ func (l *Local) Get(name string, from, n int64) ([]byte, error) {
 		return nil, sqlerr.New(sqlerr.DataCorrupted, "file \"%s\" has %d bytes, no %d from byte %d", l.path(name),
 			info.Size(), n, from).Wrap(io.ErrUnexpectedEOF)
 	}
-	b := make([]byte, n)
+	if int64(cap(b)) < n {
+		b = make([]byte, n)
+	}
+	b = b[:n]
 	_, err = f.ReadAt(b, from)
 	return b, failed(err, "could not read \"%s\"", l.path(name))
 }
@@ -214,8 +220,15 @@ func (o *opened) ReadAt(b []byte, at int64) (int, error) {
 	if n <= 0 {
 		return 0, io.EOF
 	}
-	got, err := o.files.Get(o.name, at, n)
-	if copy(b, got); err == nil && n < int64(len(b)) {
+	var got []byte
+	var err error
+	if l, ok := o.files.(*Local); ok { // without a copy
+		got, err = l.get(o.name, at, n, b[:n:n])
+	} else {
+		got, err = o.files.Get(o.name, at, n)
+		copy(b, got)
+	}
+	if err == nil && n < int64(len(b)) {
 		err = io.EOF
 	}
 	return len(got), err

@@ -53,7 +53,15 @@ func (s *Snapshot) Scan(want []string, where []Bound) (r *Scan, err error) {
 		return nil, err
 	}
 	r = &Scan{s: s, files: s.files, spans: spans, wide: len(want)}
-	for _, name := range append(slices.Clone(want), lists.Map(where, func(b Bound) string { return b.Column })...) {
+	names := slices.Clone(want)
+	for _, b := range where {
+		i := slices.Index(names, b.Column)
+		if i < 0 {
+			i, names = len(names), append(names, b.Column)
+		}
+		r.at = append(r.at, i)
+	}
+	for _, name := range names {
 		c := s.column(name)
 		if c < 0 {
 			return nil, sqlerr.New(sqlerr.UndefinedColumn, "the table has no column \"%s\"", name)
@@ -75,7 +83,8 @@ type Scan struct {
 	s       *Snapshot
 	files   []*File
 	spans   []span
-	wide    int   // columns that the caller wants; the others are those of the bounds
+	wide    int   // columns that the caller wants; the others are further ones that have bounds
+	at      []int // by span: its column in a row
 	columns []int // of the table
 	rows    interop.Rows
 	name    string
@@ -84,6 +93,9 @@ type Scan struct {
 	from    []int // where the file's columns go
 	file    []any
 	widen   []bool
+	sure    []bool // by span: all rows of the file are within it
+	many    bool   // the file may be read by columns
+	some    []any
 }
 
 // Next implements interop.Rows.
@@ -124,7 +136,7 @@ func (r *Scan) Next(dst []any) (err error) {
 // within reports whether the row is within the bounds.
 func (r *Scan) within() bool {
 	for i := range r.spans {
-		if !r.spans[i].holds(r.row[r.wide+i]) {
+		if !r.sure[i] && !r.spans[i].holds(r.row[r.at[i]]) {
 			return false
 		}
 	}
@@ -143,8 +155,14 @@ func (r *Scan) open(f *File) error {
 	}
 	have := p.Fields()
 	r.part, r.from, r.widen = make([]any, len(r.columns)), nil, nil
+	if err := r.ensure(f); err != nil {
+		return err
+	}
 	var names []string
 	for i, c := range r.columns {
+		if i >= r.wide && !r.asked(i) {
+			continue
+		}
 		col := &r.s.columns[c].Field
 		if contains(r.s.meta.PartitionColumns, col.Name) {
 			if r.part[i], err = value(col, f.PartitionValues[col.Name]); err != nil {
@@ -162,7 +180,8 @@ func (r *Scan) open(f *File) error {
 		if err := fits(col, &have[k]); err != nil {
 			return within(err, "column \"%s\": ", col.Name)
 		}
-		names, r.from, r.widen = append(names, col.Name), append(r.from, i), append(r.widen, col.Type == "double")
+		names, r.from = append(names, col.Name), append(r.from, i)
+		r.widen = append(r.widen, col.Type == "double" && have[k].Type == "float")
 	}
 	groups, err := r.groups(p, f)
 	if err != nil {
@@ -172,8 +191,9 @@ func (r *Scan) open(f *File) error {
 		return nil
 	}
 	r.Files, r.Groups = r.Files+1, r.Groups+len(groups)
-	r.file = make([]any, len(names))
+	r.file, r.some = make([]any, len(names)), make([]any, len(names))
 	r.rows, err = p.Read(groups, names)
+	r.many = r.byColumns()
 	return err
 }
 

@@ -226,28 +226,73 @@ func newCollector(fields []interop.Field) *collector {
 
 func (c *collector) add(row []any) {
 	c.rows++
-	for i := range c.fields {
-		r, v := &c.ranges[i], row[i]
+	for i, v := range row {
 		if v == nil {
-			r.nulls++
-			continue
-		}
-		if !c.ordered[i] {
-			continue
-		}
-		if c.fields[i].Type == "float" || c.fields[i].Type == "double" {
-			if x := double(v); math.IsNaN(x) || math.IsInf(x, 0) {
-				c.lost[i] = true
-				continue
-			}
-		}
-		if r.min == nil || compare(v, r.min) < 0 {
-			r.min = v
-		}
-		if r.max == nil || compare(v, r.max) > 0 {
-			r.max = v
+			c.ranges[i].nulls++
+		} else {
+			c.value(i, v)
 		}
 	}
+}
+
+// addColumns adds rows as Tx.WriteColumns takes them.
+func (c *collector) addColumns(n int, columns []any) {
+	c.rows += int64(n)
+	for i, column := range columns {
+		switch x := column.(type) {
+		case interop.ColumnOf:
+			if x.Value == nil {
+				c.ranges[i].nulls += int64(n)
+			} else {
+				c.value(i, x.Value)
+			}
+		case []int64:
+			c.value(i, slices.Min(x))
+			c.value(i, slices.Max(x))
+		case []float32:
+			c.floats(i, extremes(x))
+		case []float64:
+			c.floats(i, extremes(x))
+		}
+	}
+}
+
+// value takes a value of a column, which is not NULL.
+func (c *collector) value(i int, v any) {
+	if !c.ordered[i] {
+		return
+	}
+	if c.fields[i].Type == "float" || c.fields[i].Type == "double" {
+		if x := double(v); math.IsNaN(x) || math.IsInf(x, 0) {
+			c.lost[i] = true
+			return
+		}
+	}
+	r := &c.ranges[i]
+	if r.min == nil || compare(v, r.min) < 0 {
+		r.min = v
+	}
+	if r.max == nil || compare(v, r.max) > 0 {
+		r.max = v
+	}
+}
+
+func (c *collector) floats(i int, of []any) {
+	for _, v := range of {
+		c.value(i, v)
+	}
+}
+
+// extremes are the values of which a range must know: the smallest, the largest, and one that is no number.
+func extremes[T float32 | float64](list []T) []any {
+	low, high := list[0], list[0]
+	for _, v := range list {
+		if v != v {
+			return []any{v}
+		}
+		low, high = min(low, v), max(high, v)
+	}
+	return []any{low, high}
 }
 
 // text writes the statistics.

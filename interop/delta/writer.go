@@ -61,6 +61,45 @@ func (t *Tx) Write(row []any) (err error) {
 	return nil
 }
 
+// WriteColumns adds n rows: of each of the table's columns n numbers, or a value that all have, as
+// interop.ParquetWriter.WriteColumns takes them. The table must not be partitioned.
+func (t *Tx) WriteColumns(n int, columns []any) (err error) {
+	defer guard(&err)
+	if t.err != nil {
+		return t.err
+	}
+	defer func() {
+		if err != nil {
+			t.err = err
+		}
+	}()
+	if len(columns) != len(t.columns) || len(t.meta.PartitionColumns) > 0 {
+		return sqlerr.Broken("delta", "%d columns of numbers for %d columns in %d partitions", len(columns), len(t.columns),
+			len(t.meta.PartitionColumns))
+	}
+	const step = 1 << 14 // then the size of the file is looked at
+	some := make([]any, len(columns))
+	for from := 0; from < n; from += step {
+		to := min(from+step, n)
+		for i, c := range columns {
+			some[i] = interop.CutColumn(c, from, to)
+		}
+		p, _, err := t.part(nil)
+		if err != nil {
+			return err
+		}
+		if err := p.w.WriteColumns(to-from, some); err != nil {
+			return err
+		}
+		if p.stats.addColumns(to-from, some); p.buf.Len() >= cmp.Or(t.o.FileBytes, fileBytes) {
+			if err := t.finish(p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // part finds the file to which a row belongs, and the values that the file holds of it.
 func (t *Tx) part(row []any) (*part, []any, error) {
 	if p := t.parts[""]; p != nil && len(t.meta.PartitionColumns) == 0 {
@@ -68,7 +107,7 @@ func (t *Tx) part(row []any) (*part, []any, error) {
 	}
 	values, keys := make([]any, 0, len(row)), map[string]*string{}
 	key := ""
-	for i := range t.columns {
+	for i := range row {
 		c := &t.columns[i].Field
 		if !contains(t.meta.PartitionColumns, c.Name) {
 			values = append(values, row[i])
@@ -188,6 +227,9 @@ func (t *Tx) AddColumns(fields []interop.Field) error {
 func (t *Tx) Columns() []interop.Field {
 	return lists.Map(t.columns, func(c column) interop.Field { return c.Field })
 }
+
+// Partitioned reports whether the table has partitions.
+func (t *Tx) Partitioned() bool { return len(t.meta.PartitionColumns) > 0 }
 
 // column finds a column by name, -1 where there is none.
 func (t *Tx) column(name string) int {

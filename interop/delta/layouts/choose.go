@@ -107,7 +107,7 @@ func (w *writing) measure(name string) (cost float64, ok bool) {
 	var b bytes.Buffer
 	p, err := interop.CreateParquet(&b, "sample", append(l.common(), l.fields(len(w.t.Shape), columnTypes[w.t.DType])...),
 		w.parquet(name))
-	if err != nil || w.emit(name, p.Write) != nil || p.Close() != nil {
+	if err != nil || w.emit(name, p) != nil || p.Close() != nil {
 		return 0, false
 	}
 	return float64(b.Len()) / float64(len(w.e.bits)), true
@@ -155,7 +155,7 @@ func (w *writing) measureDense() (cost float64, ok bool) {
 	var b bytes.Buffer
 	l, y := layouts["ftsf"], &writing{id: w.id, t: x}
 	p, err := interop.CreateParquet(&b, "sample", append(l.common(), l.fields(0, "")...), y.parquet("ftsf"))
-	if err != nil || y.emit("ftsf", p.Write) != nil || p.Close() != nil || n == 0 {
+	if err != nil || y.emit("ftsf", p) != nil || p.Close() != nil || n == 0 {
 		return 0, false
 	}
 	return float64(b.Len()) / float64(n), true

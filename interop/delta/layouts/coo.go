@@ -1,6 +1,7 @@
 package layouts
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/relgrad/relgrad/interop"
@@ -13,20 +14,11 @@ import (
 var coo = &layout{
 	fields: func(rank int, value string) []interop.Field { return append(indexFields(rank), field("value", value)) },
 	write: func(w *writing) error {
-		row := make([]any, len(w.t.Shape)+1)
 		if len(w.e.bits) == 0 {
-			return w.row(row...)
+			return w.row(make([]any, len(w.t.Shape)+1)...)
 		}
-		for i, u := range w.e.bits {
-			for d, c := range w.e.coords {
-				row[d] = c[i]
-			}
-			row[len(row)-1] = scalar(w.e.dtype, u)
-			if err := w.row(row...); err != nil {
-				return err
-			}
-		}
-		return nil
+		own := each(w.e.coords, func(c []int64) any { return c })
+		return w.rows(len(w.e.bits), append(own, array(w.e.dtype, w.e.bits))...)
 	},
 	read: func(r *reading) error {
 		if r.b.empty() {
@@ -45,13 +37,58 @@ var coo = &layout{
 			where = append(where, delta.Bound{Column: name, Min: r.b.from[d], Max: r.b.to[d] - 1})
 		}
 		index := make([]int64, len(names))
-		return r.rows(append(names, "value"), where, func(v []any) error {
+		return r.many(append(names, "value"), where, r.elements, func(v []any) error {
 			for d := range index {
 				index[d], _ = v[d].(int64)
 			}
 			return r.element(index, v[len(index)], false)
 		})
 	},
+}
+
+// elements takes elements of the tensor: columns of their indices, and their values.
+func (r *reading) elements(n int, v []any) error {
+	bits, err := allBits(r.dtype, v[len(v)-1])
+	if err != nil {
+		return err
+	}
+	inside := !slices.Contains(bits, 0)
+	for d := range r.shape {
+		c, ok := v[d].([]int64)
+		if !ok {
+			return corrupt("indices of dimension %d that are no integers", d)
+		}
+		inside = inside && slices.Min(c) >= r.b.from[d] && slices.Max(c) < r.b.to[d]
+	}
+	if !inside {
+		index := make([]int64, len(r.shape))
+		for i := range n {
+			for d := range index {
+				index[d] = v[d].([]int64)[i]
+			}
+			if err := r.inside(index); err != nil {
+				return err
+			}
+			r.b.take(r.out, index, bits[i])
+		}
+		return nil
+	}
+	k := 0
+	for d, one := range r.b.one {
+		if one {
+			continue
+		}
+		r.out.coords[k] = append(r.out.coords[k], v[d].([]int64)...)
+		if from := r.b.from[d]; from != 0 {
+			added := r.out.coords[k][len(r.out.coords[k])-n:]
+			for i := range added {
+				added[i] -= from
+			}
+		}
+		k++
+	}
+	r.out.bits = append(r.out.bits, bits...)
+	return nil
 }
 
 // element takes an element of the tensor. none: the row stands for a tensor without elements.

@@ -65,15 +65,15 @@ func (l *layout) common() []interop.Field {
 
 // writing is a tensor being stored.
 type writing struct {
-	id   string
-	t    *Tensor
-	e    *elements // of a sparse layout
-	o    Options
-	head []any
+	id     string
+	t      *Tensor
+	e      *elements // of a sparse layout
+	o      Options
+	head   []any
+	values []any // of the last row
 	// total is the number of elements of the tensor of which this is a sample.
 	total int64
-	// row stores a row: the values of the layout's own columns.
-	row func(own ...any) error
+	to    rowSink
 }
 
 // Write stores a tensor in a table, which is created if it is missing. Where other writers create the table or change
@@ -118,13 +118,7 @@ func write(files delta.Files, id string, t *Tensor, o Options) (report Report, e
 			place[k] = i
 		}
 	}
-	row := make([]any, len(tx.Columns()))
-	if err := w.emit(report.Layout, func(values []any) error {
-		for k, v := range values {
-			row[place[k]] = v
-		}
-		return tx.Write(row)
-	}); err != nil {
+	if err := w.emit(report.Layout, &placed{tx, place, make([]any, len(tx.Columns()))}); err != nil {
 		tx.Abort()
 		return report, err
 	}
@@ -157,16 +151,11 @@ func (w *writing) prepare(name string) (err error) {
 }
 
 // emit makes the rows of the tensor in a layout.
-func (w *writing) emit(name string, row func(values []any) error) (err error) {
+func (w *writing) emit(name string, to rowSink) error {
 	l := layouts[name]
-	w.head = []any{w.id, name, w.t.DType}
+	w.to, w.head = to, []any{w.id, name, w.t.DType}
 	if !l.dense {
 		w.head = append(w.head, slices.Clone(w.t.Shape))
-	}
-	values := slices.Clone(w.head)
-	w.row = func(own ...any) error {
-		values = append(values[:len(w.head)], own...)
-		return row(values)
 	}
 	return l.write(w)
 }
@@ -411,6 +400,12 @@ func (r *reading) check() error {
 
 // rows reads columns of the tensor's rows within further bounds. Columns that the table does not have are nil.
 func (r *reading) rows(names []string, where []delta.Bound, row func(v []any) error) error {
+	return r.many(names, where, nil, row)
+}
+
+// many gives rows to columns where they are numbers, several at a time, and others to row.
+func (r *reading) many(names []string, where []delta.Bound, columns func(n int, v []any) error,
+	row func(v []any) error) error {
 	var have []string
 	var place []int
 	for i, name := range names {
@@ -424,6 +419,15 @@ func (r *reading) rows(names []string, where []delta.Bound, row func(v []any) er
 	}
 	values, out := make([]any, len(have)), make([]any, len(names))
 	for {
+		for columns != nil && len(have) == len(names) {
+			n := in.Columns(values)
+			if n == 0 {
+				break
+			}
+			if err := columns(n, values); err != nil {
+				return err
+			}
+		}
 		if err := in.Next(values); err == io.EOF {
 			r.scan.Files, r.scan.Groups = r.scan.Files+in.Files, r.scan.Groups+in.Groups
 			return nil

@@ -159,6 +159,16 @@ func (t *Tensor) sorted() (*elements, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.bits = make([]uint64, 0, n)
+	for i := range n {
+		e.bits = append(e.bits, element(t.Data, t.DType, i))
+	}
+	if perm == nil && !slices.Contains(e.bits, 0) {
+		e.coords = t.Coords // nobody changes them
+		return e, nil
+	}
+	all := e.bits
+	e.bits = make([]uint64, 0, n)
 	for d := range e.coords {
 		e.coords[d] = make([]int64, 0, n)
 	}
@@ -167,7 +177,7 @@ func (t *Tensor) sorted() (*elements, error) {
 		if perm != nil {
 			i = int(perm[k])
 		}
-		if u := element(t.Data, t.DType, i); u != 0 {
+		if u := all[i]; u != 0 {
 			for d := range e.coords {
 				e.coords[d] = append(e.coords[d], t.Coords[d][i])
 			}

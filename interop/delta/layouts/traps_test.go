@@ -331,6 +331,16 @@ func TestPaperSparse(t *testing.T) {
 	}
 }
 
+// rowList keeps rows.
+type rowList [][]any
+
+func (r *rowList) Write(row []any) error {
+	*r = append(*r, slices.Clone(row))
+	return nil
+}
+
+func (r *rowList) WriteColumns(n int, columns []any) error { return byRows(n, columns, r.Write) }
+
 // TestDamagedRows changes numbers in the rows of each layout: they are refused or read as something, without a crash.
 func TestDamagedRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
@@ -343,7 +353,7 @@ func TestDamagedRows(t *testing.T) {
 			if err := w.prepare(layout); err != nil {
 				t.Fatal(err)
 			}
-			if err := w.emit(layout, func(v []any) error { rows = append(rows, slices.Clone(v)); return nil }); err != nil {
+			if err := w.emit(layout, (*rowList)(&rows)); err != nil {
 				t.Fatal(err)
 			}
 			row := rows[r.IntN(len(rows))]
