@@ -62,14 +62,23 @@ func fetch[T any](l *inLeaf, size int, read func(int64, []T, []int16, []int16) (
 	return vals
 }
 
-// begin goes to the leaf's chunk in a row group.
-func (l *inLeaf) begin(r file.ColumnChunkReader) error {
+// fewValues is how many texts or binaries of a column chunk are in memory at once: about a megabyte of them.
+func fewValues(meta fields) int {
+	const most = 64
+	n, size := meta.int(5), meta.int(6)
+	if n <= 0 || size <= 0 {
+		return most
+	}
+	return int(max(1, min(most, 1<<20/max(size/n, 1))))
+}
+
+// begin goes to the leaf's chunk in a row group. few is how many values it reads at once of texts and binaries.
+func (l *inLeaf) begin(r file.ColumnChunkReader, few int) error {
 	if l.def == nil {
 		l.def, l.rep = make([]int16, levelsRead), make([]int16, levelsRead)
 	}
 	l.at, l.levels, l.used, l.n = 0, 0, 0, 0
 	l.many = nil
-	const few = 64 // texts and binaries, of which some may be large
 	switch x := r.(type) {
 	case *file.BooleanColumnChunkReader:
 		vals := fetch(l, levelsRead, x.ReadBatch)

@@ -404,7 +404,7 @@ func (r *nestedRows) begin() error {
 				return r.p.malformed("column \"%s\": %v", n.field.Name, err)
 			}
 			cr := file.NewColumnReader(l.desc, &pages{PageReader: pr, desc: l.desc}, r.p.mem, r.p.r.BufferPool())
-			if err := l.begin(cr); err != nil {
+			if err := l.begin(cr, fewValues(chunk.get(3))); err != nil {
 				return r.p.malformed("column \"%s\": %v", n.field.Name, err)
 			}
 		}

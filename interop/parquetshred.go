@@ -246,11 +246,38 @@ func (l *outLeaf) write(c file.ColumnChunkWriter) (err error) {
 	case *file.Float64ColumnChunkWriter:
 		_, err = x.WriteBatch(l.f64, def, l.reps)
 	case *file.ByteArrayColumnChunkWriter:
-		_, err = x.WriteBatch(l.text, def, l.reps)
+		err = l.writeTexts(x, def)
 	case *file.FixedLenByteArrayColumnChunkWriter:
 		_, err = x.WriteBatch(l.fixed, def, l.reps)
 	default:
 		err = fmt.Errorf("a column of type %s", c.Type())
 	}
+	return err
+}
+
+// writeTexts writes texts and binaries. A page ends between the batches that are written, so large values are written
+// about a megabyte at a time: a reader has a whole page in memory.
+func (l *outLeaf) writeTexts(w *file.ByteArrayColumnChunkWriter, def []int16) (err error) {
+	const most = 1 << 20
+	from, bytes := 0, 0
+	if len(l.reps) == 0 && len(l.text) == len(l.def) { // a value in each row
+		for i, v := range l.text {
+			if bytes += len(v); bytes < most || i+1 == len(l.text) {
+				continue
+			}
+			if def != nil {
+				_, err = w.WriteBatch(l.text[from:i+1], def[from:i+1], nil)
+			} else {
+				_, err = w.WriteBatch(l.text[from:i+1], nil, nil)
+			}
+			if from, bytes = i+1, 0; err != nil {
+				return err
+			}
+		}
+	}
+	if def != nil {
+		def = def[from:]
+	}
+	_, err = w.WriteBatch(l.text[from:], def, l.reps)
 	return err
 }
