@@ -434,3 +434,81 @@ func slice[T any](n *inNode, l *inLeaf, get func(int) T) (all any, some []any, e
 		}
 	}
 }
+
+// ColumnRows are rows that may also be read by columns.
+type ColumnRows interface {
+	Rows
+	// Columns sets columns to the next rows, of each as []int64, []float32 or []float64, which are good until the next
+	// call, and returns their number. It is 0 where the next row must be read by Next: where one of its values is NULL or
+	// not a number, behind the last row of a part, and before an error.
+	Columns(columns []any) int
+}
+
+var _ ColumnRows = (*nestedRows)(nil)
+
+// Columns implements ColumnRows.
+func (r *nestedRows) Columns(columns []any) (rows int) {
+	rows = int(min(r.left, levelsRead))
+	for _, n := range r.cols {
+		if rows = min(rows, n.plain()); rows == 0 {
+			return 0
+		}
+	}
+	if len(r.cols) == 0 {
+		return 0
+	}
+	for i, n := range r.cols {
+		l := n.leaf
+		columns[i] = l.many(l.used, l.used+rows)
+		l.at, l.used = l.at+rows, l.used+rows
+	}
+	r.left -= int64(rows)
+	return rows
+}
+
+// plain is how many of the next values are numbers that have been read already.
+func (n *inNode) plain() (count int) {
+	l := n.leaf
+	if l == nil || l.many == nil || l.desc.MaxRepetitionLevel() > 0 {
+		return 0
+	}
+	if ok, err := l.peek(); err != nil || !ok {
+		return 0
+	}
+	count = min(l.levels-l.at, l.n-l.used)
+	if l.desc.MaxDefinitionLevel() == 0 {
+		return count
+	}
+	for i, def := range l.def[l.at : l.at+count] {
+		if def < n.def {
+			return i
+		}
+	}
+	return count
+}
+
+// numbersOf makes the function that gives several values of the batch; nil where they are no numbers.
+func (l *inLeaf) numbersOf(ints32 []int32, ints64 []int64) {
+	l.many = nil
+	switch l.field.Type {
+	case "byte", "short", "integer", "long":
+		if x, ok := l.desc.LogicalType().(*schema.IntLogicalType); ok && !x.IsSigned() {
+			return
+		}
+		if ints64 != nil {
+			l.many = func(from, to int) any { return ints64[from:to] }
+			return
+		}
+		wide := make([]int64, len(ints32))
+		l.many = func(from, to int) any {
+			for i, v := range ints32[from:to] {
+				wide[i] = int64(v)
+			}
+			return wide[:to-from]
+		}
+	case "float":
+		l.many = func(from, to int) any { return l.f32[from:to] }
+	case "double":
+		l.many = func(from, to int) any { return l.f64[from:to] }
+	}
+}

@@ -281,3 +281,129 @@ func (l *outLeaf) writeTexts(w *file.ByteArrayColumnChunkWriter, def []int16) (e
 	_, err = w.WriteBatch(l.text[from:], def, l.reps)
 	return err
 }
+
+// WriteColumns adds n rows: of each column n numbers, as []int64, []float32 or []float64, or a ColumnOf.
+// It does what Write does for each row.
+func (p *ParquetWriter) WriteColumns(n int, columns []any) (err error) {
+	if p.err != nil {
+		return p.err
+	}
+	defer func() { p.err = err }()
+	defer p.guard(&err)
+	for from := 0; from < n; {
+		some := min(n-from, p.o.Rows-p.rows, 1<<12)
+		for i, node := range p.root {
+			size, err := node.putMany(CutColumn(columns[i], from, from+some), some)
+			if err != nil {
+				return within(err, "column \""+node.field.Name+"\": ")
+			}
+			p.bytes += size
+		}
+		from += some
+		if p.rows += some; p.rows >= p.o.Rows || p.bytes >= p.o.Bytes {
+			if err := p.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// CutColumn is the part of a column of WriteColumns from one row to another.
+func CutColumn(column any, from, to int) any {
+	switch x := column.(type) {
+	case []int64:
+		return x[from:to]
+	case []float32:
+		return x[from:to]
+	case []float64:
+		return x[from:to]
+	}
+	return column
+}
+
+// ColumnOf is a column of WriteColumns whose rows all have a value.
+type ColumnOf struct{ Value any }
+
+// putMany adds n rows.
+func (n *outNode) putMany(column any, rows int) (int, error) {
+	switch x := column.(type) {
+	case ColumnOf:
+		return n.putSame(x.Value, rows)
+	case []float32:
+		if n.leaf != nil && n.field.Type == "float" {
+			n.leaf.levels(n.def, rows)
+			n.leaf.f32 = append(n.leaf.f32, x...)
+			return 4 * rows, nil
+		}
+	case []float64:
+		if n.leaf != nil && n.field.Type == "double" {
+			n.leaf.levels(n.def, rows)
+			n.leaf.f64 = append(n.leaf.f64, x...)
+			return 8 * rows, nil
+		}
+	case []int64:
+		if n.leaf != nil && n.field.Type == "long" {
+			n.leaf.levels(n.def, rows)
+			n.leaf.i64 = append(n.leaf.i64, x...)
+			return 8 * rows, nil
+		}
+		if n.leaf != nil && integerBits[n.field.Type] > 0 {
+			n.leaf.levels(n.def, rows)
+			for _, v := range x {
+				if err := n.leaf.putInt(n.field, v); err != nil {
+					return 0, err
+				}
+			}
+			return 8 * rows, nil
+		}
+	}
+	return 0, unfit(n.field, column)
+}
+
+func (l *outLeaf) levels(def int16, rows int) {
+	for range rows {
+		l.def = append(l.def, def)
+	}
+}
+
+// putSame adds a value once, and then what that has added to its leaves again and again.
+func (n *outNode) putSame(v any, rows int) (int, error) {
+	leaves := n.below(nil)
+	before := make([]outLeaf, len(leaves))
+	for i, l := range leaves {
+		before[i] = *l
+	}
+	size, err := n.put(v, 0, 0)
+	for i, l := range leaves {
+		b := &before[i]
+		l.def, l.reps = again(l.def, b.def, rows), again(l.reps, b.reps, rows)
+		l.bools, l.i32, l.i64 = again(l.bools, b.bools, rows), again(l.i32, b.i32, rows), again(l.i64, b.i64, rows)
+		l.f32, l.f64 = again(l.f32, b.f32, rows), again(l.f64, b.f64, rows)
+		l.text, l.fixed = again(l.text, b.text, rows), again(l.fixed, b.fixed, rows)
+	}
+	return size * rows, err
+}
+
+// below are the leaves of a node.
+func (n *outNode) below(out []*outLeaf) []*outLeaf {
+	if n.leaf != nil {
+		out = append(out, n.leaf)
+	}
+	for _, part := range n.parts {
+		out = part.below(out)
+	}
+	return out
+}
+
+// again repeats what a list has got since before, so that it is there n times.
+func again[T any](list, before []T, n int) []T {
+	one := slices.Clone(list[len(before):])
+	if len(one) == 0 {
+		return list
+	}
+	for range n - 1 {
+		list = append(list, one...)
+	}
+	return list
+}

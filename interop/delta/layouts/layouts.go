@@ -160,6 +160,18 @@ func (w *writing) emit(name string, to rowSink) error {
 	return l.write(w)
 }
 
+// row stores a row: the values of the layout's own columns.
+func (w *writing) row(own ...any) error {
+	w.values = append(append(w.values[:0], w.head...), own...)
+	return w.to.Write(w.values)
+}
+
+// rows stores n rows by columns.
+func (w *writing) rows(n int, own ...any) error {
+	all := each(w.head, func(v any) any { return interop.ColumnOf{Value: v} })
+	return w.to.WriteColumns(n, append(all, own...))
+}
+
 // begin begins the transaction that stores a tensor.
 func begin(files delta.Files, id string, fields []interop.Field, o delta.WriteOptions, replace bool) (*delta.Tx,
 	error) {

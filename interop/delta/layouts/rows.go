@@ -37,18 +37,6 @@ func (p *placed) placed(values []any, rest any) []any {
 	return p.rest
 }
 
-// row stores a row: the values of the layout's own columns.
-func (w *writing) row(own ...any) error {
-	w.values = append(append(w.values[:0], w.head...), own...)
-	return w.to.Write(w.values)
-}
-
-// rows stores n rows by columns.
-func (w *writing) rows(n int, own ...any) error {
-	all := each(w.head, func(v any) any { return interop.ColumnOf{Value: v} })
-	return w.to.WriteColumns(n, append(all, own...))
-}
-
 // byRows gives columns to a function that takes rows.
 func byRows(n int, columns []any, row func(values []any) error) error {
 	values := make([]any, len(columns))
