@@ -32,7 +32,7 @@ func init() {
 			table + "TestCheckpoints"},
 		{"a Delta table's NaN is below its largest number", "interop/delta/stats.go", "b.Min != nil && !nan &&",
 			"b.Min != nil && (!nan || nan) &&", table + "TestFileStats"},
-		{"a Delta table's statistics leave NaN out", "interop/delta/stats.go", "				c.lost[i] = true\n", "",
+		{"a Delta table's statistics leave NaN out", "interop/delta/stats.go", "			c.lost[i] = true\n", "",
 			table + "TestFileStats"},
 		{"a Delta table's longest text is its beginning", "interop/delta/stats.go", "		if next := r[i] + 1; next",
 			"		if next := r[i]; next", table + "TestFileStats"},
