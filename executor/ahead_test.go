@@ -90,4 +90,24 @@ func TestAhead(t *testing.T) {
 	end(14)
 	end(-12)
 	values(0.5, -5, -2)
+
+	// a run whose loss is infinite is left; the device's next program changes its parameters
+	if err := param.Set(1, math.Inf(1)); err != nil {
+		t.Fatal(err)
+	}
+	begin(11, 0.5)
+	training.p.Close()
+	q, err := Compile(ctx, plan, src, Options{Workers: 2, Many: true, Devices: []device.Device{p.sites[0].device}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	param = q.Param(w, 1)
+	training, err = q.Train([]Trained{{Rule: rule, Param: param, Root: 1, Col: 1, Key: []int{0}}}, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin(1, 0.1)
+	end(8)
+	values(0.5, 1.4, -1.4)
 }

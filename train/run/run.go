@@ -270,13 +270,14 @@ func (r *run) Step(ctx context.Context, step int64) (float64, error) {
 		x, err := r.c.Run(ctx, env)
 		return x, engine.About(err, "loss", 0)
 	}
-	if r.training.Flying() == 0 && r.failed == nil {
-		r.Begin(ctx, step)
-	}
-	err := r.failed
-	if err != nil {
-		r.failed = nil
-		return 0, engine.About(err, "loss", 0)
+	if r.training.Flying() == 0 { // else what has failed is the step behind this one
+		if r.failed == nil {
+			r.Begin(ctx, step)
+		}
+		if err := r.failed; err != nil {
+			r.failed = nil
+			return 0, engine.About(err, "loss", 0)
+		}
 	}
 	x, null, err := r.training.End(ctx)
 	if errors.As(err, &r.found) {

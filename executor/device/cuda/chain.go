@@ -78,15 +78,19 @@ func (d *Device) Chain(codes []device.Code, sent, fetched []*column.Column) devi
 // turn is the next run's.
 func (h *chain) turn() (t *turn, err error) {
 	n := h.begun % len(h.turns)
-	if h.turns[n] == nil {
-		t = &turn{number: n}
-		h.turns[n] = t // closed with the others, whatever it has
-		if t.host, err = h.d.d.Pin(h.bytes); err != nil {
-			return nil, err
-		}
-		t.behind, err = h.d.d.Mark()
+	if h.turns[n] != nil {
+		return h.turns[n], nil
 	}
-	return h.turns[n], err
+	t = &turn{number: n}
+	if t.host, err = h.d.d.Pin(h.bytes); err != nil {
+		return nil, err
+	}
+	if t.behind, err = h.d.d.Mark(); err != nil {
+		t.host.Free()
+		return nil, err
+	}
+	h.turns[n] = t
+	return t, nil
 }
 
 // Begin begins a run.
@@ -105,9 +109,24 @@ func (h *chain) begin(ctx context.Context, env *kernels.Env, timed bool) error {
 			return err
 		}
 	}
+	if h.d.unseen {
+		if err := h.d.goOn(); err != nil {
+			return err
+		}
+	}
 	t.env, t.flies = *env, true
+	if err := h.launch(ctx, t, timed); err != nil {
+		h.d.unseen = true
+		return err
+	}
+	h.begun++
+	return nil
+}
+
+// launch launches all of a run.
+func (h *chain) launch(ctx context.Context, t *turn, timed bool) error {
 	for _, c := range h.codes {
-		copy(t.host.Bytes[c.off:], bytesOf(stepNumbers(env)))
+		copy(t.host.Bytes[c.off:], bytesOf(stepNumbers(&t.env)))
 	}
 	for _, p := range h.sent {
 		copy(t.host.Bytes[p.off:], p.host)
@@ -125,7 +144,6 @@ func (h *chain) begin(ctx context.Context, env *kernels.Env, timed bool) error {
 			return err
 		}
 	}
-	h.begun++
 	return t.behind.Set()
 }
 
@@ -215,6 +233,7 @@ func (h *chain) Close() {
 	}
 	if slices.ContainsFunc(h.turns[:], func(t *turn) bool { return t != nil && t.flies }) {
 		h.d.d.Wait()
+		h.d.unseen = true
 	}
 	for _, s := range h.stretches {
 		s.forget()

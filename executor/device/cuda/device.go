@@ -18,13 +18,14 @@ type Device struct {
 	LargeProduct float64
 	PartsAtOnce  int
 
-	d     *cuda.Device
-	mem   []memory // sorted by the host's address
-	texts texts
-	stop  cuda.Address // not 0: what has been found has not been looked at, so that no kernel changes a parameter
-	room  room
-	spare map[int][]*pack // by their bytes
-	host  device.Device   // runs what the device has no kernel for
+	d      *cuda.Device
+	mem    []memory // sorted by the host's address
+	texts  texts
+	stop   cuda.Address // not 0: what has been found has not been looked at, so that no kernel changes a parameter
+	unseen bool         // a run has been left, and nobody has looked at what it has found
+	room   room
+	spare  map[int][]*pack // by their bytes
+	host   device.Device   // runs what the device has no kernel for
 }
 
 // memory is a buffer on the device, and the host's buffer that stands for it.
@@ -57,6 +58,7 @@ func (d *Device) goOn() error {
 	if err := d.d.Wait(); err != nil {
 		return err
 	}
+	d.unseen = false
 	return d.d.Fill(d.stop, 0, 8)
 }
 
