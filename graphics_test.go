@@ -1,15 +1,18 @@
 package relgrad
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/relgrad/relgrad/internal/cudamock"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels/cuda"
+	"github.com/relgrad/relgrad/train"
 )
 
 // TestGraphics runs the tests of the setting on the graphics processor of the machine, and on a double of two. On the
@@ -217,6 +220,66 @@ func TestGraphicsMemory(t *testing.T) {
 		if run(least-1) == least-1 {
 			t.Errorf("%s runs with %d bytes, one less than it asks for", name, least-1)
 		}
+	}
+}
+
+// countdown is a context that is cancelled at a number of looks at it.
+type countdown struct {
+	context.Context
+	left   atomic.Int64
+	cancel func()
+}
+
+func (c *countdown) Err() error {
+	if c.left.Add(-1) == 0 {
+		c.cancel()
+	}
+	return c.Context.Err()
+}
+
+// TestGraphicsCancelled: wherever a run is cancelled, what is stored are the parameters of the steps that it counts: a
+// run that goes on comes to the same bits as one that was never cancelled.
+func TestGraphicsCancelled(t *testing.T) {
+	if !cudamock.Inside() {
+		t.Skip("runs in TestGraphics")
+	}
+	tables, call, _ := strings.Cut(graphicsModels["logistic regression, batches"], "CALL")
+	begin := func() *DB {
+		db := open(t, "")
+		mustRun(t, db, tables+"; SET relgrad.device = cuda")
+		return db
+	}
+	parameters := func(db *DB) []float64 { return numbersOf(t, mustRun(t, db, "SELECT v FROM w").Rows) }
+	whole := begin()
+	mustRun(t, whole, "CALL"+call)
+	want, cancelled := parameters(whole), 0
+	for looks := int64(1); looks < 40; looks++ { // behind step 3
+		ctx, cancel := context.WithCancel(t.Context())
+		c := &countdown{Context: ctx, cancel: cancel}
+		db := begin()
+		db.OnStep = func(row train.LossRow, _ int64) {
+			if row.Step == 3 {
+				c.left.Store(looks)
+			}
+		}
+		_, err := db.Run(c, "CALL"+call)
+		cancel()
+		switch runs := mustRun(t, db, "SELECT run FROM relgrad.run").Rows; {
+		case err == nil:
+		case sqlerr.Code(err) != sqlerr.QueryCanceled:
+			t.Fatalf("cancelled at look %d: %v", looks, err)
+		case len(runs) == 0:
+			continue
+		default:
+			cancelled++
+			mustRun(t, db, fmt.Sprintf("CALL train(resume => %v)", runs[0][0]))
+		}
+		if err := far(parameters(db), want, 0); err != nil {
+			t.Errorf("cancelled at look %d: %v", looks, err)
+		}
+	}
+	if cancelled < 5 {
+		t.Errorf("only %d runs were cancelled", cancelled)
 	}
 }
 

@@ -56,6 +56,8 @@ func init() {
 			"	return d.d.Fill(d.stop, 0, 8)", "	return nil", onDevice},
 		{"what a run left found stops all updates", "executor/device/cuda/chain.go",
 			"		h.d.d.Wait()\n		h.d.unseen = true\n", "		h.d.d.Wait()\n", onDevice},
+		{"a step is left for the one behind it", "train/run/run.go",
+			"	if r.training.Flying() == 0 { // else", "	if r.training.Flying() == 0 || r.failed != nil { // else", onGraphics},
 		{"a loss that is infinite is taken", "executor/training.go",
 			"t.compile(p.roots[0][0].V)", "t.compile(nil)", onDevice},
 		{"numbers of a step are those of the first", "executor/device/cuda/chain.go",
