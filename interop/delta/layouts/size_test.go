@@ -118,38 +118,3 @@ func TestMedSize(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkPickups stores a tensor with the shape and count of the paper's Uber pick-ups, around 400 centres, at any
-// time.
-func BenchmarkPickups(b *testing.B) {
-	x := pickups(3309490)
-	for b.Loop() {
-		for _, layout := range []string{"csf", ""} {
-			b.ReportMetric(percent(b, x, Options{Layout: layout}), "%"+layout)
-		}
-	}
-}
-
-func pickups(n int) *Tensor {
-	r := rand.New(rand.NewPCG(1, 2))
-	shape := []int64{183, 24, 1140, 1717}
-	x := &Tensor{DType: "float32", Shape: shape, Coords: make([][]int64, 4)}
-	centres := make([][2]float64, 400)
-	for i := range centres {
-		centres[i] = [2]float64{r.Float64() * 1140, r.Float64() * 1717}
-	}
-	seen := map[[4]int64]bool{}
-	for len(x.Coords[0]) < n {
-		c := centres[r.IntN(400)]
-		at := [4]int64{r.Int64N(183), r.Int64N(24), int64(c[0] + 15*r.NormFloat64()), int64(c[1] + 15*r.NormFloat64())}
-		if at[2] < 0 || at[2] >= 1140 || at[3] < 0 || at[3] >= 1717 || seen[at] {
-			continue
-		}
-		seen[at] = true
-		for d, i := range at {
-			x.Coords[d] = append(x.Coords[d], i)
-		}
-		x.Data = binary.LittleEndian.AppendUint32(x.Data, math.Float32bits(float32(1+r.IntN(3))))
-	}
-	return x
-}
