@@ -18,7 +18,8 @@ import (
 const (
 	DictionaryEncoding = iota
 	PlainEncoding
-	DeltaEncoding // of integers
+	DeltaEncoding           // of integers
+	FloatDictionaryEncoding // a dictionary also for floats, of which none may be NaN or -0
 )
 
 // ParquetOptions says how a Parquet file is written. Encoding and NoStatistics are by the names of columns. Columns of
@@ -82,7 +83,8 @@ func (o *ParquetOptions) properties(c *schema.Column, column string) []parquet.W
 	case e == DeltaEncoding && integer:
 		out = append(out, parquet.WithDictionaryPath(path, false),
 			parquet.WithEncodingPath(path, parquet.Encodings.DeltaBinaryPacked))
-	case e == DictionaryEncoding && kind != parquet.Types.Boolean && !float: // it would make one of all NaN
+	case e == FloatDictionaryEncoding, e == DictionaryEncoding && kind != parquet.Types.Boolean && !float:
+		// by default not of floats: it would make one of all NaN
 		out = append(out, parquet.WithDictionaryPath(path, true))
 	default:
 		out = append(out, parquet.WithDictionaryPath(path, false), parquet.WithEncodingPath(path, parquet.Encodings.Plain))

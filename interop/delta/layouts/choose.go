@@ -252,6 +252,18 @@ func (w *writing) parquet(name string) interop.ParquetOptions {
 	return o
 }
 
+// ambiguous reports whether an element is a float that equals others with other bits, or not even itself.
+func ambiguous(dtype string, u uint64) bool {
+	x := 0.0
+	switch dtype {
+	case "float32":
+		x = float64(math.Float32frombits(uint32(u)))
+	case "float64":
+		x = math.Float64frombits(u)
+	}
+	return math.IsNaN(x) || x == 0 && math.Signbit(x)
+}
+
 // encodings chooses those of columns of which few values are different, and of those of which many are.
 func (w *writing) encodings(o *interop.ParquetOptions) {
 	part := w.e.part(0, min(len(w.e.bits), sampled))
@@ -262,9 +274,11 @@ func (w *writing) encodings(o *interop.ParquetOptions) {
 		}
 		return len(seen) > len(list)/of
 	}
-	if many(part.bits, 4) {
-		o.Encoding["value"], o.Encoding["values"] = interop.PlainEncoding, interop.PlainEncoding
+	e := interop.FloatDictionaryEncoding
+	if many(part.bits, 4) || slices.ContainsFunc(w.e.bits, func(u uint64) bool { return ambiguous(w.t.DType, u) }) {
+		e = interop.PlainEncoding
 	}
+	o.Encoding["value"], o.Encoding["values"] = e, e
 	for d, c := range part.coords {
 		if many(each(c, func(i int64) uint64 { return uint64(i) }), 8) {
 			o.Encoding["i"+strconv.Itoa(d)] = interop.DeltaEncoding
