@@ -62,7 +62,7 @@ func init() {
 			"t.compile(p.roots[0][0].V)", "t.compile(nil)", onDevice},
 		{"numbers of a step are those of the first", "executor/device/cuda/chain.go",
 			"	for _, p := range h.sent {\n		copy(", "	for _, p := range h.sent[:0] {\n		copy(", onDevice},
-		{"memory that there is no room for does not count", "executor/device/cuda/short.go",
+		{"memory that there is no room for does not count", "executor/device/cuda/room.go",
 			"		d.room.absent++\n", "		d.room.absent, bytes = d.room.absent+1, 0\n", onGraphics},
 		{"arrays that are uploaded together overlap", "executor/device/cuda/code.go",
 			"	b.filled += (bytes + aligned - 1) / aligned * aligned\n", "	b.filled += bytes / aligned * aligned\n", onGraphics},
