@@ -61,10 +61,6 @@ func TestGPU(t *testing.T) {
 		switch cells := strings.Split(line, " | "); {
 		case !found:
 			t.Errorf("%s is not in the report", w.Name)
-		case w.Name == "gcn_batch":
-			if !strings.Contains(line, "refused: the device has no kernel for ") || !strings.Contains(line, "instructions: ") {
-				t.Errorf("%s: %s", w.Name, line)
-			}
 		case len(cells) < 9 || !strings.HasSuffix(cells[1], "s") || !strings.Contains(cells[8], "e-"):
 			t.Errorf("%s: %s", w.Name, line)
 		case !strings.Contains(rest, "\n### "+w.Name+"\n\n| instruction |"):

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -20,10 +19,8 @@ import (
 // slowOnTheDouble are the examples that take long on the double of a graphics processor: they train for so many epochs
 // there. RELGRAD_GRAPHICS=all runs them as they are.
 var slowOnTheDouble = map[string]int{"gcn/cora.sql": 2, "gcn/cora_loop.sql": 2, "nnmf/movies.sql": 2,
-	"nnmf/genes.sql": 2, "mlp/digits.sql": 1, "attention/language_model.sql": 3, "kge/transe.sql": 1, "kge/transr.sql": 1}
-
-// notOnGraphics are those that the device refuses, and why.
-var notOnGraphics = map[string]string{"gcn/sampled.sql": "its features are of type decimal"}
+	"nnmf/genes.sql": 2, "mlp/digits.sql": 1, "attention/language_model.sql": 3, "kge/transe.sql": 1, "kge/transr.sql": 1,
+	"gcn/sampled.sql": 2}
 
 // TestGraphics: the examples reach their figures on a double of a graphics processor; their first losses are those of
 // the processors.
@@ -32,7 +29,7 @@ func TestGraphics(t *testing.T) {
 		t.Skip("trains models")
 	}
 	double(t)
-	for _, e := range onGraphics() {
+	for _, e := range ours {
 		t.Run(e.script, func(t *testing.T) {
 			script, run, tol := filepath.Join(need.Root(), "examples", e.script), e.run, 1e-5
 			if epochs := slowOnTheDouble[e.script]; epochs > 0 && os.Getenv("RELGRAD_GRAPHICS") != "all" {
@@ -111,7 +108,7 @@ func TestCompiledGraphics(t *testing.T) {
 	t.Run("kept", func(t *testing.T) {
 		double(t)
 		t.Setenv("RELGRAD_CUDA_TEXTS", dir)
-		for _, e := range onGraphics() {
+		for _, e := range ours {
 			if epochs := slowOnTheDouble[e.script]; epochs > 0 {
 				e.runShortened(t, shortened(t, e.script, epochs), "--device", "cuda")
 			} else {
@@ -120,13 +117,6 @@ func TestCompiledGraphics(t *testing.T) {
 		}
 	})
 	cudatexts.Check(t, dir)
-}
-
-// onGraphics are the examples that run on the double.
-func onGraphics() []example {
-	return slices.DeleteFunc(slices.Clone(ours), func(e example) bool {
-		return notOnGraphics[e.script] != ""
-	})
 }
 
 // double has the programs of a test run on a double of a graphics processor.

@@ -147,6 +147,11 @@ func (st *stage) expr(g *values.Graph, n *ra.Node, e *kernels.Expr, idx []*struc
 	if st.exprs[of] == nil {
 		st.exprs[of] = map[*kernels.Expr]*values.Val{}
 	}
+	if !g.Wide {
+		if err := st.beforehand(n, e, idx, st.exprs[of]); err != nil {
+			return nil, err
+		}
+	}
 	g = g.Over(structure.LabelsOf(st.Stage, n, nil))
 	return values.FromExpr(g, e, st.exprs[of], func(c kernels.Col) (*values.Val, error) {
 		in := n.Inputs[c.Input]

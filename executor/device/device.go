@@ -35,8 +35,12 @@ type Device interface {
 	Close()
 }
 
-// Selective is a device that has only some forms: of a val that has others, too, it gets one of these.
-type Selective interface{ Has(form string) bool }
+// Selective is a device that has only some forms: of a val that has others, too, it gets one of these. Of element-wise
+// kernels it computes some.
+type Selective interface {
+	Has(form string) bool
+	Computes(kernel string) bool
+}
 
 // Bounded is a device whose memory is bounded.
 type Bounded interface {

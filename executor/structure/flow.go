@@ -25,7 +25,7 @@ func Analyse(p *ra.Plan) *Flow {
 	f := &Flow{Need: map[*ra.Node]map[int]bool{}, Structure: map[*ra.Node]bool{}, Column: map[ColumnOf]bool{},
 		wanted: map[*ra.Node]*kernels.Asker{}}
 	ra.Walk(func(n *ra.Node) { // inputs first
-		reads := f.varying(n)
+		reads := f.Varying(n)
 		f.Structure[n] = f.varies(n, reads)
 		for i := range n.Cols {
 			f.Column[ColumnOf{n, i}] = f.columnVaries(n, i, reads)
@@ -43,8 +43,8 @@ func Analyse(p *ra.Plan) *Flow {
 	return f
 }
 
-// varying asks whether expressions of n may have another value at the next step.
-func (f *Flow) varying(n *ra.Node) *kernels.Asker {
+// Varying asks whether expressions of n may have another value at the next step.
+func (f *Flow) Varying(n *ra.Node) *kernels.Asker {
 	return kernels.NewAsker(func(x *kernels.Expr) bool {
 		if !x.IsCol {
 			return x.Def != nil && x.Def.PerStep

@@ -71,6 +71,9 @@ func Count() (int, error) {
 // Has reports whether lowering may choose a form. Others are made of those that the device has.
 func (d *Device) Has(form string) bool { return forms[form] }
 
+// Computes reports whether the device has an element-wise kernel. What it has for others are forms.
+func (d *Device) Computes(kernel string) bool { return hostOnly[kernel] == "" }
+
 // forms are those that it has.
 var forms = map[string]bool{"map": true, "sum": true, "adder": true, "one below the other": true, "re-chunked": true,
 	"exchanged": true, "GEMM": true, "GEMM of outer products": true, "GEMM of sums": true}
