@@ -127,7 +127,7 @@ func devices(sites int) (out []device.Device) {
 			if err != nil {
 				panic(err)
 			}
-			d.LargeProduct = math.Inf(1)
+			d.LargeProduct, d.StagedAtOnce = math.Inf(1), 512
 			if *byLibrary {
 				d.LargeProduct, d.PartsAtOnce = 0, 400
 			}

@@ -65,16 +65,25 @@ type Address uint64
 
 // Allocate makes zeroed memory.
 func (d *Device) Allocate(bytes int) (Address, error) {
+	at, err := d.Reserve(bytes)
+	if err != nil {
+		return 0, err
+	}
+	if err := failed("memory is cleared", C.rg_fill(&d.c, C.uint64_t(at), 0, C.size_t(max(bytes, 1)))); err != nil {
+		d.Free(at)
+		return 0, err
+	}
+	return at, nil
+}
+
+// Reserve makes memory that holds anything.
+func (d *Device) Reserve(bytes int) (Address, error) {
 	if bytes < 0 {
 		return 0, sqlerr.Broken("kernels/cuda", "%d bytes cannot be allocated", bytes)
 	}
 	var at C.uint64_t
 	bytes = max(bytes, 1)
 	if err := failed(fmt.Sprintf("%d bytes are allocated", bytes), C.rg_allocate(&d.c, C.size_t(bytes), &at)); err != nil {
-		return 0, err
-	}
-	if err := failed("memory is cleared", C.rg_fill(&d.c, at, 0, C.size_t(bytes))); err != nil {
-		C.rg_free(&d.c, at)
 		return 0, err
 	}
 	return Address(at), nil
@@ -119,6 +128,16 @@ func (d *Device) Upload(to Address, from []byte) error {
 	calls.copies.Add(1)
 	return failed("data are copied to it",
 		C.rg_upload(&d.c, C.uint64_t(to), unsafe.Pointer(unsafe.SliceData(from)), C.size_t(len(from))))
+}
+
+// UploadBeside is Upload while the device computes, to memory that nothing has read or written that has been launched.
+func (d *Device) UploadBeside(to Address, from []byte) error {
+	if len(from) == 0 {
+		return nil
+	}
+	d.copies()
+	return failed("data are copied to it",
+		C.rg_upload_beside(&d.c, C.uint64_t(to), unsafe.Pointer(unsafe.SliceData(from)), C.size_t(len(from))))
 }
 
 func (d *Device) Download(to []byte, from Address) error {
@@ -208,6 +227,17 @@ func (p *Pinned) Send(to Address, off, n int) error {
 	return failed("data are copied to it",
 		C.rg_send(&p.d.c, C.uint64_t(to), unsafe.Pointer(&p.Bytes[off : off+n][0]), C.size_t(n)))
 }
+
+// SendBeside is Send while the device computes: it waits for nothing. What is launched behind Join runs when all that
+// has been sent so is there.
+func (p *Pinned) SendBeside(to Address, off, n int) error {
+	p.d.copies()
+	return failed("data are copied to it",
+		C.rg_send_beside(&p.d.c, C.uint64_t(to), unsafe.Pointer(&p.Bytes[off : off+n][0]), C.size_t(n)))
+}
+
+// Join has what is launched next wait for what has been sent beside it.
+func (d *Device) Join() error { return failed("work waits for data", C.rg_join(&d.c)) }
 
 // Receive copies n bytes from the device to off and on. They are there after Wait.
 func (p *Pinned) Receive(off, n int, from Address) error {

@@ -105,8 +105,12 @@ rg_open_device(int number, rg_device *d)
 	error = rg_cuCtxSetCurrent(d->context);
 	if (!error)
 		error = rg_cuStreamCreate(&d->stream, 1); // it does not wait for others
+	if (!error)
+		error = rg_cuStreamCreate(&d->copies, 1);
+	if (!error)
+		error = rg_cuEventCreate(&d->copied, 2); // it measures no time
 	if (error)
-		rg_cuDevicePrimaryCtxRelease_v2(device);
+		rg_close_device(number, d);
 	return error;
 }
 
@@ -118,7 +122,12 @@ rg_close_device(int number, rg_device *d)
 	if (error)
 		return error;
 	ENTER(d);
-	rg_cuStreamDestroy_v2(d->stream);
+	if (d->copied)
+		rg_cuEventDestroy_v2(d->copied);
+	if (d->copies)
+		rg_cuStreamDestroy_v2(d->copies);
+	if (d->stream)
+		rg_cuStreamDestroy_v2(d->stream);
 	return rg_cuDevicePrimaryCtxRelease_v2(device);
 }
 
@@ -172,6 +181,33 @@ rg_send(rg_device *d, uint64_t to, const void *from, size_t bytes)
 }
 
 int
+rg_send_beside(rg_device *d, uint64_t to, const void *from, size_t bytes)
+{
+	ENTER(d);
+	return rg_cuMemcpyHtoDAsync_v2(to, from, bytes, d->copies);
+}
+
+int
+rg_upload_beside(rg_device *d, uint64_t to, const void *from, size_t bytes)
+{
+	int error;
+
+	ENTER(d);
+	error = rg_cuMemcpyHtoDAsync_v2(to, from, bytes, d->copies);
+	return error ? error : rg_cuStreamSynchronize(d->copies); // the memory is Go's
+}
+
+int
+rg_join(rg_device *d)
+{
+	int error;
+
+	ENTER(d);
+	error = rg_cuEventRecord(d->copied, d->copies);
+	return error ? error : rg_cuStreamWaitEvent(d->stream, d->copied, 0);
+}
+
+int
 rg_receive(rg_device *d, void *to, uint64_t from, size_t bytes)
 {
 	ENTER(d);
@@ -201,8 +237,11 @@ rg_download(rg_device *d, void *to, uint64_t from, size_t bytes)
 int
 rg_wait(rg_device *d)
 {
+	int error;
+
 	ENTER(d);
-	return rg_cuStreamSynchronize(d->stream);
+	error = rg_cuStreamSynchronize(d->copies);
+	return error ? error : rg_cuStreamSynchronize(d->stream);
 }
 
 int

@@ -31,6 +31,7 @@
 	X(int, cuStreamSynchronize, (void *)) \
 	X(int, cuEventCreate, (void **, unsigned)) \
 	X(int, cuEventRecord, (void *, void *)) \
+	X(int, cuStreamWaitEvent, (void *, void *, unsigned)) \
 	X(int, cuEventSynchronize, (void *)) \
 	X(int, cuEventDestroy_v2, (void *)) \
 	X(int, cuModuleLoadData, (void **, const void *)) \
@@ -64,9 +65,10 @@ RG_NVRTC(RG_DECLARE)
 char *rg_open_driver(const char *name);
 char *rg_open_nvrtc(const char *name);
 
-// rg_device is a context with its stream.
+// rg_device is a context with its streams: what is computed goes through one, what is uploaded meanwhile through the
+// other. copied is behind the last of these uploads.
 typedef struct {
-	void *context, *stream;
+	void *context, *stream, *copies, *copied;
 } rg_device;
 
 // These make the device's context that of the thread first, and return the driver's error, 0 if there is none.
@@ -78,6 +80,10 @@ int rg_fill(rg_device *d, uint64_t at, unsigned char x, size_t bytes);
 int rg_pin(rg_device *d, size_t bytes, void **at);
 int rg_unpin(rg_device *d, void *at);
 int rg_send(rg_device *d, uint64_t to, const void *from, size_t bytes);
+// rg_send_beside copies while the device computes; what is launched behind rg_join runs when that is done.
+int rg_send_beside(rg_device *d, uint64_t to, const void *from, size_t bytes);
+int rg_upload_beside(rg_device *d, uint64_t to, const void *from, size_t bytes);
+int rg_join(rg_device *d);
 int rg_receive(rg_device *d, void *to, uint64_t from, size_t bytes);
 int rg_upload(rg_device *d, uint64_t to, const void *from, size_t bytes);
 int rg_download(rg_device *d, void *to, uint64_t from, size_t bytes);

@@ -246,12 +246,18 @@ type failed struct{ error }
 // allocate is memory of the list with these bytes; nil: with zeros. Those of packs are there when the list is linked.
 func (c *code) allocate(bytes int, x []byte) (cuda.Address, error) {
 	if bytes > mostPack || apart {
-		at, err := c.d.take(bytes)
+		make := c.d.d.Allocate
+		if x != nil {
+			make = c.d.d.Reserve
+		}
+		at, err := c.d.takeBy(make, bytes)
 		if err != nil {
 			return 0, err
 		}
-		c.own = append(c.own, at)
-		return at, c.d.upload(at, x)
+		if c.own = append(c.own, at); at >= nowhere {
+			return at, nil
+		}
+		return at, c.d.d.UploadBeside(at, x)
 	}
 	var b *pack
 	if n := len(c.packs); n > 0 {
@@ -271,18 +277,18 @@ func (c *code) allocate(bytes int, x []byte) (cuda.Address, error) {
 	return at, nil
 }
 
-// sendPacks uploads what lies in packs.
+// sendPacks uploads what lies in packs, while the device computes: what has read their memory has run.
 func (c *code) sendPacks() error {
 	for _, b := range c.packs {
 		n := min(b.filled, len(b.host.Bytes))
 		if b.at >= nowhere || n == 0 {
 			continue
 		}
-		if err := b.host.Send(b.at, 0, n); err != nil {
+		if err := b.host.SendBeside(b.at, 0, n); err != nil {
 			return err
 		}
 	}
-	return nil
+	return c.d.d.Join()
 }
 
 // keep is a list with these bytes that stays where it is.

@@ -14,9 +14,11 @@ import (
 // Device is a graphics processor.
 type Device struct {
 	// LargeProduct is from how many operations on cuBLASLt makes a product, where that is there; PartsAtOnce is how many
-	// bytes of parts of its sums are made before they are added.
+	// bytes of parts of its sums are made before they are added; StagedAtOnce is how many bytes of columns move between the
+	// processors and the device before the host waits.
 	LargeProduct float64
 	PartsAtOnce  int
+	StagedAtOnce int
 
 	d      *cuda.Device
 	mem    []memory // sorted by the host's address
@@ -25,7 +27,8 @@ type Device struct {
 	unseen bool         // a run has been left, and nobody has looked at what it has found
 	room   room
 	spare  map[int][]*pack // by their bytes
-	host   device.Device   // runs what the device has no kernel for
+	staging
+	host device.Device // runs what the device has no kernel for
 }
 
 // memory is a buffer on the device, and the host's buffer that stands for it.
@@ -45,7 +48,7 @@ func Open(n int, host device.Device) (*Device, error) {
 		host.Close()
 		return nil, err
 	}
-	own := &Device{LargeProduct: largeProduct, PartsAtOnce: partsAtOnce, d: d, host: host}
+	own := &Device{LargeProduct: largeProduct, PartsAtOnce: partsAtOnce, StagedAtOnce: 1 << 24, d: d, host: host}
 	if own.stop, err = own.take(8); err != nil {
 		own.Close()
 		return nil, err
@@ -194,6 +197,7 @@ func (d *Device) Close() {
 	}
 	d.give(d.stop)
 	d.dropSpare()
+	d.pinned.Free()
 	d.mem = nil
 	d.host.Close()
 	d.d.Close()
@@ -201,23 +205,23 @@ func (d *Device) Close() {
 
 // onHost runs instructions on the processors: what they read is fetched, what they make is stored.
 func (d *Device) onHost(in *device.Instr, run func() error) error {
-	for _, v := range slices.Concat(in.T.Loads(), written(in)) {
-		if err := d.Fetch(v.Data); err != nil {
-			return err
-		}
+	var reads, writes []*column.Column
+	for _, v := range in.T.Loads() {
+		reads = append(reads, v.Data)
 	}
-	if x, ok := in.Form.(*device.Exchange); ok && x.Sent != nil {
-		if err := d.Fetch(x.Sent.Data); err != nil {
-			return err
-		}
+	for _, v := range written(in) {
+		writes = append(writes, v.Data)
+	}
+	if x, ok := in.Form.(*device.Exchange); !ok {
+		reads = append(reads, writes...) // an update changes what it writes
+	} else if x.Sent != nil {
+		reads = append(reads, x.Sent.Data)
+	}
+	if err := d.fetch(reads); err != nil {
+		return err
 	}
 	if err := run(); err != nil {
 		return err
 	}
-	for _, v := range written(in) {
-		if err := d.Store(v.Data); err != nil {
-			return err
-		}
-	}
-	return nil
+	return d.store(writes)
 }

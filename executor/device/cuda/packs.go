@@ -35,7 +35,7 @@ func (d *Device) pack(bytes int) (*pack, error) {
 		d.spare[size] = list[:len(list)-1]
 		return b, nil
 	}
-	at, err := d.take(size)
+	at, err := d.takeBy(d.d.Reserve, size)
 	if err != nil {
 		return nil, err
 	}
@@ -67,6 +67,9 @@ func (d *Device) drop(b *pack) {
 
 // dropSpare gives back the spare packs; it reports whether there were any.
 func (d *Device) dropSpare() (any bool) {
+	if len(d.spare) > 0 {
+		d.d.Wait() // a list that never ran may still be sent
+	}
 	for _, list := range d.spare {
 		for _, b := range list {
 			any = true

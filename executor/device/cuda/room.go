@@ -17,11 +17,14 @@ type room struct {
 	drawn  cuda.Address
 }
 
-// take allocates memory, also where there is no room for it.
-func (d *Device) take(bytes int) (cuda.Address, error) {
-	at, err := d.d.Allocate(bytes)
+// take allocates zeroed memory, also where there is no room for it.
+func (d *Device) take(bytes int) (cuda.Address, error) { return d.takeBy(d.d.Allocate, bytes) }
+
+// takeBy is take, where allocate says what the memory holds.
+func (d *Device) takeBy(allocate func(bytes int) (cuda.Address, error), bytes int) (cuda.Address, error) {
+	at, err := allocate(bytes)
 	if sqlerr.Code(err) == sqlerr.OutOfMemory && d.dropSpare() {
-		at, err = d.d.Allocate(bytes)
+		at, err = allocate(bytes)
 	}
 	switch {
 	case sqlerr.Code(err) == sqlerr.OutOfMemory:
