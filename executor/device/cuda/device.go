@@ -14,8 +14,8 @@ import (
 // Device is a graphics processor.
 type Device struct {
 	// LargeProduct is from how many operations on cuBLASLt makes a product, where that is there; PartsAtOnce is how many
-	// bytes of parts of its sums are made before they are added; StagedAtOnce is how many bytes of columns move between the
-	// processors and the device before the host waits.
+	// bytes of parts of its sums are made before they are added; StagedAtOnce is how many bytes of columns move between
+	// the processors and the device before the host waits.
 	LargeProduct float64
 	PartsAtOnce  int
 	StagedAtOnce int
@@ -27,8 +27,8 @@ type Device struct {
 	unseen bool         // a run has been left, and nobody has looked at what it has found
 	room   room
 	spare  map[int][]*pack // by their bytes
-	staging
-	host device.Device // runs what the device has no kernel for
+	staged staging
+	host   device.Device // runs what the device has no kernel for
 }
 
 // memory is a buffer on the device, and the host's buffer that stands for it.
@@ -197,7 +197,7 @@ func (d *Device) Close() {
 	}
 	d.give(d.stop)
 	d.dropSpare()
-	d.pinned.Free()
+	d.staged.pinned.Free()
 	d.mem = nil
 	d.host.Close()
 	d.d.Close()
@@ -217,11 +217,11 @@ func (d *Device) onHost(in *device.Instr, run func() error) error {
 	} else if x.Sent != nil {
 		reads = append(reads, x.Sent.Data)
 	}
-	if err := d.fetch(reads); err != nil {
+	if err := d.staged.fetch(d, reads); err != nil {
 		return err
 	}
 	if err := run(); err != nil {
 		return err
 	}
-	return d.store(writes)
+	return d.staged.store(d, writes)
 }

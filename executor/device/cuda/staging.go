@@ -22,24 +22,24 @@ type move struct {
 }
 
 // fetch copies columns to the host's memory.
-func (d *Device) fetch(cols []*column.Column) error {
-	return d.stage(cols, func(x []byte, at cuda.Address, off int) error {
-		d.staging.moves = append(d.staging.moves, move{x, off})
-		return d.staging.pinned.Receive(off, len(x), at)
+func (s *staging) fetch(d *Device, cols []*column.Column) error {
+	return s.stage(d, cols, func(x []byte, at cuda.Address, off int) error {
+		s.moves = append(s.moves, move{x, off})
+		return s.pinned.Receive(off, len(x), at)
 	})
 }
 
 // store copies columns to the device's memory.
-func (d *Device) store(cols []*column.Column) error {
-	return d.stage(cols, func(x []byte, at cuda.Address, off int) error {
-		copy(d.staging.pinned.Bytes[off:], x)
-		return d.staging.pinned.Send(at, off, len(x))
+func (s *staging) store(d *Device, cols []*column.Column) error {
+	return s.stage(d, cols, func(x []byte, at cuda.Address, off int) error {
+		copy(s.pinned.Bytes[off:], x)
+		return s.pinned.Send(at, off, len(x))
 	})
 }
 
 // stage calls f for parts of columns that lie on the device, each with its place in pinned memory, and waits.
-func (d *Device) stage(cols []*column.Column, f func(x []byte, at cuda.Address, off int) error) (err error) {
-	s := &d.staging
+func (s *staging) stage(d *Device, cols []*column.Column,
+	f func(x []byte, at cuda.Address, off int) error) (err error) {
 	for _, c := range cols {
 		err = d.move(c, func(x []byte, at cuda.Address) error {
 			for n := 0; len(x) > 0 && at < nowhere; x, at = x[n:], at+cuda.Address(n) {
