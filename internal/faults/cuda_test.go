@@ -21,7 +21,7 @@ func init() {
 			"	for _, at := range c.own[1:] {\n		c.d.give(at)\n	}", onGraphics},
 		{"a recording is left", "executor/device/cuda/stretch.go", "			g.Forget()\n", "			_ = g\n", onGraphics},
 		{"new memory is not zero", "kernels/cuda/device.go",
-			"	if err := failed(\"memory is cleared\", C.rg_fill(&d.c, at, 0, C.size_t(bytes))); err != nil {",
+			"	if err := failed(\"memory is cleared\", C.rg_fill(&d.c, C.uint64_t(at), 0, C.size_t(max(bytes, 1)))); err != nil {",
 			"	if err := failed(\"memory is cleared\", 0); err != nil {",
 			"./kernels/cuda -run=TestOnTheMock"},
 		{"memory that does not suffice is an error of the device", "kernels/cuda/driver.go", "	case outOfMemory:",
