@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/relgrad/relgrad/interop"
 	"github.com/relgrad/relgrad/interop/delta"
 	"github.com/relgrad/relgrad/interop/delta/layouts"
+	"github.com/relgrad/relgrad/interop/delta/places"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
@@ -52,7 +54,7 @@ func (db *DB) copyFolder(ctx context.Context, c *ast.Copy, text *ast.Text) (*cat
 		}
 		return &catalog.Result{Tag: fmt.Sprintf("COPY %d", n), Count: n, Notice: said}, nil
 	}
-	in, err := openFolder(c)
+	in, err := openFolder(ctx, c)
 	if err != nil {
 		return nil, sqlerr.In(err, text)
 	}
@@ -65,8 +67,8 @@ func (db *DB) copyFolder(ctx context.Context, c *ast.Copy, text *ast.Text) (*cat
 }
 
 // openFolder opens the table, or the tensor in it, that a COPY reads.
-func openFolder(c *ast.Copy) (interop.Reader, error) {
-	s, err := OpenDelta(c.Source, c.Options.Folder.Version)
+func openFolder(ctx context.Context, c *ast.Copy) (interop.Reader, error) {
+	s, err := OpenDelta(ctx, c.Source, c.Options.Folder.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -81,28 +83,70 @@ func openFolder(c *ast.Copy) (interop.Reader, error) {
 	return in, inFolder(err, c.Source)
 }
 
-// OpenDelta opens a version of a table of Delta Lake; "" is the newest.
-func OpenDelta(dir, version string) (*delta.Snapshot, error) {
-	if st, err := os.Stat(dir); err != nil {
+// OpenDelta opens a version of a table of Delta Lake in a folder or at a URL; "" is the newest. The context ends all
+// that is read of it.
+func OpenDelta(ctx context.Context, name, version string) (*delta.Snapshot, error) {
+	s, _, err := openDelta(ctx, name, version)
+	return s, err
+}
+
+// openDelta is OpenDelta. of reports whether an error is about the version.
+func openDelta(ctx context.Context, name, version string) (s *delta.Snapshot, of bool, err error) {
+	at, err := versionOf(version)
+	if err != nil {
+		return nil, true, err
+	}
+	files, err := placeOf(ctx, name)
+	if err != nil {
+		return nil, false, err
+	}
+	s, err = delta.Open(files, at)
+	return s, version != "" && sqlerr.Code(err) == sqlerr.UndefinedObject, inFolder(err, name)
+}
+
+// IsDelta reports whether a folder or a URL holds a table of Delta Lake. A folder that is not there holds none.
+func IsDelta(ctx context.Context, name string) (bool, error) {
+	files, err := places.Open(ctx, name)
+	if err != nil {
+		return false, err
+	}
+	if l, ok := files.(*delta.Local); ok {
+		st, err := os.Stat(filepath.Join(l.Dir(), "_delta_log"))
+		return err == nil && st.IsDir(), nil
+	}
+	return delta.Exists(files)
+}
+
+// placeOf opens the place of a table that should be there.
+func placeOf(ctx context.Context, name string) (delta.Files, error) {
+	files, err := places.Open(ctx, name)
+	l, local := files.(*delta.Local)
+	if err != nil || !local {
+		return files, err
+	}
+	if st, err := os.Stat(l.Dir()); err != nil {
 		var p *fs.PathError
 		if errors.As(err, &p) {
 			err = p.Err
 		}
-		return nil, sqlerr.New(sqlerr.UndefinedFile, "could not open folder \"%s\": %v", dir, err)
+		return nil, sqlerr.New(sqlerr.UndefinedFile, "could not open folder \"%s\": %v", name, err)
 	} else if !st.IsDir() {
-		return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a folder, which a table of Delta Lake is", dir)
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a folder, which a table of Delta Lake is", name)
 	}
-	at := delta.Latest()
-	if version != "" {
-		n, err := strconv.ParseInt(version, 10, 64)
-		if err != nil || n < 0 {
-			return nil, sqlerr.New(sqlerr.InvalidParameter, "\"%s\" is no version of a table", version).
-				WithHint("Versions are numbers from 0.")
-		}
-		at = delta.Version(n)
+	return files, nil
+}
+
+// versionOf reads the number of a version; "" is the newest.
+func versionOf(text string) (delta.At, error) {
+	if text == "" {
+		return delta.Latest(), nil
 	}
-	s, err := delta.Open(delta.NewLocal(dir), at)
-	return s, inFolder(err, dir)
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return delta.At{}, sqlerr.New(sqlerr.InvalidParameter, "\"%s\" is no version of a table", text).
+			WithHint("Versions are numbers from 0.")
+	}
+	return delta.Version(n), nil
 }
 
 // inFolder names the folder in an error about it.
@@ -119,7 +163,11 @@ func inFolder(err error, dir string) error {
 // writeFolder writes a relation to a folder and says what it has done beyond that.
 func (db *DB) writeFolder(ctx context.Context, c *ast.Copy, text *ast.Text) (n int64, said string, err error) {
 	var sink interop.Sink
-	files, o := delta.NewLocal(c.Source), c.Options.Folder
+	o := c.Options.Folder
+	files, err := places.Open(ctx, c.Source)
+	if err != nil {
+		return 0, "", sqlerr.In(err, text)
+	}
 	if o.Tensor != "" {
 		sink = layouts.NewSink(files, o.Tensor, o.Shape, layouts.Options{Layout: o.Layout, Replace: true})
 	} else {
@@ -147,9 +195,9 @@ func (db *DB) writeFolder(ctx context.Context, c *ast.Copy, text *ast.Text) (n i
 }
 
 // openNamed opens the file of an import, or the folder where f is nil.
-func openNamed(c *ast.Copy, f *os.File, name string) (interop.Reader, error) {
+func openNamed(ctx context.Context, c *ast.Copy, f *os.File, name string) (interop.Reader, error) {
 	if c.Options.IsFolder() {
-		return openFolder(c)
+		return openFolder(ctx, c)
 	}
 	return openFile(f, c.Options.Format, name, interop.Options{Whole: c.Options.Whole, Table: c.Name})
 }

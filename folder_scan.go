@@ -31,10 +31,10 @@ func deltaFunc(ctx context.Context, call *ast.FuncCall, needs ast.Needs) (*catal
 	if v, ok := args.Value["version"].(int64); ok {
 		version = strconv.FormatInt(v, 10)
 	}
-	s, err := OpenDelta(args.Text("dir"), version)
+	s, ofVersion, err := openDelta(ctx, args.Text("dir"), version)
 	if err != nil {
 		at := "dir"
-		if sqlerr.Code(err) == sqlerr.UndefinedObject || sqlerr.Code(err) == sqlerr.InvalidParameter {
+		if ofVersion {
 			at = "version"
 		}
 		return nil, engine.At(err, args.Position(at))

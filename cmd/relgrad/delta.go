@@ -16,11 +16,11 @@ import (
 	"github.com/relgrad/relgrad/script/psql"
 )
 
-var deltaCommand = command{name: "delta", args: "show | tensors | history | vacuum DIR[@VERSION]", run: deltaTables,
+var deltaCommand = command{name: "delta", args: "show | tensors | history | vacuum DIR|URL[@VERSION]", run: deltaTables,
 	summary: "Show a table of Delta Lake, the tensors in it, or its versions; delete files that no version needs."}
 
 // deltaActions are the actions of relgrad delta. Each returns what is printed.
-var deltaActions = map[string]func(dir string, s *delta.Snapshot, o *vacuum) (*catalog.Result, error){
+var deltaActions = map[string]func(name string, s *delta.Snapshot, o *vacuum) (*catalog.Result, error){
 	"show": showDelta, "tensors": deltaTensors, "history": deltaHistory, "vacuum": vacuumDelta}
 
 // vacuum are the options of relgrad delta vacuum.
@@ -29,7 +29,7 @@ type vacuum struct {
 	dry       bool
 }
 
-func deltaTables(_ context.Context, c *command, args []string) error {
+func deltaTables(ctx context.Context, c *command, args []string) error {
 	fs := c.flags()
 	var o vacuum
 	var format string
@@ -60,15 +60,18 @@ func deltaTables(_ context.Context, c *command, args []string) error {
 	case rest[0] != "vacuum" && (o.dry || o.retention != nil):
 		return c.wrong(fs, "--retention and --dry-run are options of vacuum")
 	}
-	dir, version, at := atVersion(rest[1])
-	if at && rest[0] != "show" && rest[0] != "tensors" {
-		return c.wrong(fs, "%s is about all versions, not about one", rest[0])
-	}
-	s, err := relgrad.OpenDelta(dir, version)
+	name, version, at, err := atVersion(ctx, rest[1])
 	if err != nil {
 		return err
 	}
-	res, err := deltaActions[rest[0]](dir, s, &o)
+	if at && rest[0] != "show" && rest[0] != "tensors" {
+		return c.wrong(fs, "%s is about all versions, not about one", rest[0])
+	}
+	s, err := relgrad.OpenDelta(ctx, name, version)
+	if err != nil {
+		return err
+	}
+	res, err := deltaActions[rest[0]](name, s, &o)
 	if err != nil {
 		return err
 	}
@@ -99,12 +102,12 @@ func emptyResult(names ...string) *catalog.Result {
 }
 
 // showDelta lists the columns of a table and, above them, its version, files and size.
-func showDelta(dir string, s *delta.Snapshot, _ *vacuum) (*catalog.Result, error) {
+func showDelta(name string, s *delta.Snapshot, _ *vacuum) (*catalog.Result, error) {
 	meta, bytes := s.Metadata(), int64(0)
 	for _, f := range s.Files() {
 		bytes += f.Size
 	}
-	fmt.Printf("%s: version %d, %d files, %d bytes\n", dir, s.Version, len(s.Files()), bytes)
+	fmt.Printf("%s: version %d, %d files, %d bytes\n", name, s.Version, len(s.Files()), bytes)
 	if len(meta.PartitionColumns) > 0 {
 		fmt.Printf("partitioned by %s\n", strings.Join(meta.PartitionColumns, ", "))
 	}
@@ -135,8 +138,8 @@ func deltaTensors(_ string, s *delta.Snapshot, _ *vacuum) (*catalog.Result, erro
 }
 
 // deltaHistory lists the commits of a table, the newest first.
-func deltaHistory(dir string, _ *delta.Snapshot, _ *vacuum) (*catalog.Result, error) {
-	list, err := delta.History(delta.NewLocal(dir))
+func deltaHistory(_ string, s *delta.Snapshot, _ *vacuum) (*catalog.Result, error) {
+	list, err := delta.History(s.Place())
 	if err != nil {
 		return nil, err
 	}

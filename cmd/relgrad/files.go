@@ -12,15 +12,17 @@ import (
 	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/interop"
+	"github.com/relgrad/relgrad/interop/delta/places"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-var importCommand = command{name: "import", args: "--store FILE|--db DSN [options] FILE|DIR[@VERSION] TABLE",
-	run: importFile, summary: "Load a file (npy, npz, safetensors, arrow, parquet, csv), or a folder (delta), into a " +
-		"table, which is created where it is absent."}
+var importCommand = command{name: "import", args: "--store FILE|--db DSN [options] FILE|DIR|URL[@VERSION] TABLE",
+	run: importFile, summary: "Load a file (npy, npz, safetensors, arrow, parquet, csv), or a folder or bucket (delta), " +
+		"into a table, which is created where it is absent."}
 
-var exportCommand = command{name: "export", args: "--store FILE|--db DSN [options] TABLE… FILE|DIR", run: exportFile,
-	summary: "Write tables to a file (npy, npz, safetensors, arrow, parquet, csv), or one table to a folder (delta)."}
+var exportCommand = command{name: "export", args: "--store FILE|--db DSN [options] TABLE… FILE|DIR|URL",
+	run: exportFile, summary: "Write tables to a file (npy, npz, safetensors, arrow, parquet, csv), or one table to a " +
+		"folder or bucket (delta)."}
 
 // fileFlags are the flags that both commands have.
 type fileFlags struct {
@@ -39,30 +41,50 @@ func (f *fileFlags) flags(fs *flag.FlagSet) {
 }
 
 // check adds to the options what the file's name tells, and checks them.
-func (f *fileFlags) check(c *command, fs *flag.FlagSet, file string) error {
+func (f *fileFlags) check(ctx context.Context, c *command, fs *flag.FlagSet, file string) error {
 	if f.store == "" && f.db == nil {
 		return c.wrong(fs, "--store FILE or --db DSN is needed: the store or server that holds the table")
 	}
 	if err := f.target.check(c, fs); err != nil {
 		return err
 	}
-	if f.Format == "" {
-		if f.Format = interop.FormatOf(file); strings.EqualFold(filepath.Ext(file), ".csv") {
-			f.Format = "csv"
-		}
-	}
-	if f.Format == "" && isDeltaTable(file) {
-		f.Format = "delta"
-	}
-	if f.Format == "" {
-		return sqlerr.New(sqlerr.InvalidParameter, "\"%s\" does not tell its format", file).
-			WithHint("Name it with --format: csv, %s.", strings.Join(ast.AllFormats(), ", "))
+	if err := f.formatOf(ctx, file); err != nil {
+		return err
 	}
 	if !f.isFolder() && (f.Tensor != "" || f.Slice != "" || f.Layout != "" || f.Shape != nil) {
 		return c.wrong(fs, "--tensor and what belongs to it are for the format delta")
 	}
 	if f.Tensor == "" && (f.Slice != "" || f.Layout != "" || f.Shape != nil) {
 		return c.wrong(fs, "--slice, --layout and --shape need --tensor NAME")
+	}
+	return nil
+}
+
+// formatOf finds the format where it is not given. At a URL there can be nothing but a table of Delta Lake.
+func (f *fileFlags) formatOf(ctx context.Context, file string) error {
+	url := places.IsURL(file)
+	if f.Format == "" && !url {
+		if f.Format = interop.FormatOf(file); strings.EqualFold(filepath.Ext(file), ".csv") {
+			f.Format = "csv"
+		}
+	}
+	if f.Format == "" {
+		if is, err := relgrad.IsDelta(ctx, file); err != nil {
+			return err
+		} else if is {
+			f.Format = "delta"
+		}
+	}
+	switch {
+	case url && f.Format == "":
+		return sqlerr.New(sqlerr.UndefinedTable, "there is no table of Delta Lake at \"%s\"", file).
+			WithHint("An export with --format delta makes one.")
+	case url && !f.isFolder():
+		return sqlerr.New(sqlerr.FeatureNotSupported, "\"%s\" is a URL, where the format %s cannot be read or written", file,
+			f.Format).WithHint("Tables of Delta Lake can be at URLs, files of other formats on this machine only.")
+	case f.Format == "":
+		return sqlerr.New(sqlerr.InvalidParameter, "\"%s\" does not tell its format", file).
+			WithHint("Name it with --format: csv, %s.", strings.Join(ast.AllFormats(), ", "))
 	}
 	return nil
 }
@@ -102,10 +124,14 @@ func importFile(ctx context.Context, c *command, args []string) error {
 	case *rows && f.Whole:
 		return c.wrong(fs, "--rows and --whole exclude each other")
 	}
-	if dir, version, ok := atVersion(rest[0]); ok && (f.isFolder() || f.Format == "") {
-		rest[0], f.Version = dir, version
+	if f.isFolder() || f.Format == "" {
+		name, version, _, err := atVersion(ctx, rest[0])
+		if err != nil {
+			return err
+		}
+		rest[0], f.Version = name, version
 	}
-	if err := f.check(c, fs, rest[0]); err != nil {
+	if err := f.check(ctx, c, fs, rest[0]); err != nil {
 		return err
 	}
 	if *key != "" {
@@ -145,7 +171,7 @@ func exportFile(ctx context.Context, c *command, args []string) (err error) {
 		return c.wrong(fs, "a TABLE and a FILE are needed, not %d arguments", len(rest))
 	}
 	name := rest[len(rest)-1]
-	if err := f.check(c, fs, name); err != nil {
+	if err := f.check(ctx, c, fs, name); err != nil {
 		return err
 	}
 	if f.isFolder() {

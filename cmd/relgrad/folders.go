@@ -6,12 +6,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/interop/delta/layouts"
+	"github.com/relgrad/relgrad/interop/delta/places"
 	sqlparse "github.com/relgrad/relgrad/sqlfront/parse"
 )
 
@@ -29,25 +29,26 @@ func layoutFlags(fs *flag.FlagSet, f *fileFlags) {
 		})
 }
 
-// isDeltaTable reports whether a folder holds a table of Delta Lake.
-func isDeltaTable(dir string) bool {
-	st, err := os.Stat(filepath.Join(dir, "_delta_log"))
-	return err == nil && st.IsDir()
-}
-
-// atVersion splits DIR@VERSION. A folder whose name has that form is meant itself.
-func atVersion(arg string) (dir, version string, ok bool) {
-	if _, err := os.Stat(arg); err == nil {
-		return arg, "", false
-	}
+// atVersion splits NAME@VERSION. A file, or a table, whose name has that form is meant itself.
+func atVersion(ctx context.Context, arg string) (name, version string, ok bool, err error) {
 	i := strings.LastIndexByte(arg, '@')
 	if i < 1 {
-		return arg, "", false
+		return arg, "", false, nil
 	}
 	if _, err := strconv.ParseUint(arg[i+1:], 10, 63); err != nil {
-		return arg, "", false
+		return arg, "", false, nil
 	}
-	return arg[:i], arg[i+1:], true
+	there := false
+	if places.IsURL(arg) {
+		there, err = relgrad.IsDelta(ctx, arg)
+	} else {
+		_, missing := os.Stat(arg)
+		there = missing == nil
+	}
+	if there || err != nil {
+		return arg, "", false, err
+	}
+	return arg[:i], arg[i+1:], true, nil
 }
 
 // withTables calls do with the store, or with a temporary one that has copies of the server's tables.

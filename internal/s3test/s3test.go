@@ -76,6 +76,17 @@ func New(t testing.TB) *Server {
 	return s
 }
 
+// Environment makes the server that of tables in buckets, for the rest of a test.
+func (s *Server) Environment(t testing.TB) { Environment(t, s.URL) }
+
+// Environment sets the variables that say how an object store is reached.
+func Environment(t testing.TB, endpoint string) {
+	for name, v := range map[string]string{"AWS_ACCESS_KEY_ID": Key, "AWS_SECRET_ACCESS_KEY": Secret,
+		"AWS_ENDPOINT_URL": endpoint, "AWS_ENDPOINT_URL_S3": "", "AWS_REGION": "eu-central-1", "AWS_SESSION_TOKEN": ""} {
+		t.Setenv(name, v)
+	}
+}
+
 // Object is the content of an object, nil if there is none.
 func (s *Server) Object(key string) []byte {
 	s.mu.Lock()

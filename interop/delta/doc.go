@@ -7,7 +7,7 @@
 // checkpoint (checkpoint.go) and gives a Snapshot, whose rows are read with files and row groups skipped by their
 // statistics (rows.go, stats.go). Begin starts a transaction, which writes files (writer.go), removes files
 // (delete.go) and commits them (commit.go). Vacuum deletes files that no version needs any more. Tables lie behind
-// the interface Files, here in a local folder; the package places opens others by their names. Tensors in such tables
+// the interface Files, here in a local folder; the package places opens all by their names. Tensors in such tables
 // are in the package layouts.
 //
 // # Invariants

@@ -47,6 +47,9 @@ type Local struct {
 // NewLocal returns the table of a folder, which need not exist.
 func NewLocal(dir string) *Local { return &Local{dir: dir} }
 
+// Dir is the folder.
+func (l *Local) Dir() string { return l.dir }
+
 // temporary begins the names of files that are not complete. Other programs ignore names that begin with a dot.
 const temporary = ".relgrad-"
 

@@ -46,11 +46,24 @@ type Snapshot struct {
 	txns     map[string]*txn
 }
 
+// Place is where the table lies.
+func (s *Snapshot) Place() Files { return s.store }
+
+// Exists reports whether there is a table: a log with anything in it.
+func Exists(files Files) (bool, error) {
+	l, err := list(files, "")
+	return l != nil && len(l.commits)+len(l.checkpoints) > 0, err
+}
+
 // Open reads the log of a table. The errors name what is missing or not understood.
 func Open(files Files, at At) (s *Snapshot, err error) {
 	defer guard(&err)
 	after := ""
-	if hint, ok := lastCheckpoint(files); ok && at.time.IsZero() && (at.version < 0 || at.version >= hint) {
+	hint, err := lastCheckpoint(files)
+	if err != nil {
+		return nil, err
+	}
+	if hint >= 0 && at.time.IsZero() && (at.version < 0 || at.version >= hint) {
 		after = logDir + fmt.Sprintf("%020d", hint)
 	}
 	for {
@@ -72,16 +85,19 @@ func Open(files Files, at At) (s *Snapshot, err error) {
 	}
 }
 
-// lastCheckpoint reads the version of the newest checkpoint from the file that says it.
-func lastCheckpoint(files Files) (int64, bool) {
+// lastCheckpoint reads the version of the newest checkpoint from the file that says it; -1 where it says none.
+func lastCheckpoint(files Files) (int64, error) {
 	b, err := files.Get(logDir+"_last_checkpoint", 0, -1)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // of a place that cannot be reached; listing would wait again
+		return -1, err
+	}
 	var hint struct {
 		Version *int64 `json:"version"`
 	}
 	if err != nil || json.Unmarshal(b, &hint) != nil || hint.Version == nil || *hint.Version < 0 {
-		return 0, false
+		return -1, nil
 	}
-	return *hint.Version, true
+	return *hint.Version, nil
 }
 
 // listing is what the folder of the log holds.

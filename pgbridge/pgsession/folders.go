@@ -9,6 +9,8 @@ import (
 
 	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/interop/delta"
+	"github.com/relgrad/relgrad/interop/delta/places"
 	"github.com/relgrad/relgrad/pgbridge/conn"
 	"github.com/relgrad/relgrad/script/psql"
 	"github.com/relgrad/relgrad/sqlfront/ast"
@@ -154,7 +156,7 @@ func (f *Folders) fill(ctx context.Context, sql string, at, end int, n needed) (
 	if err != nil || !ok || len(c.Args) == 0 {
 		return "", sqlerr.In(sqlerr.At(at, sqlerr.UndefinedFunction, "%s takes the name of a folder", sql[at:end]), text)
 	}
-	s, err := relgrad.OpenDelta(folderOf(c))
+	s, err := openFolder(ctx, c)
 	if err != nil {
 		return "", there(err, at+int(c.Args[0].Position()), text)
 	}
@@ -179,8 +181,10 @@ func (f *Folders) fill(ctx context.Context, sql string, at, end int, n needed) (
 		query = print.Print(sel)
 	}
 	dir, _ := folderOf(c)
-	if dir, err = filepath.Abs(dir); err != nil {
-		return "", err
+	if !places.IsURL(dir) {
+		if dir, err = filepath.Abs(dir); err != nil {
+			return "", err
+		}
 	}
 	key := fmt.Sprintf("%s@%d %s", dir, s.Version, query)
 	if name := f.tables[key]; name != "" && f.exists(ctx, name) {
@@ -193,6 +197,12 @@ func (f *Folders) fill(ctx context.Context, sql string, at, end int, n needed) (
 	}
 	f.tables[key] = name
 	return name, nil
+}
+
+// openFolder opens the table that a call reads.
+func openFolder(ctx context.Context, c *ast.FuncCall) (*delta.Snapshot, error) {
+	dir, version := folderOf(c)
+	return relgrad.OpenDelta(ctx, dir, version)
 }
 
 // there puts an error at a place of a text.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/relgrad/relgrad/interop/delta/places"
 	"github.com/relgrad/relgrad/script"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
@@ -13,7 +14,9 @@ import (
 func (in *Interp) CopyFile(ctx context.Context, c *ast.Copy, text *ast.Text) (*script.Result, error) {
 	if c.Options.IsFolder() && !c.Program { // the store opens it
 		there := *c
-		there.Source = script.Resolve(in.dir(), c.Source)
+		if !places.IsURL(c.Source) {
+			there.Source = script.Resolve(in.dir(), c.Source)
+		}
 		res, err := in.Session.Exec(ctx, &there, text)
 		if err == nil && in.Notice != nil {
 			for _, n := range res.Notices {

@@ -12,6 +12,9 @@ import (
 	"github.com/relgrad/relgrad/interop/delta"
 )
 
+// IsURL reports whether a name is that of a URL, not of a folder.
+func IsURL(name string) bool { return strings.Contains(name, "://") }
+
 // Open returns the place of a name: of a folder, or of a URL. Nothing is asked of the place yet.
 func Open(ctx context.Context, name string) (delta.Files, error) {
 	scheme, rest, isURL := strings.Cut(name, "://")

@@ -18,14 +18,6 @@ import (
 	"github.com/relgrad/relgrad/interop/delta"
 )
 
-// environment is that of a server.
-func environment(t testing.TB, endpoint string) {
-	for name, v := range map[string]string{"AWS_ACCESS_KEY_ID": s3test.Key, "AWS_SECRET_ACCESS_KEY": s3test.Secret,
-		"AWS_ENDPOINT_URL": endpoint, "AWS_ENDPOINT_URL_S3": "", "AWS_REGION": "eu-central-1", "AWS_SESSION_TOKEN": ""} {
-		t.(interface{ Setenv(k, v string) }).Setenv(name, v)
-	}
-}
-
 // at opens a place of a server and makes it impatient.
 func at(t testing.TB, name string) *S3 {
 	t.Helper()
@@ -44,7 +36,7 @@ func TestS3(t *testing.T) {
 		deltatest.Run(t, func(t *testing.T) delta.Files {
 			server := s3test.New(t)
 			server.Page = 3
-			environment(t, server.URL)
+			server.Environment(t)
 			return at(t, name)
 		})
 	}
@@ -55,7 +47,7 @@ func TestS3(t *testing.T) {
 func TestUnreliable(t *testing.T) {
 	deltatest.Run(t, func(t *testing.T) delta.Files {
 		server := s3test.New(t)
-		environment(t, server.URL)
+		server.Environment(t)
 		n := 0
 		server.Fault = func(r *http.Request) s3test.Fault {
 			if n++; n%3 != 0 {
@@ -132,7 +124,7 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := s3test.New(t)
-			environment(t, server.URL)
+			server.Environment(t)
 			files := at(t, "s3://tables/t")
 			err := create(t, files, func() {
 				server.Fault = func(r *http.Request) s3test.Fault {
@@ -154,9 +146,9 @@ func TestFailures(t *testing.T) {
 		})
 	}
 	server := s3test.New(t)
-	environment(t, server.URL)
+	server.Environment(t)
 	_, err := delta.Open(at(t, "s3://elsewhere/t"), delta.Latest())
-	refused(t, err, sqlerr.UndefinedObject, "no bucket \"elsewhere\"")
+	refused(t, err, sqlerr.UndefinedFile, "no bucket \"elsewhere\"")
 	_, err = at(t, "s3://tables/t").Get("x", 0, -1)
 	refused(t, err, sqlerr.UndefinedFile, "s3://tables/t/x")
 	t.Setenv("AWS_ACCESS_KEY_ID", "another")
@@ -177,7 +169,7 @@ func TestFailures(t *testing.T) {
 // TestLostAnswer: where the answer to a conditional write is lost, the writer learns whose object is there.
 func TestLostAnswer(t *testing.T) {
 	server := s3test.New(t)
-	environment(t, server.URL)
+	server.Environment(t)
 	s := at(t, "s3://tables/t")
 	if err := s.probe(); err != nil {
 		t.Fatal(err)
@@ -229,7 +221,7 @@ func TestLostAnswer(t *testing.T) {
 // TestCuts: answers that are cut are read again; in the end the error says so.
 func TestCuts(t *testing.T) {
 	server := s3test.New(t)
-	environment(t, server.URL)
+	server.Environment(t)
 	s := at(t, "s3://tables/t")
 	data := bytes.Repeat([]byte("0123456789"), 100000)
 	server.Set("t/x", data)
@@ -252,7 +244,7 @@ func TestCuts(t *testing.T) {
 // TestUnconditional: a store that ignores If-None-Match is not written to. What is there is read.
 func TestUnconditional(t *testing.T) {
 	server := s3test.New(t)
-	environment(t, server.URL)
+	server.Environment(t)
 	if _, err := first(at(t, "s3://tables/t")); err != nil {
 		t.Fatal(err)
 	}
@@ -292,7 +284,7 @@ func TestOpen(t *testing.T) {
 	if b, err := delta.NewLocal(dir).Get("x", 0, -1); string(b) != "file://localhost"+dir {
 		t.Errorf("%q, %v", b, err)
 	}
-	environment(t, "")
+	s3test.Environment(t, "")
 	for name, words := range map[string]string{"": "without a name", "gs://b/t": "\"gs\"", "file://far/x": "no folder",
 		"s3://": "without a bucket", "s3:///x": "without a bucket", "s3://b/a/../c": "\"..\"", "s3://b//c": "step \"\""} {
 		_, err := Open(t.Context(), name)

@@ -11,7 +11,7 @@ import (
 // TestRequests: reading a tensor, and a slice of it, asks an object store few times.
 func TestRequests(t *testing.T) {
 	server := s3test.New(t)
-	environment(t, server.URL)
+	server.Environment(t)
 	s := at(t, "s3://tables/t")
 	x := &layouts.Tensor{DType: "float32", Shape: []int64{1000, 8, 8}, Data: make([]byte, 4*1000*8*8)}
 	for i := range x.Data {

@@ -145,7 +145,7 @@ func (s *S3) failed(err error, what, name string) error {
 	}
 	switch status := statusOf(err); {
 	case code(err) == "NoSuchBucket":
-		return say(sqlerr.UndefinedObject, "there is no bucket \"%s\"", s.bucket)
+		return say(sqlerr.UndefinedFile, "there is no bucket \"%s\"", s.bucket)
 	case status == 404:
 		return say(sqlerr.UndefinedFile, "there is no such object").Wrap(errors.Join(fs.ErrNotExist, err))
 	case status == 401 || status == 403:
