@@ -185,3 +185,27 @@ func TestDeltaScanErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestDeltaExplain: every stage of a loss over a table of Delta Lake is shown, and the SQL says that it reads one.
+func TestDeltaExplain(t *testing.T) {
+	db, dir := testDB(t), t.TempDir()
+	addRows(t, dir, 0, 4)
+	mustRun(t, db, "CREATE TABLE w (k bigint PRIMARY KEY, p double precision); INSERT INTO w VALUES (1, 2)")
+	loss := "SELECT sum((d.x - w.p) ^ 2) FROM (SELECT k, x FROM delta_table('" + dir + "') WHERE k > 0) d JOIN w USING (k)"
+	for _, stage := range []string{"sql", "all"} {
+		s, err := db.Explain(context.Background(), loss, []string{"w"}, stage)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"-- This text does not run by itself: relgrad reads the rows of SELECT * FROM " +
+			"delta_table('" + dir, "  FROM (SELECT * FROM delta_table('" + dir + "')", "JOIN scan"} {
+			if !strings.Contains(s, want) {
+				t.Errorf("stage %s:\n%s\nlacks %s", stage, s, want)
+			}
+		}
+	}
+	if s, err := db.Explain(context.Background(), "SELECT sum(p) FROM w", []string{"w"}, "sql"); err != nil ||
+		strings.Contains(s, "by itself") {
+		t.Errorf("%v\n%s", err, s)
+	}
+}

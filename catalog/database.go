@@ -78,6 +78,7 @@ type Rows interface {
 type Statements interface {
 	// Query runs a SELECT. Native prints it for use in generated SQL, whose dialect is Dialect.
 	Query(ctx context.Context, sel *ast.Select, text *ast.Text) ([]ResultCol, []*column.Column, error)
+	// ErrEngineRows: the query reads rows that the engine computes.
 	Native(ctx context.Context, sel *ast.Select, text *ast.Text) (string, error)
 	Dialect() sqlgen.Dialect
 	// Reach is that of bind.Catalog.

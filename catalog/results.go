@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"errors"
+
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/kernels"
 )
@@ -25,6 +27,9 @@ type Relation struct {
 	Types []string // Postgres type names: "integer", "real[]", …
 	Cols  []*column.Column
 }
+
+// ErrEngineRows is the reason why a query has no form in the database's SQL: it reads rows that the engine computes.
+var ErrEngineRows = errors.New("rows that the engine computes")
 
 // Version changes with a table's content: Keys when rows, keys or attributes (anything but floats) may have
 // changed, Values with every change.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -17,6 +18,8 @@ import (
 	"github.com/relgrad/relgrad/optimizer/physical"
 	"github.com/relgrad/relgrad/optimizer/rules"
 	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront/bind"
+	"github.com/relgrad/relgrad/sqlfront/print"
 	"github.com/relgrad/relgrad/sqlgen"
 )
 
@@ -225,6 +228,30 @@ func rootName(i int, r ra.Root) string {
 	return "the gradient with respect to " + r.Name
 }
 
+// shownQueries prints sub-queries for readers: those whose rows the engine itself computes as they were written.
+type shownQueries struct {
+	db      *Engine
+	ctx     context.Context
+	written []string
+}
+
+func (s *shownQueries) print(n *ra.Node) (string, error) {
+	text, err := s.db.Catalogue.print(s.ctx, n)
+	if errors.Is(err, catalog.ErrEngineRows) {
+		text, err = print.Print(n.Query.(*bind.OpaqueQuery).Select), nil
+		s.written = append(s.written, text)
+	}
+	return text, err
+}
+
+// note is a comment about them.
+func (s *shownQueries) note() string {
+	if len(s.written) == 0 {
+		return ""
+	}
+	return "-- This text does not run by itself: relgrad reads the rows of " + strings.Join(s.written, ", ") + " itself.\n"
+}
+
 // gradientSQL prints each root of the plan as a statement. Comments tell what computes the gradient and why, which
 // rules have made the plan, what each operator is, and the cost that a server estimates.
 func (db *Engine) gradientSQL(ctx context.Context, c *Compiled) (string, error) {
@@ -247,11 +274,12 @@ func (db *Engine) gradientSQL(ctx context.Context, c *Compiled) (string, error) 
 	}
 	for i, r := range c.Res.Plan.Roots {
 		what := rootName(i, r)
-		text, err := rootSQL(ctx, c.Res.Plan, i, db.Dialect(),
-			sqlgen.Options{Opaque: func(n *ra.Node) (string, error) { return db.Catalogue.print(ctx, n) }})
+		shown := &shownQueries{db: db, ctx: ctx}
+		text, err := rootSQL(ctx, c.Res.Plan, i, db.Dialect(), sqlgen.Options{Opaque: shown.print})
 		if err != nil {
 			return "", err
 		}
+		b.WriteString(shown.note())
 		fmt.Fprintf(&b, "-- %s\n", what)
 		if p, ok := db.Database.(catalog.Pusher); ok {
 			cost, err := p.Estimate(ctx, text)

@@ -4,6 +4,7 @@ package engine
 type Signature struct {
 	Name, Args, Result string
 	Procedure          bool
+	Client             bool // it runs in relgrad's own process only; a server has no such function
 	Doc                string
 }
 
@@ -25,6 +26,14 @@ var Surface = []Signature{
 			"check_gradient('loss', 'w')"},
 	{Name: "explain_gradient", Args: "loss text, param text, stage text DEFAULT 'sql'", Result: "text",
 		Doc: "a stage of the plan (ra, grad, opt, physical, sql, all): SELECT explain_gradient('loss', 'w')"},
+	{Name: "delta_table", Args: "dir text, version bigint DEFAULT NULL", Result: "SETOF record", Client: true,
+		Doc: "rows of a table of Delta Lake in a folder or bucket, read where they lie: SELECT * FROM " +
+			"delta_table('s3://bucket/path')"},
+	{Name: "delta_tensor",
+		Args:   "dir text, name text, slice text DEFAULT NULL, version bigint DEFAULT NULL",
+		Result: "SETOF record", Client: true,
+		Doc: "a tensor in such a table: its rows, or its elements that are not zero: SELECT * FROM delta_tensor('dir', " +
+			"'images', slice => '0:100, :, 3')"},
 	{Name: "train", Args: "loss text, params text[], option => value, …", Procedure: true,
 		Doc: "minimises the loss over the parameters: CALL train('loss', ARRAY['w'], lr => 0.01, epochs => 100); CALL " +
 			"train(resume => 1) goes on with a run"},

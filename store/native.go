@@ -16,7 +16,7 @@ import (
 )
 
 // Native prints a query in SQLite's dialect, with its constants and views, so that generated SQL can contain it. A
-// query that calls functions of the engine cannot be printed.
+// query that calls functions of the engine has no such form.
 func (db *DB) Native(ctx context.Context, sel *ast.Select, text *ast.Text) (sql string, err error) {
 	b := newWriter(ctx, db, text)
 	b.Literal = true
@@ -31,7 +31,8 @@ func (db *DB) Native(ctx context.Context, sel *ast.Select, text *ast.Text) (sql 
 	}
 	if len(b.Results) > 0 {
 		return "", sqlerr.New(sqlerr.FeatureNotSupported,
-			"a sub-query that calls gradient(), check_gradient(), delta_table() or delta_tensor() cannot be printed")
+			"a sub-query that calls gradient(), check_gradient(), delta_table() or delta_tensor() has no form in SQL").
+			Wrap(catalog.ErrEngineRows)
 	}
 	return b.Finish(q.With, q.Body()), nil
 }

@@ -12,6 +12,8 @@ CREATE VIEW s AS SELECT id, sqnorm(v) AS q FROM w;
 CREATE FUNCTION bump(a double precision, width double precision) RETURNS double precision LANGUAGE sql
 AS $$ SELECT exp(-(a / width) ^ 2) $$;
 CREATE FUNCTION twice(a double precision) RETURNS double precision LANGUAGE plpgsql AS $$ BEGIN RETURN 2 * a; END $$;
+COPY (SELECT id, n, y FROM t) TO 'lake' (FORMAT delta);
+COPY (SELECT dst AS i0, src - 1 AS i1, weight AS value FROM link) TO 'tensors' (FORMAT delta, TENSOR 'a');
 `
 
 // construct is a row of a table of docs/sql.md.
@@ -45,6 +47,10 @@ var differentiable = []struct {
 			loss: "SELECT sum(x * weight) FROM w JOIN link ON src = w.id JOIN t ON t.y = weight + 1"},
 		{title: "self-join", loss: "SELECT sum(dot(a.v, b.v)) FROM w a JOIN w b ON a.id < b.id"},
 		{title: "gradient(…)", loss: "SELECT sum(g.x ^ 2) FROM gradient('SELECT sum(x ^ 3) FROM w', NULL::w) g"},
+		{title: "delta_table(…): [a table of Delta Lake](delta.md)",
+			loss: "SELECT sum(x * d.y) FROM w JOIN delta_table('lake') d USING (id) WHERE d.n >= 20"},
+		{title: "delta_tensor(…): [a tensor in one](delta.md#tensors)",
+			loss: "SELECT sum(x ^ 2 * a.value) FROM w JOIN delta_tensor('tensors', 'a', slice => ':, 0:2') a ON a.i0 = id"},
 		{title: "unnest(chunk), WITH ORDINALITY: its elements as rows",
 			loss: "SELECT sum(z ^ 2 * i) FROM (SELECT i, sum(e) AS z FROM w, unnest(v) WITH ORDINALITY AS u(e, i) " +
 				"GROUP BY i) q"},

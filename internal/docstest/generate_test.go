@@ -22,6 +22,7 @@ func TestSQLPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
+	t.Chdir(t.TempDir()) // for folders of the stage
 	if _, err := db.Run(context.Background(), stage); err != nil {
 		t.Fatal(err)
 	}

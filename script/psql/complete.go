@@ -11,6 +11,7 @@ import (
 	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/train"
 )
@@ -231,7 +232,7 @@ func (c *completer) inString(sql string) {
 			return
 		}
 	}
-	if call(tokens) != "" {
+	if name := call(tokens); name != "" && !slices.Contains(ast.Ranges, name) { // theirs are folders
 		c.relations()
 	}
 }
@@ -294,7 +295,8 @@ func (c *completer) inStatement(sql, word string) {
 		c.relations()
 		c.add("schema", c.objects.Schemas...)
 		if prev.Is("from") || prev.Is("join") {
-			c.add("function", "gradient", "check_gradient", "generate_series", "unnest")
+			c.add("function", "gradient", "check_gradient", "generate_series", "unnest", "delta_table",
+				"delta_tensor")
 		}
 	case prev.Is("call"):
 		c.add("procedure", "train")

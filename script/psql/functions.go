@@ -121,7 +121,11 @@ The command and the shell:  %[1]scommands.md
 	names := []string{}
 	for _, f := range relgrad.Surface {
 		if f.Name == name {
-			_, err := fmt.Fprintf(r.stdout, "%s(%s)\n%s\nManual: %straining.md\n", f.Name, f.Args, f.Doc, manual)
+			page := "training.md"
+			if f.Client {
+				page = "delta.md"
+			}
+			_, err := fmt.Fprintf(r.stdout, "%s(%s)\n%s\nManual: %s%s\n", f.Name, f.Args, f.Doc, manual, page)
 			return err
 		}
 		names = append(names, f.Name)
