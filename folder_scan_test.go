@@ -51,7 +51,8 @@ func TestDeltaTableReadsLess(t *testing.T) {
 	}
 	addRows(t, dir, 10, 20)
 	mustRun(t, db, "CREATE TABLE w (k bigint PRIMARY KEY, p double precision); INSERT INTO w SELECT k, 1 + k FROM "+
-		"generate_series(0, 30) AS g(k)")
+		"generate_series(0, 30) AS g(k); CREATE VIEW seen AS SELECT k, x FROM delta_table('"+dir+"'); CREATE VIEW "+
+		"named (x, k) AS SELECT k, x FROM delta_table('"+dir+"')")
 	const loss = "SELECT sum((d.x - w.p) ^ 2) FROM delta_table('DIR') d JOIN w USING (k) WHERE d.k BETWEEN 15 AND 16"
 	for _, tc := range []struct{ from, want string }{
 		{"SELECT count(*), sum(x) FROM delta_table('DIR') WHERE k >= 18", "2 18.5"},
@@ -59,6 +60,28 @@ func TestDeltaTableReadsLess(t *testing.T) {
 		{"SELECT sum(x) FROM delta_table('DIR') WHERE k = 12 AND day = '2024-01-13'", "6"},
 		{"SELECT sum(d.x) FROM w LEFT JOIN delta_table('DIR') d USING (k) WHERE d.k = 14", "7"},
 		{"SELECT sum(y) FROM (SELECT x AS y FROM delta_table('DIR') WHERE k > 18) q", "9.5"},
+		{"SELECT sum(y) FROM (SELECT x AS y, k FROM delta_table('DIR')) q WHERE k > 18", "9.5"},
+		{"SELECT sum(y) FROM (SELECT count(*) AS y, k FROM delta_table('DIR') GROUP BY k) q WHERE q.k = 18", "1"},
+		{"SELECT * FROM (SELECT * FROM (SELECT * FROM delta_table('DIR') d) q) q WHERE k > 18", "column \"list\" holds"},
+		{"SELECT sum(p) FROM gradient('SELECT sum((d.x - w.p) ^ 2) FROM seen d JOIN w USING (k) WHERE d.k > 18', NULL::w) " +
+			"WHERE p <> 0", "21"},
+		{"SELECT sum(p) FROM gradient('SELECT sum((d.x - w.p) ^ 2) FROM (SELECT k, x FROM seen) d JOIN w ON d.k = w.k AND " +
+			"d.k > 18', NULL::w) WHERE p <> 0", "21"},
+		{"SELECT count(*) FROM seen a, seen b WHERE a.k > 18", "*"},
+		{"SELECT sum(p) FROM gradient('SELECT (SELECT sum((b.x - w.p) ^ 2) FROM seen b JOIN w USING (k) WHERE b.k > 18) + " +
+			"(SELECT sum((a.x - w.p) ^ 2) FROM seen a JOIN w USING (k))', NULL::w) WHERE p <> 0", "*"},
+		{"SELECT sum(x) FROM (SELECT k, x FROM (SELECT d.k, x FROM delta_table('DIR') d) q) q WHERE k > 18", "9.5"},
+		{"SELECT sum(x) FROM seen WHERE k > 18", "9.5"},
+		{"SELECT sum(v.x) FROM w JOIN seen v ON v.k = w.k AND v.k > 18", "9.5"},
+		{"SELECT sum(x) FROM named WHERE k > 18", "*"},
+		{"SELECT sum(d.x) FROM w JOIN delta_table('DIR') d ON d.k = w.k AND d.k > 18", "9.5"},
+		{"SELECT count(*), sum(d.x) FROM w LEFT JOIN delta_table('DIR') d ON d.k = w.k AND d.k > 18", "31 9.5"},
+		{"SELECT count(*), sum(d.x) FROM delta_table('DIR') d RIGHT JOIN w ON d.k = w.k AND d.k > 18", "31 9.5"},
+		{"SELECT count(*) FROM delta_table('DIR') d LEFT JOIN w ON d.k = w.k AND d.k > 18", "*"},
+		{"SELECT count(*) FROM delta_table('DIR') d FULL JOIN w ON d.k = w.k AND d.k > 18", "*"},
+		{"SELECT count(*) FROM (SELECT k FROM delta_table('DIR') ORDER BY k LIMIT 15) q WHERE k > 12", "*"},
+		{"SELECT sum(n) FROM (SELECT k, count(*) OVER () AS n FROM delta_table('DIR')) q WHERE k > 18", "*"},
+		{"SELECT sum((d.x - w.p) ^ 2) FROM delta_table('DIR') d JOIN w ON d.k = w.k AND d.k BETWEEN 15 AND 16", "153.25"},
 		{loss, "153.25"},
 		{"SELECT sum(p) FROM gradient('" + strings.ReplaceAll(loss, "'", "''") + "', NULL::w) WHERE p <> 0", "35"},
 		{"SELECT count(*) FROM delta_table('DIR')", "*"},

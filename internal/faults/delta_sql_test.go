@@ -15,5 +15,16 @@ func init() {
 		{"a bucket that is not there is a version that is not there", "interop/delta/places/try.go",
 			"say(sqlerr.UndefinedFile, \"there is no bucket", "say(sqlerr.UndefinedObject, \"there is no bucket",
 			command + "TestBucketErrors"},
+		{"a condition of an outer join leaves out rows that it keeps", "sqlfront/ast/needs.go",
+			"if it.Kind == JoinInner || it.Kind == JoinRight {", "if it.Kind != JoinFull {", statement + "TestPushedConditions"},
+		{"a condition on a window's rows leaves out some of the window", "sqlfront/ast/needs.go",
+			"return f.Over != nil }", "return false }", statement + "TestDeltaTableReadsLess"},
+		{"conditions on a view are on what its columns were called", "store/bind/from.go",
+			"where != nil && q.Columns[i].Name != c.Name {", "where != nil && i < 0 {", statement + "TestDeltaTableReadsLess"},
+		{"a view whose rows were left out serves other uses", "store/bind/from.go",
+			"b.Volatile == volatile && where == nil {", "b.Volatile == volatile {", statement + "TestDeltaTableReadsLess"},
+		{"a view of a loss whose rows were left out serves other uses", "sqlfront/bind/from.go",
+			"	if where == nil { // else it is bound", "	if true { // else it is bound",
+			statement + "TestDeltaTableReadsLess"},
 	}...)
 }

@@ -125,14 +125,12 @@ func needsIn(sql string) (map[int]needed, bool) {
 		return nil, false
 	}
 	out := map[int]needed{}
+	var notes ast.Notes
 	for _, s := range stmts {
-		ast.Each(s.Stmt, func(sel *ast.Select) {
-			var all map[*ast.FuncFrom]ast.Needs
-			ast.NoteNeeds(sel, &all)
-			for it, n := range all {
-				out[int(it.Func.At)] = needed{it, n}
-			}
-		})
+		ast.Each(s.Stmt, notes.Note)
+	}
+	for it, n := range notes.Funcs {
+		out[int(it.Func.At)] = needed{it, n}
 	}
 	return out, true
 }

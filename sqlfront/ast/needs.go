@@ -1,6 +1,9 @@
 package ast
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Needs is what a query needs of a function in its FROM clause: the function may leave out the rest.
 type Needs struct {
@@ -18,67 +21,146 @@ type Condition struct {
 // Ranges are functions in FROM that read only what is needed of them: relations outside of the database.
 var Ranges = []string{"delta_table", "delta_tensor"}
 
-// NoteNeeds notes what a query needs of functions in its FROM clause.
-func NoteNeeds(sel *Select, to *map[*FuncFrom]Needs) {
+// Notes are what queries need of the functions and sub-queries of their FROM clauses.
+type Notes struct {
+	Funcs map[*FuncFrom]Needs
+	Views map[*TableRef][]Condition // conditions on the columns of views, which the query that reads them sets
+	outer map[*Select][]Condition   // the same of sub-queries
+}
+
+// Around says that of a sub-query's rows only those are wanted of which conditions hold; nil: all are.
+func (to *Notes) Around(sel *Select, where []Condition) {
+	if to.outer == nil {
+		to.Funcs, to.Views, to.outer = map[*FuncFrom]Needs{}, map[*TableRef][]Condition{}, map[*Select][]Condition{}
+	}
+	to.outer[sel] = where
+}
+
+// ReadsRange reports whether a FROM clause of a query calls one of Ranges.
+func ReadsRange(sel *Select) bool {
+	return Any(sel, func(f *FuncFrom) bool { return slices.Contains(Ranges, f.Func.Name) })
+}
+
+// Note notes what a query needs of its FROM clause. The query around it must have been noted before.
+func (to *Notes) Note(sel *Select) {
+	if to.outer == nil {
+		to.Around(sel, nil)
+	}
+	where := conjuncts(sel.Where, nil)
+	for _, c := range to.outer[sel] {
+		where = append(where, inside(sel, c)...)
+	}
 	for _, it := range sel.From {
-		Walk(it, func(t Tree) bool {
-			if f, ok := t.(*FuncFrom); ok && slices.Contains(Ranges, f.Func.Name) {
-				if *to == nil {
-					*to = map[*FuncFrom]Needs{}
-				}
-				if f.Needs != nil {
-					(*to)[f] = *f.Needs
-				} else {
-					(*to)[f] = needsOf(sel, f)
-				}
-			}
-			_, inner := t.(*SubSelect)
-			return !inner
-		})
+		to.item(sel, it, where)
 	}
 }
 
-// needsOf finds what a query needs of a function in its FROM clause. Conditions are those of WHERE, which hold for all
-// rows of the result: rows of which they do not hold can be left out on either side of a join.
-func needsOf(sel *Select, it *FuncFrom) (n Needs) {
-	name := it.Alias.Name
-	if name == "" {
-		name = it.Func.Name
+// item notes an item of FROM, of whose rows only those are wanted of which conditions hold. A condition holds for no
+// NULL. So it may leave out rows on any side of a join below it: rows that are then extended by NULLs, since their
+// partners are left out, are those of which it does not hold either.
+func (to *Notes) item(sel *Select, it FromItem, where []Expr) {
+	switch it := it.(type) {
+	case *FuncFrom:
+		if slices.Contains(Ranges, it.Func.Name) {
+			n := Needs{}
+			if it.Needs != nil {
+				n = *it.Needs
+			} else {
+				n.Cols, n.Where = columnsOf(sel, it), on(sel, it, cmp.Or(it.Alias.Name, it.Func.Name), it.Alias, where)
+			}
+			to.Funcs[it] = n
+		}
+	case *TableRef:
+		if c := on(sel, it, cmp.Or(it.Alias.Name, it.Name), it.Alias, where); c != nil {
+			to.Views[it] = c
+		}
+	case *SubSelect:
+		to.outer[it.Query] = on(sel, it, it.Alias.Name, it.Alias, where)
+	case *JoinFrom:
+		if it.Alias.Name != "" {
+			where = nil // of the columns of the join, not of its sides
+		}
+		here := conjuncts(it.On, nil)
+		l, r := slices.Clone(where), slices.Clone(where)
+		if it.Kind == JoinInner || it.Kind == JoinRight {
+			l = append(l, here...)
+		}
+		if it.Kind == JoinInner || it.Kind == JoinLeft {
+			r = append(r, here...)
+		}
+		to.item(sel, it.L, l)
+		to.item(sel, it.R, r)
 	}
-	alone := len(sel.From) == 1 && sel.From[0] == FromItem(it)
-	n.Cols = map[string]bool{}
-	all := len(it.Alias.Cols) > 0
+}
+
+// on finds the conditions that are about an item of FROM.
+func on(sel *Select, it FromItem, name string, alias Alias, where []Expr) (out []Condition) {
+	if len(alias.Cols) > 0 {
+		return nil // its columns have other names
+	}
+	alone := len(sel.From) == 1 && sel.From[0] == it
+	for _, x := range where {
+		for _, c := range conditions(x) {
+			names := c.Tree.(*ColumnRef).Names
+			if len(names) == 2 && names[0] == name || len(names) == 1 && alone {
+				c.Column, c.Tree = names[len(names)-1], x
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// inside is a condition on a column of a sub-query, as one on the columns of its FROM clause; none where rows that it
+// leaves out matter to others.
+func inside(sel *Select, c Condition) []Expr {
+	if sel.SetOp != "" || sel.Limit != nil || sel.Offset != nil || sel.DistinctOn != nil || len(sel.Windows) > 0 ||
+		Any(sel, func(f *FuncCall) bool { return f.Over != nil }) {
+		return nil
+	}
+	var found []*ColumnRef
+	for _, t := range sel.Targets {
+		x, is := t.X.(*ColumnRef)
+		switch {
+		case is && x.Star && len(sel.Targets) == 1 && (len(x.Names) > 0 || len(sel.From) == 1):
+			found = append(found, &ColumnRef{Node: x.Node, Names: append(slices.Clone(x.Names), c.Column)})
+		case is && x.Star, !is && t.Name == "":
+			return nil // it may have this name
+		case is && cmp.Or(t.Name, x.Names[len(x.Names)-1]) == c.Column:
+			found = append(found, x)
+		case t.Name == c.Column:
+			return nil
+		}
+	}
+	if len(found) != 1 {
+		return nil
+	}
+	return []Expr{&Binary{Node: found[0].Node, Op: c.Op, L: found[0], R: c.Value}}
+}
+
+// columnsOf finds the columns of a function in FROM that a query reads; nil: all.
+func columnsOf(sel *Select, it *FuncFrom) map[string]bool {
+	name := cmp.Or(it.Alias.Name, it.Func.Name)
+	cols, all := map[string]bool{}, len(it.Alias.Cols) > 0
 	Walk(sel, func(t Tree) bool {
 		switch x := t.(type) {
 		case *ColumnRef:
 			all = all || x.Star || len(x.Names) == 1 && x.Names[0] == name
 			for _, c := range x.Names {
-				n.Cols[c] = true
+				cols[c] = true
 			}
 		case *JoinFrom:
 			all = all || x.Natural
 			for _, c := range x.Using {
-				n.Cols[c] = true
+				cols[c] = true
 			}
 		}
 		return true
 	})
 	if all {
-		n.Cols = nil
+		return nil
 	}
-	if len(it.Alias.Cols) > 0 {
-		return n // its columns have other names
-	}
-	for _, x := range conjuncts(sel.Where, nil) {
-		for _, c := range conditions(x) {
-			names := c.Tree.(*ColumnRef).Names
-			if len(names) == 2 && names[0] == name || len(names) == 1 && alone {
-				c.Column, c.Tree = names[len(names)-1], x
-				n.Where = append(n.Where, c)
-			}
-		}
-	}
-	return n
+	return cols
 }
 
 // conjuncts lists the parts of a condition that are joined by AND.

@@ -313,7 +313,7 @@ type binder struct {
 	classes      map[ast.Expr]numberClass // classes of the scalar sub-queries and calls of user functions that are bound
 	depth        int
 	calls        int // depth of functions being inlined
-	needs        map[*ast.FuncFrom]ast.Needs
+	needs        ast.Notes
 	draws, masks bool
 }
 

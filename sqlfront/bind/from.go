@@ -515,19 +515,36 @@ func (b *binder) view(f *place, t *ast.TableRef) (*relation, error) {
 	if r, ok := b.views[v.Schema+"."+v.Name]; ok {
 		return r, nil
 	}
+	where := b.needs.Views[t]
 	if t := b.opt.Batch; t != nil && t.Schema == v.Schema && t.Name == v.Name {
 		defer func(before bool) { b.orders = before }(b.orders)
-		b.orders = true
+		b.orders, where = true, nil // batches are drawn from all rows
 	}
-	r, err := b.subSelect(newPlace(v.Text, v.Query), v.Query)
+	r, where, err := b.viewRows(v, where)
 	if err != nil {
 		return nil, sqlerr.In(err, v.Text)
 	}
 	r = &relation{node: r.node, names: slices.Clone(r.names), cols: r.cols, classes: r.classes, mask: r.mask}
 	copy(r.names, v.Cols)
 	r = batchedRows(b, v.Schema, v.Name, r)
-	b.views[v.Schema+"."+v.Name] = r
+	if where == nil { // else it is bound at each use
+		b.views[v.Schema+"."+v.Name] = r
+	}
 	return r, nil
+}
+
+// viewRows binds a view's query. Where it reads what lies outside of the database, only the rows may be there of which
+// conditions on the view's columns hold; it returns those that were used.
+func (b *binder) viewRows(v *View, where []ast.Condition) (*relation, []ast.Condition, error) {
+	if !ast.ReadsRange(v.Query) {
+		where = nil
+	}
+	b.needs.Around(v.Query, where)
+	r, err := b.subSelect(newPlace(v.Text, v.Query), v.Query)
+	if err == nil && where != nil && v.Cols != nil && !slices.Equal(r.names, v.Cols) {
+		return b.viewRows(v, nil) // the conditions may be on other columns
+	}
+	return r, where, err
 }
 
 // cte binds a WITH item once. Names in it are resolved at its own place, not where the item is read.

@@ -33,7 +33,7 @@ func funcFrom(b *binder, f *place, it *ast.FuncFrom) (*relation, error) {
 			it.Func.Name).WithHint("It may stand in a sub-query that reads no parameter.")
 	}
 	from := *it
-	if n, ok := b.needs[it]; ok {
+	if n, ok := b.needs.Funcs[it]; ok {
 		from.Needs = &n
 	}
 	sel := &ast.Select{Node: it.Node, From: []ast.FromItem{&from}, End: -1,

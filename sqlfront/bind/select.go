@@ -86,7 +86,7 @@ func (b *binder) block(f *place, sel *ast.Select) (*relation, error) {
 			return o.rel, nil
 		}
 	}
-	ast.NoteNeeds(sel, &b.needs)
+	b.needs.Note(sel)
 	s := &scope{b: b, f: f}
 	for _, item := range sel.From {
 		if err := s.from(item); err != nil {

@@ -40,7 +40,7 @@ type Binder struct {
 	calls    int            // depth of functions being inlined
 	seen     *seenScopes    // see ownsAggregate
 	Volatile int            // number of calls of volatile functions, those in referenced views included
-	needs    map[*ast.FuncFrom]ast.Needs
+	needs    ast.Notes
 }
 
 // expansion is the state of the expansion of views.

@@ -172,7 +172,7 @@ func cteRef(b *Binder, it *ast.TableRef, c *cte) boundTable {
 
 // ViewRef refers to a view, which is printed once as a CTE of the statement.
 func ViewRef(b *Binder, it *ast.TableRef, v *catalog.ViewDef) boundTable {
-	tmpl := b.View(it.At, v)
+	tmpl := b.View(it.At, v, b.needs.Views[it]...)
 	r := &Relation{Name: v.Name, Schema: v.Schema, Alias: b.alias("t")}
 	for i, c := range tmpl.Columns {
 		r.Columns = append(r.Columns, &Column{Name: c.Name, Type: c.Type, Mods: c.Mods, SQL: r.Alias + "." + outName(i)})
@@ -181,8 +181,9 @@ func ViewRef(b *Binder, it *ast.TableRef, v *catalog.ViewDef) boundTable {
 	return boundTable{tmpl.Alias + " AS " + r.Alias, NameRelation(b, it.At, r, it.Alias)}
 }
 
-// View expands a view into b.ctes. Positions inside point into the view's own text.
-func (b *Binder) View(at ast.Pos, v *catalog.ViewDef) *Relation {
+// View expands a view into b.ctes. Positions inside point into the view's own text. Of a view that reads what lies
+// outside of the store, only the rows may be there of which conditions on its columns hold.
+func (b *Binder) View(at ast.Pos, v *catalog.ViewDef, where ...ast.Condition) *Relation {
 	if r := b.views[v]; r != nil {
 		return r
 	}
@@ -201,6 +202,9 @@ func (b *Binder) View(at ast.Pos, v *catalog.ViewDef) *Relation {
 	}
 	sel, text, err := b.session.Tree(v)
 	b.Check(at, err)
+	if !ast.ReadsRange(sel) {
+		where = nil
+	}
 	if len(b.stack) >= bind.MaxViews {
 		b.Fail(at, sqlerr.TooComplex, "views are nested more than %d deep", bind.MaxViews)
 	}
@@ -210,6 +214,7 @@ func (b *Binder) View(at ast.Pos, v *catalog.ViewDef) *Relation {
 		b.fixed = map[int][]string{}
 	}
 	b.stack, b.Deps = append(b.stack, v.Name), map[Dependency]bool{}
+	b.needs.Around(sel, where)
 	q := b.SelectQuery(sel, nil)
 	q.Settle(b)
 	b.Text, b.Path, b.Stars, b.fixed, b.stack, b.Deps = old.Text, old.Path, old.Stars, old.fixed, old.stack, old.Deps
@@ -219,11 +224,14 @@ func (b *Binder) View(at ast.Pos, v *catalog.ViewDef) *Relation {
 	}
 	r := &Relation{Name: v.Name, Alias: b.alias("v")}
 	for i, c := range v.Cols {
+		if where != nil && q.Columns[i].Name != c.Name { // the conditions may be on other columns
+			return b.View(at, v)
+		}
 		r.Columns = append(r.Columns, &Column{Name: c.Name, Type: q.Columns[i].Type, Mods: q.Columns[i].Mods})
 	}
 	r.costly, r.fence = addFence(b, q, true, b.Volatile > volatile)
 	b.ctes = append(b.ctes, r.Alias+columnList(len(q.Columns))+" AS "+openFence(r.fence)+"("+q.Text()+")")
-	if b.Volatile == volatile { // a volatile view is computed at each use
+	if b.Volatile == volatile && where == nil { // else it is computed at each use
 		b.views[v] = r
 	}
 	return r

@@ -71,7 +71,7 @@ func tableIntrinsic(b *Binder, it *ast.FuncFrom) *catalog.TableDef {
 		return nil
 	}
 	noEngine(b, it.Func)
-	r, ok, err := b.session.Intrinsics().TableFunc(b.Context, it.Func, b.needs[it], b.Text)
+	r, ok, err := b.session.Intrinsics().TableFunc(b.Context, it.Func, b.needs.Funcs[it], b.Text)
 	b.Check(it.At, err)
 	if !ok {
 		return nil

@@ -24,7 +24,7 @@ func bindPlain(b *Binder, sel *ast.Select, s *Scope) *Query {
 		}
 		l.named[sel.Windows[i].Name] = &sel.Windows[i]
 	}
-	ast.NoteNeeds(sel, &b.needs)
+	b.needs.Note(sel)
 	from := b.From(s, sel.From)
 	var tail strings.Builder
 	if from != "" {
