@@ -20,12 +20,13 @@ package archtest
 
 // levels are the levels of packages by folder. A folder without a row has the level of its parent.
 var levels = map[string]int{
-	"internal/lists":   -2,
-	"internal/sqltext": -1,
-	"internal/sqlerr":  -1,
-	"tensor":           -1,
-	"migrations":       0,
-	"internal/encoded": 0,
+	"internal/lists":             -2,
+	"internal/sqltext":           -1,
+	"internal/sqlerr":            -1,
+	"internal/sqlerr/sqlerrtest": tools,
+	"tensor":                     -1,
+	"migrations":                 0,
+	"internal/encoded":           0,
 
 	"kernels": 0,
 	"column":  1,

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/relgrad/relgrad/internal/sqlerr/sqlerrtest"
 )
 
 // TestMain runs a child process of a test, where the test has started one: this program, with what to do in its
@@ -227,7 +229,7 @@ func TestConflicts(t *testing.T) {
 			}
 			continue
 		}
-		refused(t, err, "40001", c.refused)
+		sqlerrtest.Refused(t, err, "40001", c.refused)
 		if v := open(t, files, Latest()).Version; v != 2 {
 			t.Errorf("%s: version %d", c.name, v)
 		}
@@ -242,5 +244,5 @@ func TestConflicts(t *testing.T) {
 	fatal(err)
 	commit(t, one)
 	_, err = two.Commit("CREATE")
-	refused(t, err, "42P07")
+	sqlerrtest.Refused(t, err, "42P07")
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqlerr/sqlerrtest"
 	"github.com/relgrad/relgrad/interop"
 )
 
@@ -161,7 +162,7 @@ func TestCheckpoints(t *testing.T) {
 				t.Errorf("version %d", s.Version)
 			}
 			_, err := Open(files, Version(3))
-			refused(t, err, sqlerr.UndefinedObject, "no commit 0")
+			sqlerrtest.Refused(t, err, sqlerr.UndefinedObject, "no commit 0")
 		})
 	}
 	files, want := sample(t)
@@ -170,7 +171,7 @@ func TestCheckpoints(t *testing.T) {
 	wants(t, keys(t, open(t, files, Latest()), "k"), want...) // the commits are all there
 	forget(files, 5)
 	_, err := Open(files, Latest())
-	refused(t, err, sqlerr.UndefinedObject, "no commit 0", "part 1 of 2 is missing")
+	sqlerrtest.Refused(t, err, sqlerr.UndefinedObject, "no commit 0", "part 1 of 2 is missing")
 }
 
 // TestFeatures: what a table asks for and relgrad does not know is refused by name, in reading or in writing.
@@ -225,7 +226,7 @@ func TestFeatures(t *testing.T) {
 			`"configuration":{}`, `"configuration":{"delta.columnMapping.mode":"name"}`, 1)
 	})
 	_, err := Open(files, Latest())
-	refused(t, err, sqlerr.FeatureNotSupported, "columnMapping")
+	sqlerrtest.Refused(t, err, sqlerr.FeatureNotSupported, "columnMapping")
 	files, _ = sample(t)
 	edit(files, commitFile(4), func(s string) string {
 		return strings.Replace(s, `{"add":{`, `{"add":{"deletionVector":{"storageType":"u"},`, 1)
@@ -234,7 +235,7 @@ func TestFeatures(t *testing.T) {
 		return strings.Replace(s, `{"add":{`, `{"add":{"deletionVector":{"storageType":"u"},`, 1)
 	})
 	_, err = Open(files, Latest())
-	refused(t, err, sqlerr.FeatureNotSupported, "deletionVectors")
+	sqlerrtest.Refused(t, err, sqlerr.FeatureNotSupported, "deletionVectors")
 	files, _ = sample(t) // a checkpoint has such a file as added and, without its deletions, as removed
 	actions := open(t, files, Latest()).actions()
 	added := *actions[len(actions)-2].Add
@@ -245,10 +246,10 @@ func TestFeatures(t *testing.T) {
 	actions = append(actions[:2:2], action{Add: &added}, action{Remove: &remove{Path: added.Path}})
 	put(t, files, "00000000000000000004.checkpoint."+unique()+".json", lines(actions), nil)
 	_, err = Open(files, Latest())
-	refused(t, err, sqlerr.FeatureNotSupported, "deletionVectors")
+	sqlerrtest.Refused(t, err, sqlerr.FeatureNotSupported, "deletionVectors")
 	s := newTable(t, NewLocal(t.TempDir()), TableOptions{Configuration: map[string]string{"delta.appendOnly": "true"}})
 	_, err = begin(t, s).Delete()
-	refused(t, err, sqlerr.ObjectNotPrereqState, "appendOnly")
+	sqlerrtest.Refused(t, err, sqlerr.ObjectNotPrereqState, "appendOnly")
 }
 
 // TestHistory lists commits.
@@ -290,7 +291,7 @@ func TestInCommitTimestamp(t *testing.T) {
 		}
 	}
 	_, err := Open(files, Timestamp(time.UnixMilli(999)))
-	refused(t, err, sqlerr.UndefinedObject)
+	sqlerrtest.Refused(t, err, sqlerr.UndefinedObject)
 }
 
 // TestMutated changes bytes of logs, checkpoints and data files: none may crash, hang or take much memory.

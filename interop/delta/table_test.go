@@ -1,7 +1,6 @@
 package delta
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqlerr/sqlerrtest"
 	"github.com/relgrad/relgrad/interop"
 )
 
@@ -95,21 +95,6 @@ func wants(t testing.TB, got []string, want ...string) {
 	}
 }
 
-// refused checks an error's code and words.
-func refused(t testing.TB, err error, code string, words ...string) {
-	t.Helper()
-	var e *sqlerr.Error
-	if !errors.As(err, &e) || e.Code != code {
-		t.Errorf("%v, want code %s", err, code)
-		return
-	}
-	for _, w := range words {
-		if !strings.Contains(e.Message+e.Detail+e.Hint, w) {
-			t.Errorf("%q does not say %q", e.Message+e.Detail+e.Hint, w)
-		}
-	}
-}
-
 // TestVersions creates, appends, deletes and replaces, and reads each version.
 func TestVersions(t *testing.T) {
 	files := NewLocal(t.TempDir())
@@ -134,13 +119,13 @@ func TestVersions(t *testing.T) {
 	wants(t, keys(t, open(t, files, Latest()), "k"), "9")
 	wants(t, keys(t, open(t, files, Timestamp(between)), "k"), "1", "2")
 	_, err := Open(files, Version(4))
-	refused(t, err, sqlerr.UndefinedObject, "no version 4, the newest is 3")
+	sqlerrtest.Refused(t, err, sqlerr.UndefinedObject, "no version 4, the newest is 3")
 	_, err = Open(files, Timestamp(between.Add(-time.Hour)))
-	refused(t, err, sqlerr.UndefinedObject, "no version of the table at")
+	sqlerrtest.Refused(t, err, sqlerr.UndefinedObject, "no version of the table at")
 	_, err = Create(files, fields, TableOptions{}, WriteOptions{})
-	refused(t, err, sqlerr.DuplicateTable, "already")
+	sqlerrtest.Refused(t, err, sqlerr.DuplicateTable, "already")
 	_, err = Open(NewLocal(t.TempDir()), Latest())
-	refused(t, err, sqlerr.UndefinedTable, "no commits")
+	sqlerrtest.Refused(t, err, sqlerr.UndefinedTable, "no commits")
 }
 
 // TestRows reads a table as values of Postgres types and writes it by a sink.
@@ -189,7 +174,7 @@ func TestRows(t *testing.T) {
 		t.Errorf("a fifth row: %v", err)
 	}
 	sink := NewSink(files, New, WriteOptions{})
-	refused(t, sink.Begin("t", cols, nil), sqlerr.DuplicateTable)
+	sqlerrtest.Refused(t, sink.Begin("t", cols, nil), sqlerr.DuplicateTable)
 }
 
 // tensorOf is a chunk of 2x2 real.
@@ -217,8 +202,8 @@ func TestEvolution(t *testing.T) {
 	}
 	wants(t, keys(t, s, "k", Equal("w", int64(7))), "2")
 	tx = begin(t, s)
-	refused(t, tx.AddColumns([]interop.Field{{Name: "w", Type: "long"}}), sqlerr.DatatypeMismatch, "integer")
-	refused(t, tx.AddColumns([]interop.Field{{Name: "K", Type: "long"}}), sqlerr.DatatypeMismatch, "\"k\"")
+	sqlerrtest.Refused(t, tx.AddColumns([]interop.Field{{Name: "w", Type: "long"}}), sqlerr.DatatypeMismatch, "integer")
+	sqlerrtest.Refused(t, tx.AddColumns([]interop.Field{{Name: "K", Type: "long"}}), sqlerr.DatatypeMismatch, "\"k\"")
 	if _, err := tx.Delete(Equal("w", int64(7))); err != nil {
 		t.Fatal(err)
 	}
@@ -271,9 +256,9 @@ func TestPartitions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refused(t, tx.Write([]any{int64(1), 1.0, ""}), sqlerr.InvalidParameter, "NULL")
+	sqlerrtest.Refused(t, tx.Write([]any{int64(1), 1.0, ""}), sqlerr.InvalidParameter, "NULL")
 	_, err = Create(NewLocal(t.TempDir()), fields, TableOptions{Partition: []string{"x"}}, WriteOptions{})
-	refused(t, err, sqlerr.InvalidColumnRef, "\"x\"")
+	sqlerrtest.Refused(t, err, sqlerr.InvalidColumnRef, "\"x\"")
 }
 
 // TestVacuum deletes what no version within the retention needs, and nothing else.
@@ -320,9 +305,9 @@ func TestVacuum(t *testing.T) {
 		}
 	}
 	_, err = scan(open(t, files, Version(0)), []string{"k"})
-	refused(t, err, sqlerr.UndefinedFile, gone)
+	sqlerrtest.Refused(t, err, sqlerr.UndefinedFile, gone)
 	_, err = newTable(t, Memory{}, TableOptions{}).Vacuum(time.Hour, false)
-	refused(t, err, sqlerr.InvalidParameter, "168h")
+	sqlerrtest.Refused(t, err, sqlerr.InvalidParameter, "168h")
 	for text, want := range map[string]time.Duration{"interval 2 weeks": 336 * time.Hour, "interval 1 day": 24 * time.Hour,
 		"interval 90 minutes": 90 * time.Minute, "interval 2 months": math.MaxInt64, "soon": math.MaxInt64} {
 		s := &Snapshot{meta: &Metadata{Configuration: map[string]string{"delta.deletedFileRetentionDuration": text}}}

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/relgrad/relgrad/internal/deltatest"
 	"github.com/relgrad/relgrad/internal/s3test"
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqlerr/sqlerrtest"
 	"github.com/relgrad/relgrad/interop"
 	"github.com/relgrad/relgrad/interop/delta"
 )
@@ -60,21 +60,6 @@ func TestUnreliable(t *testing.T) {
 		s.patience.tries = 10
 		return s
 	})
-}
-
-// refused checks an error's code and words.
-func refused(t testing.TB, err error, code string, words ...string) {
-	t.Helper()
-	var e *sqlerr.Error
-	if !errors.As(err, &e) || e.Code != code {
-		t.Errorf("%v, want code %s", err, code)
-		return
-	}
-	for _, w := range words {
-		if !strings.Contains(e.Message+e.Detail+e.Hint, w) {
-			t.Errorf("%q does not say %q", e.Message+e.Detail+e.Hint, w)
-		}
-	}
 }
 
 // create creates a table and appends a row to it; it returns the error of the second.
@@ -137,7 +122,7 @@ func TestFailures(t *testing.T) {
 					files.patience = patience{tries: 2, pause: time.Millisecond, answer: 50 * time.Millisecond, rate: 1 << 30}
 				}
 			})
-			refused(t, err, c.code, c.words...)
+			sqlerrtest.Refused(t, err, c.code, c.words...)
 			server.Fault = nil
 			files.patience.answer = time.Second
 			if s, err := delta.Open(files, delta.Latest()); err != nil || s.Version != 0 {
@@ -148,22 +133,22 @@ func TestFailures(t *testing.T) {
 	server := s3test.New(t)
 	server.Environment(t)
 	_, err := delta.Open(at(t, "s3://elsewhere/t"), delta.Latest())
-	refused(t, err, sqlerr.UndefinedFile, "no bucket \"elsewhere\"")
+	sqlerrtest.Refused(t, err, sqlerr.UndefinedFile, "no bucket \"elsewhere\"")
 	_, err = at(t, "s3://tables/t").Get("x", 0, -1)
-	refused(t, err, sqlerr.UndefinedFile, "s3://tables/t/x")
+	sqlerrtest.Refused(t, err, sqlerr.UndefinedFile, "s3://tables/t/x")
 	t.Setenv("AWS_ACCESS_KEY_ID", "another")
 	_, err = delta.Open(at(t, "s3://tables/t"), delta.Latest())
-	refused(t, err, sqlerr.InsufficientPrivilege, "InvalidAccessKeyId")
+	sqlerrtest.Refused(t, err, sqlerr.InsufficientPrivilege, "InvalidAccessKeyId")
 	t.Setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
 	_, err = delta.Open(at(t, "s3://tables/t"), delta.Latest())
-	refused(t, err, sqlerr.IO, "refused", "3 times")
+	sqlerrtest.Refused(t, err, sqlerr.IO, "refused", "3 times")
 	ctx, cancel := context.WithCancel(context.Background())
 	files, err := Open(ctx, "s3://tables/t")
 	cancel()
 	if err == nil {
 		_, err = files.List("", "")
 	}
-	refused(t, err, sqlerr.QueryCanceled)
+	sqlerrtest.Refused(t, err, sqlerr.QueryCanceled)
 }
 
 // TestLostAnswer: where the answer to a conditional write is lost, the writer learns whose object is there.
@@ -235,10 +220,10 @@ func TestCuts(t *testing.T) {
 	}
 	cuts = 3
 	_, err := s.Get("x", 0, -1)
-	refused(t, err, sqlerr.IO, "s3://tables/t/x", "unexpected EOF", "3 times")
+	sqlerrtest.Refused(t, err, sqlerr.IO, "s3://tables/t/x", "unexpected EOF", "3 times")
 	cuts = 3
 	_, err = s.List("", "")
-	refused(t, err, sqlerr.IO, "EOF", "3 times")
+	sqlerrtest.Refused(t, err, sqlerr.IO, "EOF", "3 times")
 }
 
 // TestUnconditional: a store that ignores If-None-Match is not written to. What is there is read.
@@ -254,7 +239,7 @@ func TestUnconditional(t *testing.T) {
 		t.Error(err)
 	}
 	for range 2 {
-		refused(t, s.PutIfAbsent("x", []byte("x")), sqlerr.FeatureNotSupported, "If-None-Match", "s3://tables/t")
+		sqlerrtest.Refused(t, s.PutIfAbsent("x", []byte("x")), sqlerr.FeatureNotSupported, "If-None-Match", "s3://tables/t")
 	}
 	if server.Object("t/x") != nil {
 		t.Error("it was written")
@@ -266,7 +251,7 @@ func TestUnconditional(t *testing.T) {
 		}
 		return s3test.Fault{}
 	}
-	refused(t, at(t, "s3://tables/t").PutIfAbsent("x", nil), sqlerr.FeatureNotSupported, "If-None-Match")
+	sqlerrtest.Refused(t, at(t, "s3://tables/t").PutIfAbsent("x", nil), sqlerr.FeatureNotSupported, "If-None-Match")
 }
 
 // TestOpen opens folders and refuses names that are none.
@@ -292,12 +277,12 @@ func TestOpen(t *testing.T) {
 		if name == "gs://b/t" {
 			want = sqlerr.FeatureNotSupported
 		}
-		refused(t, err, want, words)
+		sqlerrtest.Refused(t, err, want, words)
 	}
 	t.Setenv("AWS_ENDPOINT_URL", "localhost:9000")
 	_, err := Open(t.Context(), "s3://b/t")
-	refused(t, err, sqlerr.InvalidParameter, "localhost:9000", "http://localhost:9000")
+	sqlerrtest.Refused(t, err, sqlerr.InvalidParameter, "localhost:9000", "http://localhost:9000")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
 	_, err = Open(t.Context(), "s3://b/t")
-	refused(t, err, sqlerr.InvalidParameter, "AWS_SECRET_ACCESS_KEY")
+	sqlerrtest.Refused(t, err, sqlerr.InvalidParameter, "AWS_SECRET_ACCESS_KEY")
 }
