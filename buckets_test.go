@@ -67,3 +67,31 @@ func TestBucketCanceled(t *testing.T) {
 		}
 	}
 }
+
+// TestReadOnce: a run of train asks a bucket as often whatever its steps, with batches too. What it reads is the rows of
+// which the loss's conditions hold, for all batches.
+func TestReadOnce(t *testing.T) {
+	server := s3test.New(t)
+	server.Environment(t)
+	db := testDB(t)
+	mustRun(t, db, `CREATE TABLE w (k int PRIMARY KEY, p float8);
+		INSERT INTO w SELECT k, 0 FROM generate_series(1, 20) AS g(k);
+		COPY (SELECT k, k % 3 AS x FROM w) TO 's3://tables/w' (FORMAT delta);
+		CREATE VIEW d AS SELECT k, x FROM delta_table('s3://tables/w');
+		CREATE TABLE pick AS SELECT k FROM w;
+		ALTER TABLE pick ADD PRIMARY KEY (k)`)
+	const loss = "SELECT avg((d.x - w.p) ^ 2) FROM pick JOIN d USING (k) JOIN w USING (k)"
+	for _, options := range []string{"", ", batch => 'pick', batch_size => 5"} {
+		requests := func(epochs string) int {
+			before := server.Requests["GET"]
+			mustRun(t, db, "UPDATE w SET p = 0; CALL train('"+loss+"', ARRAY['w'], lr => 0.1, epochs => "+epochs+options+")")
+			return server.Requests["GET"] - before
+		}
+		if one, many := requests("1"), requests("40"); one == 0 || many != one {
+			t.Errorf("%q: %d requests of one epoch, %d of 40", options, one, many)
+		}
+		if got := answer(t, db, "SELECT max(abs(p - k % 3)) > 0.5 FROM w"); got != "false" {
+			t.Errorf("%q: it has not learned: %s", options, got)
+		}
+	}
+}
