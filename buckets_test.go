@@ -68,8 +68,8 @@ func TestBucketCanceled(t *testing.T) {
 	}
 }
 
-// TestReadOnce: a run of train asks a bucket as often whatever its steps, with batches too. What it reads is the rows of
-// which the loss's conditions hold, for all batches.
+// TestReadOnce: a run of train asks a bucket as often whatever its steps, with batches too. It reads the rows of which
+// the conditions of the loss hold, for all batches.
 func TestReadOnce(t *testing.T) {
 	server := s3test.New(t)
 	server.Environment(t)
@@ -84,7 +84,8 @@ func TestReadOnce(t *testing.T) {
 	for _, options := range []string{"", ", batch => 'pick', batch_size => 5"} {
 		requests := func(epochs string) int {
 			before := server.Requests["GET"]
-			mustRun(t, db, "UPDATE w SET p = 0; CALL train('"+loss+"', ARRAY['w'], lr => 0.1, epochs => "+epochs+options+")")
+			mustRun(t, db, "UPDATE w SET p = 0; CALL train('"+loss+"', ARRAY['w'], lr => 0.1, epochs => "+epochs+
+				options+")")
 			return server.Requests["GET"] - before
 		}
 		if one, many := requests("1"), requests("40"); one == 0 || many != one {

@@ -231,7 +231,10 @@ func (b *Binder) View(at ast.Pos, v *catalog.ViewDef, where ...ast.Condition) *R
 	}
 	r.costly, r.fence = addFence(b, q, true, b.Volatile > volatile)
 	b.ctes = append(b.ctes, r.Alias+columnList(len(q.Columns))+" AS "+openFence(r.fence)+"("+q.Text()+")")
-	if b.Volatile == volatile && where == nil { // else it is computed at each use
+	if where != nil { // other uses may need other rows
+		return r
+	}
+	if b.Volatile == volatile { // a volatile view is computed at each use
 		b.views[v] = r
 	}
 	return r
