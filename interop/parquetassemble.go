@@ -2,6 +2,7 @@ package interop
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/big"
 
@@ -15,6 +16,8 @@ import (
 // inLeaf reads the levels and values of a leaf, a batch at a time.
 type inLeaf struct {
 	index      int
+	stream     *stream
+	pages      *pages
 	desc       *schema.Column
 	field      *Field
 	most       int // elements of a list
@@ -186,7 +189,12 @@ func (l *inLeaf) peek() (bool, error) {
 		return l.at < l.levels, nil
 	}
 	levels, n, err := l.read()
-	if err != nil {
+	if levels == 0 && err == nil { // the library does not give this one
+		err = l.pages.err
+	}
+	if e := (*sqlerr.Error)(nil); errors.As(err, &e) {
+		return false, e
+	} else if err != nil {
 		return false, sqlerr.New(sqlerr.BadCopy, "%v", err)
 	}
 	l.at, l.levels, l.used, l.n = 0, int(levels), 0, n

@@ -112,38 +112,65 @@ const (
 
 // checkPages checks the pages of a column chunk.
 func checkPages(s *source, meta fields) error {
+	c, err := newPageCheck(s, s, meta)
+	for more := true; more && err == nil; {
+		more, err = c.next()
+	}
+	return err
+}
+
+// pageCheck checks the pages of a column chunk one by one.
+type pageCheck struct {
+	s          *source
+	meta       fields
+	r          *io.SectionReader
+	from       int64
+	at, values int64 // of the next page: where it begins in the chunk, and how many values come before it
+	head       []byte
+}
+
+// newPageCheck begins before the first page. The file is read through r.
+func newPageCheck(s *source, r io.ReaderAt, meta fields) (*pageCheck, error) {
 	from, size := meta.int(9), meta.int(7)
 	if d := meta.int(11); d > 0 && d < from {
 		from = d
 	}
 	if from < 4 || size < 0 || from > s.size || size > s.size-from {
-		return s.malformed("a column from byte %d of %d bytes in a file of %d", from, size, s.size)
+		return nil, s.malformed("a column from byte %d of %d bytes in a file of %d", from, size, s.size)
 	}
-	r := io.NewSectionReader(s, from, size)
-	values := int64(0)
-	for at := int64(0); at < size && values < meta.int(5); {
-		head := make([]byte, min(size-at, 1<<14))
-		if _, err := r.ReadAt(head, at); err != nil && err != io.EOF {
-			return s.malformed("a column's page at byte %d: %v", from+at, err)
-		}
-		page, n, err := readThrift(head)
-		if err != nil {
-			return s.malformed("a column's page at byte %d: %v", from+at, err)
-		}
-		packed := page.int(3)
-		if packed < 0 || packed > size-at-int64(n) {
-			return s.malformed("a page of %d bytes, %d are left of its column", packed, size-at-int64(n))
-		}
-		body := io.NewSectionReader(r, at+int64(n), packed)
-		if err := checkPage(s, page, meta.int(4), body); err != nil {
-			return err
-		}
-		for _, id := range []int{5, 8} {
-			values += page.get(id).int(1)
-		}
-		at += int64(n) + packed
+	return &pageCheck{s: s, meta: meta, r: io.NewSectionReader(r, from, size), from: from}, nil
+}
+
+// next checks the next page. It returns false where there is none.
+func (c *pageCheck) next() (more bool, err error) {
+	size := c.r.Size()
+	if c.at >= size || c.values >= c.meta.int(5) {
+		return false, nil
 	}
-	return nil
+	if c.head == nil {
+		c.head = make([]byte, min(size, 1<<14))
+	}
+	head := c.head[:min(size-c.at, int64(len(c.head)))]
+	if _, err := c.r.ReadAt(head, c.at); err != nil && err != io.EOF {
+		return false, c.s.malformed("a column's page at byte %d: %v", c.from+c.at, err)
+	}
+	page, n, err := readThrift(head)
+	if err != nil {
+		return false, c.s.malformed("a column's page at byte %d: %v", c.from+c.at, err)
+	}
+	packed := page.int(3)
+	if packed < 0 || packed > size-c.at-int64(n) {
+		return false, c.s.malformed("a page of %d bytes, %d are left of its column", packed, size-c.at-int64(n))
+	}
+	body := io.NewSectionReader(c.r, c.at+int64(n), packed)
+	if err := checkPage(c.s, page, c.meta.int(4), body); err != nil {
+		return false, err
+	}
+	for _, id := range []int{5, 8} {
+		c.values += page.get(id).int(1)
+	}
+	c.at += int64(n) + packed
+	return true, nil
 }
 
 // checkPage compares a page's header with its first bytes, in which some compressions record the size.

@@ -19,7 +19,6 @@ import (
 // Parquet is an open Parquet file of nested values, whose row groups are read one by one.
 type Parquet struct {
 	*source
-	w    *window
 	r    *file.Reader
 	mem  memory.Allocator
 	meta fields
@@ -44,14 +43,13 @@ type Stats struct {
 func OpenParquet(f io.ReaderAt, size int64, name string) (p *Parquet, err error) {
 	defer guard(name, "parquet", &err)
 	const tail = 1 << 16
-	w := &window{ReaderAt: f}
-	w.load(max(0, size-tail), min(size, tail))
+	w := newTail(f, max(0, size-tail), min(size, tail))
 	s := &source{File: w, name: name, size: size}
 	meta, err := checkFooter(s)
 	if err != nil {
 		return nil, err
 	}
-	p = &Parquet{source: s, w: w, mem: newLimited(s), meta: meta}
+	p = &Parquet{source: s, mem: newLimited(s), meta: meta}
 	p.r, err = file.NewParquetReader(io.NewSectionReader(s, 0, size),
 		file.WithReadProps(parquet.NewReaderProperties(p.mem)))
 	if err != nil {
@@ -69,48 +67,6 @@ func OpenParquet(f io.ReaderAt, size int64, name string) (p *Parquet, err error)
 		}
 	}
 	return p, nil
-}
-
-// window is a file of which one part is in memory, so that each column of a row group is fetched at once.
-type window struct {
-	io.ReaderAt
-	io.Reader
-	from int64
-	part []byte
-	room []byte // of the part, for the next one
-}
-
-// load fetches a part. Where that fails, reading it will fail again, with an error.
-func (w *window) load(from, size int64) {
-	w.from, w.part = from, nil
-	if int64(cap(w.room)) < size {
-		w.room = make([]byte, size)
-	}
-	if b := w.room[:size]; size > 0 {
-		if n, _ := w.ReaderAt.ReadAt(b, from); n == len(b) {
-			w.part = b
-		}
-	}
-}
-
-// ReadAt implements io.ReaderAt.
-func (w *window) ReadAt(b []byte, at int64) (int, error) {
-	if i := at - w.from; i >= 0 && i+int64(len(b)) <= int64(len(w.part)) {
-		return copy(b, w.part[i:]), nil
-	}
-	return w.ReaderAt.ReadAt(b, at)
-}
-
-// extent is where the pages of a column chunk lie; nothing where that is not within the file.
-func extent(meta fields, fileSize int64) (from, size int64) {
-	from, size = meta.int(9), meta.int(7)
-	if d := meta.int(11); d > 0 && d < from {
-		from = d
-	}
-	if from < 0 || size < 0 || from > fileSize || size > fileSize-from {
-		return 0, 0
-	}
-	return from, size
 }
 
 // Fields are the file's columns.
@@ -395,17 +351,8 @@ func (r *nestedRows) begin() error {
 				break
 			}
 			chunk, _ := list[l.index].(fields)
-			r.p.w.load(extent(chunk.get(3), r.p.size))
-			if err := checkPages(r.p.source, chunk.get(3)); err != nil {
+			if err := l.open(r.p, g, chunk.get(3)); err != nil {
 				return err
-			}
-			pr, err := g.GetColumnPageReader(l.index)
-			if err != nil {
-				return r.p.malformed("column \"%s\": %v", n.field.Name, err)
-			}
-			cr := file.NewColumnReader(l.desc, &pages{PageReader: pr, desc: l.desc}, r.p.mem, r.p.r.BufferPool())
-			if err := l.begin(cr, fewValues(chunk.get(3))); err != nil {
-				return r.p.malformed("column \"%s\": %v", n.field.Name, err)
 			}
 		}
 	}

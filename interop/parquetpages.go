@@ -3,6 +3,7 @@ package interop
 import (
 	"encoding/binary"
 	"errors"
+	"io"
 	"math/bits"
 
 	"github.com/apache/arrow/go/v17/parquet"
@@ -10,22 +11,162 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/schema"
 )
 
+// tail is a file of which a part is in memory: its end, which holds the footer, and all of a small one.
+type tail struct {
+	io.ReaderAt
+	io.Reader
+	from int64
+	part []byte
+}
+
+// newTail fetches the part. Where that fails, reading it will fail again, with an error.
+func newTail(f io.ReaderAt, from, size int64) *tail {
+	t := &tail{ReaderAt: f, from: from}
+	b := make([]byte, size)
+	if n, _ := f.ReadAt(b, from); n == len(b) {
+		t.part = b
+	}
+	return t
+}
+
+// ReadAt implements io.ReaderAt.
+func (t *tail) ReadAt(b []byte, at int64) (int, error) {
+	if i := at - t.from; i >= 0 && i+int64(len(b)) <= int64(len(t.part)) {
+		return copy(b, t.part[i:]), nil
+	}
+	return t.ReaderAt.ReadAt(b, at)
+}
+
+// piece is how much of a column chunk is fetched at once, and in memory: few requests to an object store, but not a
+// whole row group of a large column.
+const piece = 4 << 20
+
+// stream reads a column chunk from its beginning to its end. It is a parquet.BufferedReader.
+type stream struct {
+	r       io.ReaderAt
+	at, end int64
+	from    int64 // where part begins
+	part    []byte
+	room    []byte // of parts
+}
+
+// begin goes to another column chunk.
+func (s *stream) begin(r io.ReaderAt, from, size int64) {
+	s.r, s.at, s.end, s.part = r, from, from+size, nil
+}
+
+// ahead has the next n bytes in memory, or as many as there are.
+func (s *stream) ahead(n int64) ([]byte, error) {
+	n = min(n, s.end-s.at)
+	if i := s.at - s.from; i >= 0 && i+n <= int64(len(s.part)) {
+		return s.part[i : i+n], nil
+	}
+	size := min(max(n, piece), s.end-s.at)
+	if int64(cap(s.room)) < size {
+		s.room = make([]byte, size)
+	}
+	s.from, s.part = s.at, s.room[:size]
+	if k, err := s.r.ReadAt(s.part, s.at); k < len(s.part) {
+		s.part = nil
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, err
+	}
+	return s.part[:n], nil
+}
+
+// ReadAt implements io.ReaderAt.
+func (s *stream) ReadAt(b []byte, at int64) (int, error) {
+	if at >= s.at && at+int64(len(b)) <= s.end && at-s.at < 1<<16 {
+		if _, err := s.ahead(at - s.at + int64(len(b))); err != nil {
+			return 0, err
+		}
+		return copy(b, s.part[at-s.from:]), nil
+	}
+	return s.r.ReadAt(b, at)
+}
+
+// Peek implements parquet.BufferedReader. At the end there are fewer bytes.
+func (s *stream) Peek(n int) ([]byte, error) {
+	b, err := s.ahead(int64(n))
+	if err == nil && len(b) < n {
+		err = io.EOF
+	}
+	return b, err
+}
+
+// Discard implements parquet.BufferedReader.
+func (s *stream) Discard(n int) (int, error) {
+	s.at += int64(n)
+	return n, nil
+}
+
+// Read implements io.Reader.
+func (s *stream) Read(b []byte) (n int, err error) {
+	if s.at >= s.end {
+		return 0, io.EOF
+	}
+	got, err := s.ahead(1)
+	if err == nil {
+		got = s.part[s.at-s.from:]
+		n = copy(b, got[:min(int64(len(got)), s.end-s.at)])
+		s.at += int64(n)
+	}
+	return n, err
+}
+
+// open goes to the leaf's chunk in a row group.
+func (l *inLeaf) open(p *Parquet, g *file.RowGroupReader, meta fields) (err error) {
+	column, err := g.MetaData().ColumnChunk(l.index)
+	if err != nil {
+		return p.malformed("column \"%s\": %v", l.field.Name, err)
+	}
+	if l.stream == nil {
+		l.stream = &stream{}
+	}
+	check, err := newPageCheck(p.source, l.stream, meta)
+	if err != nil {
+		return err
+	}
+	l.stream.begin(p.source, check.from, check.r.Size())
+	if l.pages == nil {
+		l.pages = &pages{desc: l.desc}
+		l.pages.PageReader, err = file.NewPageReader(l.stream, column.NumValues(), column.Compression(), p.mem, nil)
+	} else {
+		l.pages.Reset(l.stream, column.NumValues(), column.Compression(), nil)
+	}
+	if err != nil {
+		return p.malformed("column \"%s\": %v", l.field.Name, err)
+	}
+	l.pages.check, l.pages.err = check, nil
+	cr := file.NewColumnReader(l.desc, l.pages, p.mem, p.r.BufferPool())
+	if err := l.begin(cr, fewValues(meta)); err != nil {
+		return p.malformed("column \"%s\": %v", l.field.Name, err)
+	}
+	return nil
+}
+
 // pages checks each page before the library decodes it: with fewer levels or dictionary indices than the page claims,
 // the library would wait for them forever.
 type pages struct {
 	file.PageReader
-	desc *schema.Column
-	err  error
+	desc  *schema.Column
+	check *pageCheck // of the claims of pages, before they are decompressed; nil where that has been done
+	err   error
 }
 
 var errShortPage = errors.New("a page has fewer values than it says")
 
 // Next implements file.PageReader.
 func (p *pages) Next() bool {
+	if p.err == nil && p.check != nil {
+		_, p.err = p.check.next()
+	}
 	if p.err != nil || !p.PageReader.Next() {
 		return false
 	}
-	p.err = p.check(p.PageReader.Page())
+	p.err = p.whole(p.PageReader.Page())
 	return p.err == nil
 }
 
@@ -37,7 +178,8 @@ func (p *pages) Err() error {
 	return p.PageReader.Err()
 }
 
-func (p *pages) check(page file.Page) error {
+// whole checks that a page has the values that it claims.
+func (p *pages) whole(page file.Page) error {
 	maxRep, maxDef := p.desc.MaxRepetitionLevel(), p.desc.MaxDefinitionLevel()
 	b, n := page.Data(), int64(page.NumValues())
 	switch x := page.(type) {
