@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"testing"
 )
 
@@ -138,5 +140,31 @@ func TestReadColumns(t *testing.T) {
 	}
 	if in, err = p.Read(groups, []string{"long", "text"}); err != nil || in.(ColumnRows).Columns(columns) != 0 {
 		t.Errorf("texts by columns: %v", err)
+	}
+}
+
+// TestRepeated: columns that have one value in whole row groups, in a part of one, and in none.
+func TestRepeated(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	row, rows := nestedRow(r), [][]any{}
+	for range 3000 {
+		row = slices.Clone(row)
+		for i := range nestedFields {
+			if r.IntN(40) == 0 {
+				row[i] = nestedValue(r, &nestedFields[i])
+			}
+		}
+		rows = append(rows, row)
+	}
+	for _, groups := range []int{1, 7, 16, 2900} {
+		got, err := readNested(nestedFile(t, rows, ParquetOptions{Rows: groups}))
+		if err != nil || len(got) != len(rows) {
+			t.Fatalf("%d rows of %d: %v", len(got), len(rows), err)
+		}
+		for i := range rows {
+			if !reflect.DeepEqual(got[i], rows[i]) {
+				t.Fatalf("groups of %d: row %d is\n%v, not\n%v", groups, i, got[i], rows[i])
+			}
+		}
 	}
 }

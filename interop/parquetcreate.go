@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"io"
 	"math/big"
+	"runtime"
 
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/compress"
-	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/metadata"
 	"github.com/apache/arrow/go/v17/parquet/schema"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -32,14 +33,21 @@ type ParquetOptions struct {
 	NoStatistics map[string]bool
 }
 
-// ParquetWriter writes a Parquet file of nested values, compressed by zstd.
+// ParquetWriter writes a Parquet file of nested values, compressed by zstd. Columns are encoded by several goroutines,
+// while rows of the next groups are taken; the file does not depend on which is first.
 type ParquetWriter struct {
 	target
-	w           *file.Writer
+	props       *parquet.WriterProperties
+	meta        *metadata.FileMetaDataBuilder
 	o           ParquetOptions
 	root        []*outNode
 	leaves      []*outLeaf
 	rows, bytes int
+	groups      []*outGroup
+	written     int   // of the groups
+	at          int64 // where the next one goes
+	encoding    int   // about the bytes in memory of the groups that are not written
+	free        chan struct{}
 	err         error
 }
 
@@ -70,8 +78,10 @@ func CreateParquet(w io.Writer, name string, columns []Field, o ParquetOptions) 
 	for i, s := 0, schema.NewSchema(root); i < s.NumColumns(); i++ {
 		props = append(props, o.properties(s.Column(i), names[i])...)
 	}
-	p.w = file.NewParquetWriter(struct{ io.Writer }{w}, root, file.WithWriterProps(parquet.NewWriterProperties(props...)))
-	return p, nil
+	p.props = parquet.NewWriterProperties(props...)
+	p.meta = metadata.NewFileMetadataBuilder(schema.NewSchema(root), p.props, nil)
+	p.free = make(chan struct{}, runtime.GOMAXPROCS(0))
+	return p, p.put([]byte(magic))
 }
 
 func (o *ParquetOptions) properties(c *schema.Column, column string) []parquet.WriterProperty {
@@ -99,6 +109,7 @@ type outNode struct {
 	def, rep int16 // the definition level of a value; the repetition level of a further element of a list
 	parts    []*outNode
 	leaf     *outLeaf
+	same     repeated // of a column
 }
 
 // physical are the types of Parquet in which types are stored, but for decimals.
@@ -194,7 +205,7 @@ func (p *ParquetWriter) Write(row []any) (err error) {
 	defer func() { p.err = err }()
 	defer p.guard(&err)
 	for i, n := range p.root {
-		size, err := n.put(row[i], 0, 0)
+		size, err := n.take(row[i], p.rows)
 		if err != nil {
 			return within(err, "column \""+n.field.Name+"\": ")
 		}
@@ -204,26 +215,6 @@ func (p *ParquetWriter) Write(row []any) (err error) {
 		return p.flush()
 	}
 	return nil
-}
-
-func (p *ParquetWriter) flush() error {
-	g := p.w.AppendRowGroup()
-	for _, l := range p.leaves {
-		c, err := g.NextColumn()
-		if err == nil {
-			err = l.write(c)
-		}
-		if err == nil {
-			err = c.Close()
-		}
-		if err != nil {
-			return p.failed(err)
-		}
-		*l = outLeaf{rep: l.rep, max: l.max, def: l.def[:0], reps: l.reps[:0], i32: l.i32[:0], i64: l.i64[:0], f32: l.f32[:0],
-			f64: l.f64[:0], text: l.text[:0]}
-	}
-	p.rows, p.bytes = 0, 0
-	return p.failed(g.Close())
 }
 
 // Close completes the file.
@@ -237,8 +228,13 @@ func (p *ParquetWriter) Close() (err error) {
 			return err
 		}
 	}
+	for p.written < len(p.groups) {
+		if err := p.write(); err != nil {
+			return err
+		}
+	}
 	p.err = sqlerr.Broken("interop", "a file that is complete")
-	return p.target.failed(p.w.Close())
+	return p.footer()
 }
 
 func (p *ParquetWriter) guard(err *error) {

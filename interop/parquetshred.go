@@ -23,6 +23,121 @@ type outLeaf struct {
 	f64       []float64
 	text      []parquet.ByteArray
 	fixed     []parquet.FixedLenByteArray
+	bytes     []byte // of the texts
+	spare     []outSpare
+}
+
+// outSpare is memory of a chunk that has been written.
+type outSpare struct {
+	leaf outLeaf
+	data []byte
+}
+
+// empty makes it the part of a row group without rows.
+func (l *outLeaf) empty() {
+	clear(l.text)
+	*l = outLeaf{rep: l.rep, max: l.max, def: l.def[:0], reps: l.reps[:0], bools: l.bools[:0], i32: l.i32[:0],
+		i64: l.i64[:0], f32: l.f32[:0], f64: l.f64[:0], text: l.text[:0], fixed: l.fixed[:0], bytes: l.bytes[:0],
+		spare: l.spare}
+}
+
+// copied is a copy of a value in the leaf's memory.
+func (l *outLeaf) copied(v []byte) []byte {
+	if len(v) > cap(l.bytes)-len(l.bytes) { // values that were copied before stay where they are
+		l.bytes = make([]byte, 0, max(2*cap(l.bytes), len(v), 1<<12))
+	}
+	from := len(l.bytes)
+	l.bytes = append(l.bytes, v...)
+	return l.bytes[from:len(l.bytes):len(l.bytes)]
+}
+
+// repeated is a column that has had the same value in all rows of a group so far: only the first lies in its leaves.
+type repeated struct {
+	value any
+	rows  int // that have it; 0: there are others
+	size  int // of one
+
+	chunks []*outChunk // of the last group all of whose rows were the same: its rows and their value
+	of     int
+	one    any
+}
+
+// simple reports whether a value is compared with the next ones, and is a copy of it.
+func simple(v any) (any, bool) {
+	switch x := v.(type) {
+	case string, int64, bool:
+		return x, true
+	case []int64:
+		return slices.Clone(x), len(x) <= 16
+	}
+	return nil, false
+}
+
+func equals(a, b any) bool {
+	switch x := a.(type) {
+	case string:
+		y, ok := b.(string)
+		return ok && x == y
+	case int64:
+		y, ok := b.(int64)
+		return ok && x == y
+	case bool:
+		y, ok := b.(bool)
+		return ok && x == y
+	case []int64:
+		y, ok := b.([]int64)
+		return ok && slices.Equal(x, y)
+	}
+	return false
+}
+
+// before are the chunks of an earlier group that had as many rows of this one value; nil where there is none.
+func (r *repeated) before(rows int) []*outChunk {
+	if r.chunks != nil && r.rows == rows && r.of == rows && equals(r.one, r.value) {
+		return r.chunks
+	}
+	return nil
+}
+
+// next begins a group, and keeps the chunks of the last one if all its rows had one value.
+func (r *repeated) next(rows int, chunks []*outChunk) {
+	if r.rows == rows {
+		r.chunks, r.of, r.one = chunks, rows, r.value
+		for _, c := range chunks {
+			c.kept = true
+		}
+	}
+	r.rows, r.value = 0, nil
+}
+
+// take adds a row to a column that has had some of the group.
+func (n *outNode) take(v any, before int) (size int, err error) {
+	switch {
+	case before == 0:
+		size, err = n.put(v, 0, 0)
+		if one, ok := simple(v); ok {
+			n.same.value, n.same.rows, n.same.size = one, 1, size
+		}
+		return size, err
+	case n.same.rows > 0 && equals(n.same.value, v):
+		n.same.rows++
+		return n.same.size, nil
+	}
+	if err := n.spread(0); err != nil {
+		return 0, err
+	}
+	return n.put(v, 0, 0)
+}
+
+// spread puts all values into the leaves, where others come, or at the end of a group of so many rows.
+func (n *outNode) spread(end int) (err error) {
+	if n.same.rows > 1 {
+		_, err = n.putSame(n.same.value, n.same.rows-1)
+	}
+	if n.same.rows != end {
+		n.same.rows = 0
+	}
+	return err
 }
 
 func (l *outLeaf) level(rep, def int16) {
@@ -162,13 +277,13 @@ func (l *outLeaf) put(f *Field, v any) (int, error) {
 			if n := len(l.text); n > 0 && string(l.text[n-1]) == x { // often the same text is in row after row
 				l.text = append(l.text, l.text[n-1])
 			} else {
-				l.text = append(l.text, []byte(x))
+				l.text = append(l.text, l.copied([]byte(x)))
 			}
 			return 16 + len(x), nil
 		}
 	case []byte:
 		if f.Type == "binary" {
-			l.text = append(l.text, slices.Clone(x))
+			l.text = append(l.text, l.copied(x))
 			return 16 + len(x), nil
 		}
 	}
@@ -293,7 +408,7 @@ func (p *ParquetWriter) WriteColumns(n int, columns []any) (err error) {
 	for from := 0; from < n; {
 		some := min(n-from, p.o.Rows-p.rows, 1<<12)
 		for i, node := range p.root {
-			size, err := node.putMany(CutColumn(columns[i], from, from+some), some)
+			size, err := node.takeMany(CutColumn(columns[i], from, from+some), some, p.rows)
 			if err != nil {
 				return within(err, "column \""+node.field.Name+"\": ")
 			}
@@ -324,6 +439,22 @@ func CutColumn(column any, from, to int) any {
 
 // ColumnOf is a column of WriteColumns whose rows all have a value.
 type ColumnOf struct{ Value any }
+
+// takeMany adds rows to a column that has had some of the group.
+func (n *outNode) takeMany(column any, rows, before int) (size int, err error) {
+	if c, ok := column.(ColumnOf); ok && rows > 0 {
+		if size, err = n.take(c.Value, before); err == nil && rows > 1 && n.same.rows > 0 {
+			n.same.rows += rows - 1
+		} else if err == nil && rows > 1 {
+			_, err = n.putSame(c.Value, rows-1)
+		}
+		return size * rows, err
+	}
+	if err := n.spread(0); err != nil {
+		return 0, err
+	}
+	return n.putMany(column, rows)
+}
 
 // putMany adds n rows.
 func (n *outNode) putMany(column any, rows int) (int, error) {

@@ -55,10 +55,17 @@ func (t *Tx) Write(row []any) (err error) {
 	if err := p.w.Write(values); err != nil {
 		return err
 	}
-	if p.stats.add(values); p.buf.Len() >= cmp.Or(t.o.FileBytes, fileBytes) {
-		return t.finish(p)
+	p.stats.add(values)
+	return t.finishFull(p)
+}
+
+// finishFull completes a file that is large enough.
+func (t *Tx) finishFull(p *part) error {
+	full, err := p.w.Full(cmp.Or(t.o.FileBytes, fileBytes))
+	if err == nil && full {
+		err = t.finish(p)
 	}
-	return nil
+	return err
 }
 
 // WriteColumns adds n rows: of each of the table's columns n numbers, or a value that all have, as
@@ -91,10 +98,9 @@ func (t *Tx) WriteColumns(n int, columns []any) (err error) {
 		if err := p.w.WriteColumns(to-from, some); err != nil {
 			return err
 		}
-		if p.stats.addColumns(to-from, some); p.buf.Len() >= cmp.Or(t.o.FileBytes, fileBytes) {
-			if err := t.finish(p); err != nil {
-				return err
-			}
+		p.stats.addColumns(to-from, some)
+		if err := t.finishFull(p); err != nil {
+			return err
 		}
 	}
 	return nil
