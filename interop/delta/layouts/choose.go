@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -216,7 +217,21 @@ func (e *elements) distinct(block []int64) int {
 }
 
 // chunk is how many elements a row of csr, csc and csf has, about: a 64th of the tensor, but not few.
-func (w *writing) chunk() int { return max(len(w.e.bits)/64, 1<<16) }
+func (w *writing) chunk() int { return max(len(w.e.bits)/64, w.few()) }
+
+// few is the least number of elements that are read at once: so many that their indices take about 50 KB, beside which
+// the head of a row group is little. Between neighbours that are close to each other an index takes hardly a bit.
+func (w *writing) few() int {
+	const target, least, most = 50_000, 1 << 13, 1 << 16
+	n, sum := min(len(w.e.bits), sampled), 0
+	for _, c := range w.e.coords {
+		for i := 1; i < n; i++ {
+			d := c[i] - c[i-1]
+			sum += bits.Len64(uint64(max(d, -d)))
+		}
+	}
+	return min(max(8*target*n/max(sum, 1), least), most)
+}
 
 // parquet says how the files of a layout are written: a 64th of the tensor in a row group, but not little; chunks
 // without a dictionary and without statistics, which would repeat whole chunks; lists of indices as differences.
@@ -232,7 +247,7 @@ func (w *writing) parquet(name string) interop.ParquetOptions {
 		o.Bytes = int(min(max(total*w.width()/64, least), largest))
 		o.Encoding["chunk"], o.NoStatistics["chunk"] = interop.PlainEncoding, true
 	case "coo", "bsgs":
-		o.Rows = max(len(w.e.bits)/64, 1<<15)
+		o.Rows = max(len(w.e.bits)/64, w.few()/2)
 		if name == "bsgs" {
 			if cells, _ := size(w.o.Block); cells > 0 {
 				o.Rows = max(8*o.Rows/int(cells), 1) // blocks compress well

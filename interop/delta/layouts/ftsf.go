@@ -128,6 +128,13 @@ func (r *reading) chunks() error {
 	if c.single {
 		where = nil
 	}
+	if n, ok := size(r.dense.Shape); ok { // as much as the files may have, which compression makes smaller
+		most := int64(0)
+		for _, f := range r.s.Files() {
+			most += 8 * f.Size
+		}
+		c.data = make([]byte, 0, min(n*int64(max(interop.ElementSize(r.dtype), 1)), most))
+	}
 	if err := r.rows([]string{"chunk_index", "chunk"}, where, c.chunk); err != nil {
 		return err
 	}
