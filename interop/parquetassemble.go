@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math/big"
 
 	"github.com/apache/arrow/go/v17/parquet"
@@ -448,14 +449,25 @@ type ColumnRows interface {
 	Rows
 	// Columns sets columns to the next rows, of each as []int64, []float32 or []float64, which are good until the next
 	// call, and returns their number. It is 0 where the next row must be read by Next: where one of its values is NULL or
-	// not a number, behind the last row of a part, and before an error.
+	// not a number, behind the last row, and before an error.
 	Columns(columns []any) int
+	// Done reports whether there was no further row.
+	Done() bool
 }
 
 var _ ColumnRows = (*nestedRows)(nil)
 
 // Columns implements ColumnRows.
 func (r *nestedRows) Columns(columns []any) (rows int) {
+	defer func() {
+		if r.err != nil {
+			rows = 0
+		}
+	}()
+	defer guard(r.p.name, "parquet", &r.err)
+	if r.ahead() != nil {
+		return 0
+	}
 	rows = int(min(r.left, levelsRead))
 	for _, n := range r.cols {
 		if rows = min(rows, n.plain()); rows == 0 {
@@ -473,6 +485,9 @@ func (r *nestedRows) Columns(columns []any) (rows int) {
 	r.left -= int64(rows)
 	return rows
 }
+
+// Done implements ColumnRows.
+func (r *nestedRows) Done() bool { return r.err == io.EOF }
 
 // plain is how many of the next values are numbers that have been read already.
 func (n *inNode) plain() (count int) {

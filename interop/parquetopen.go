@@ -311,22 +311,14 @@ type nestedRows struct {
 	cols   []*inNode
 	left   int64
 	group  int
+	err    error // from Columns, for Next
 }
 
 // Next implements Rows.
 func (r *nestedRows) Next(dst []any) (err error) {
 	defer guard(r.p.name, "parquet", &err)
-	for r.left == 0 {
-		if err := r.ended(); err != nil {
-			return err
-		}
-		if len(r.groups) == 0 {
-			return io.EOF
-		}
-		r.group, r.groups = r.groups[0], r.groups[1:]
-		if err := r.begin(); err != nil {
-			return err
-		}
+	if err := r.ahead(); err != nil {
+		return err
 	}
 	r.left--
 	for i, n := range r.cols {
@@ -338,6 +330,22 @@ func (r *nestedRows) Next(dst []any) (err error) {
 		}
 	}
 	return nil
+}
+
+// ahead goes to the group of the next row.
+func (r *nestedRows) ahead() error {
+	for r.left == 0 && r.err == nil {
+		if r.err = r.ended(); r.err != nil {
+			break
+		}
+		if len(r.groups) == 0 {
+			r.err = io.EOF
+			break
+		}
+		r.group, r.groups = r.groups[0], r.groups[1:]
+		r.err = r.begin()
+	}
+	return r.err
 }
 
 // begin goes to a row group.

@@ -9,15 +9,21 @@ import (
 
 // Columns sets columns to the next rows, of each as []int64, []float32 or []float64, which are good until the next
 // call, and returns their number. It is 0 where the next row must be read by Next: where one of its values is NULL or
-// not a number, behind the last row of a part of a file, where nothing is known of the next rows yet, and before an
-// error.
+// not a number, behind the last row, and before an error.
 func (r *Scan) Columns(columns []any) int {
-	in, ok := r.rows.(interop.ColumnRows)
-	if !ok || !r.many {
-		return 0
-	}
 	for {
+		for r.rows == nil && r.err == nil && len(r.files) > 0 {
+			r.err = r.next()
+		}
+		in, ok := r.rows.(interop.ColumnRows)
+		if !ok || !r.many || r.err != nil {
+			return 0
+		}
 		rows := in.Columns(r.some)
+		if rows == 0 && in.Done() {
+			r.rows = nil
+			continue
+		}
 		if rows == 0 {
 			return 0
 		}

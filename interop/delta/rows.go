@@ -96,22 +96,22 @@ type Scan struct {
 	sure    []bool // by span: all rows of the file are within it
 	many    bool   // the file may be read by columns
 	some    []any
+	err     error // of a file that could not be opened
 }
 
 // Next implements interop.Rows.
 func (r *Scan) Next(dst []any) (err error) {
 	defer guard(&err)
 	for {
-		if r.rows == nil {
-			if len(r.files) == 0 {
-				return io.EOF
-			}
-			f := r.files[0]
-			r.files = r.files[1:]
-			if err := r.open(f); err != nil {
-				return within(err, "file \"%s\" of version %d: ", f.name, r.s.Version)
-			}
+		if r.rows == nil && r.err == nil && len(r.files) == 0 {
+			return io.EOF
+		}
+		if r.rows == nil && r.err == nil {
+			r.err = r.next()
 			continue
+		}
+		if r.err != nil {
+			return r.err
 		}
 		if err := r.rows.Next(r.file); err == io.EOF {
 			r.rows = nil
@@ -131,6 +131,17 @@ func (r *Scan) Next(dst []any) (err error) {
 			return nil
 		}
 	}
+}
+
+// next opens the next file.
+func (r *Scan) next() (err error) {
+	defer guard(&err)
+	f := r.files[0]
+	r.files = r.files[1:]
+	if err := r.open(f); err != nil {
+		return within(err, "file \"%s\" of version %d: ", f.name, r.s.Version)
+	}
+	return nil
 }
 
 // within reports whether the row is within the bounds.
