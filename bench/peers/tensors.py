@@ -56,20 +56,173 @@ class Plain:
         return coords, values
 
 
+def flat(index, shape):
+    """Indices as one number, in row-major order; 0 where there are none."""
+    return np.ravel_multi_index(index, shape) if len(shape) else np.zeros(len(index[0]) if index else 1, np.int64)
+
+
+def lists(values, starts):
+    """A column of lists that begin at some places of an array."""
+    pa = lib("pyarrow")
+    return pa.LargeListArray.from_arrays(pa.array(np.append(starts, len(values)), pa.int64()), pa.array(values))
+
+
+def parts(column):
+    """The numbers of a column of lists one after the other, and how many each list has."""
+    column = column.combine_chunks()
+    return column.flatten().to_numpy(), lib("pyarrow").compute.list_value_length(column).to_numpy().astype(np.int64)
+
+
+def sections(n, most):
+    """Where sections of about so many elements begin."""
+    return np.arange(0, max(n, 1), max(most, 1))
+
+
+class Matrix:
+    """csr and csc: some rows or columns of a matrix in each row of the table."""
+
+    def names(q):
+        column = q["form"] == "csc"
+        return ("first_col", "last_col", "ccol_indices", "row_indices") if column else \
+            ("first_row", "last_row", "crow_indices", "col_indices")
+
+    def rows(q, x, like):
+        (coords, values), shape, k = x, q["shape"], like["row_dims"]
+        sides = flat(coords[:k], shape[:k]), flat(coords[k:], shape[k:])
+        major, minor = sides[::-1] if q["form"] == "csc" else sides
+        if q["form"] == "csc":
+            order = np.lexsort((minor, major))
+            major, minor, values = major[order], minor[order], values[order]
+        starts = np.unique(np.searchsorted(major, major[sections(len(values), like["most"])]))
+        ends = np.append(starts[1:], len(values))
+        pointers = [np.searchsorted(major[a:b], np.arange(major[a], major[b - 1] + 2)) for a, b in zip(starts, ends)]
+        begin = np.cumsum([0] + [len(p) for p in pointers])[:-1]
+        first, last, crow, inner = Matrix.names(q)
+        sizes = [int(np.prod(shape[:k])), int(np.prod(shape[k:]))]
+        same = {"flattened_shape": sizes, "row_dims": k}
+        return same, {first: major[starts], last: major[ends - 1], crow: lists(np.concatenate(pointers), begin),
+                      inner: lists(minor, starts), "value": lists(values, starts)}
+
+    def tensor(q, table, like):
+        first, _, crow, inner = Matrix.names(q)
+        pointers, many = parts(table[crow])
+        own = np.diff(pointers, append=0)
+        ends = np.cumsum(many) - 1
+        own[ends] = 0
+        rows = np.arange(len(pointers)) - np.repeat(ends + 1 - many, many) + np.repeat(table[first].to_numpy(), many)
+        major, minor, k, shape = np.repeat(rows, own), parts(table[inner])[0], like["row_dims"], q["shape"]
+        if q["form"] == "csc":
+            major, minor = minor, major
+        coords = [*np.unravel_index(major, shape[:k]), *np.unravel_index(minor, shape[k:])]
+        return coords, parts(table["value"])[0]
+
+
+class Tree:
+    """csf: the tree of some elements in each row of the table."""
+
+    ordinals = "zero one two three four five six seven eight nine".split()
+
+    def rows(q, x, like):
+        coords, values = x
+        starts = sections(len(values), like["most"])
+        new = np.zeros(len(values), bool)
+        new[starts] = True
+        own, at = {"root_first": coords[0][starts], "root_last": coords[0][np.append(starts[1:], len(values)) - 1]}, None
+        above = None
+        for d, c in enumerate(coords):
+            new = new.copy()
+            new[1:] |= c[1:] != c[:-1]
+            number = np.cumsum(new) - 1  # of each element's node in this level
+            if above is not None:
+                up, begin = above
+                child = np.append(number[up], number[-1] + 1)  # the first child of each node, and the end
+                base = number[starts]
+                ends = np.append(begin[1:], len(up))
+                lists_ = [np.append(child[a:b], child[b]) - s for a, b, s in zip(begin, ends, base)]
+                own["fptr_" + Tree.ordinals[d - 1]] = lists(np.concatenate(lists_), begin + np.arange(len(begin)))
+            nodes = np.flatnonzero(new)
+            above = nodes, number[starts]
+            own["fid_" + Tree.ordinals[d]] = lists(c[nodes], number[starts])
+        return {}, own | {"value": lists(values, starts)}
+
+    def tensor(q, table, like):
+        rank = len(q["shape"])
+        ids = [parts(table["fid_" + Tree.ordinals[d]])[0] for d in range(rank)]
+        node, coords = np.arange(len(ids[-1])), [ids[-1]]
+        for d in range(rank - 2, -1, -1):
+            pointers, many = parts(table["fptr_" + Tree.ordinals[d]])
+            own = np.delete(np.diff(pointers, append=0), np.cumsum(many) - 1)
+            node = np.repeat(np.arange(len(own)), own)[node]
+            coords.insert(0, ids[d][node])
+        return coords, parts(table["value"])[0]
+
+
+class Blocks:
+    """bsgs: a block in each row of the table."""
+
+    def rows(q, x, like):
+        (coords, values), block = x, like["block"]
+        index = [c // b for c, b in zip(coords, block)]
+        order = np.lexsort(index[::-1])
+        index = [i[order] for i in index]
+        new = np.ones(len(values), bool)
+        new[1:] = np.any([i[1:] != i[:-1] for i in index], axis=0)
+        first, cells = np.flatnonzero(new), int(np.prod(block))
+        dense = np.zeros(len(first) * cells, values.dtype)
+        inner = flat([c[order] % b for c, b in zip(coords, block)], block)
+        dense[(np.cumsum(new) - 1) * cells + inner] = values[order]
+        own = {f"i{d}": i[first] for d, i in enumerate(index)}
+        return {"block_shape": block}, own | {"values": lists(dense, np.arange(len(first)) * cells)}
+
+    def tensor(q, table, like):
+        block, (dense, _) = like["block"], parts(table["values"])
+        at = np.flatnonzero(dense)
+        row, inner = np.divmod(at, int(np.prod(block)))
+        index = [table[f"i{d}"].to_numpy()[row] for d in range(len(block))]
+        coords = [i * b + r for i, b, r in zip(index, block, np.unravel_index(inner, block))]
+        return coords, dense[at]
+
+
+sparse = {"csr": Matrix, "csc": Matrix, "csf": Tree, "bsgs": Blocks}
+
+
+def alike(q):
+    """How relgrad has cut the tensor, which deltalake's rows follow: dimensions that are rows, elements of a row, blocks."""
+    key = "like", q["data"], q["form"]
+    if key not in memory:
+        rows = lib("deltalake").DeltaTable(q["rows"]).to_pyarrow_table()
+        names = rows.column_names
+        memory[key] = {
+            "row_dims": rows["row_dims"][0].as_py() if "row_dims" in names else 0,
+            "block": rows["block_shape"][0].as_py() if "block_shape" in names else None,
+            "most": -(-len(tensor(q)[1]) // rows.num_rows),
+        }
+    return memory[key]
+
+
+def ordered(q, coords, values, part):
+    """A tensor in row-major order, and of it the slice."""
+    if part:
+        keep = (coords[0] >= part[0]) & (coords[0] < part[1])
+        coords, values = [c[keep] for c in coords], values[keep]
+    key = flat(coords, q["shape"])
+    if np.any(key[1:] < key[:-1]):
+        order = np.argsort(key)
+        coords, values = [c[order] for c in coords], values[order]
+    return coords, values
+
+
 class Delta:
-    """Tables of deltalake. The form blob has the npy file of the tensor in one row. Of other forms than ftsf and coo, rows that
-    relgrad made are written and read, without making a tensor of them."""
+    """Tables of deltalake. The form blob has the npy file of the tensor in one row. The rows of other forms are made of the
+    tensor, and a tensor of the rows, by NumPy."""
 
     versions = "deltalake"
 
     def prepare(q):
-        """The rows that are written, where making them is not timed."""
-        if q["form"] in ("blob", "ftsf", "coo"):
-            return tensor(q)
-        key = "rows", q["data"], q["form"]
-        if key not in memory:
-            memory[key] = lib("deltalake").DeltaTable(q["rows"]).to_pyarrow_table()
-        return memory[key]
+        """What is written; how relgrad has cut it is looked up before."""
+        if q["form"] in sparse:
+            alike(q)
+        return tensor(q)
 
     def rows(q, x):
         pa = lib("pyarrow")
@@ -92,7 +245,12 @@ class Delta:
             shape = pa.repeat(pa.scalar(q["shape"], pa.list_(pa.int64())), n)
             own = {"dense_shape": shape} | {f"i{d}": pa.array(c) for d, c in enumerate(x[0])} | {"value": pa.array(x[1])}
         else:
-            return x, max(1, x.num_rows // 64)
+            same, own = sparse[q["form"]].rows(q, x, alike(q))
+            n = len(next(iter(own.values())))
+            types = {"row_dims": pa.int32()}
+            same = {k: pa.repeat(pa.scalar(v, types.get(k, pa.list_(pa.int64()))), n) for k, v in
+                    ({"dense_shape": q["shape"]} | same).items()}
+            own = same | {k: v if isinstance(v, pa.Array) else pa.array(v) for k, v in own.items()}
         head = {"id": "x", "layout": q["form"], "dtype": q["dtype"]}
         return pa.table({k: pa.repeat(v, n) for k, v in head.items()} | own), max(1, n // 64)
 
@@ -125,7 +283,7 @@ class Delta:
             names = [f"i{d}" for d in range(len(q["shape"]))]
             rows = table.to_table(filter=bounds, columns=names + ["value"])
             return [rows[n].to_numpy() for n in names], rows["value"].to_numpy()
-        return table.to_table(filter=bounds)
+        return ordered(q, *sparse[form].tensor(q, table.to_table(filter=bounds), alike(q)), part)
 
     def bounds(q, low, high):
         """The columns that must not be below the first and above the second number, for a slice."""
@@ -136,11 +294,11 @@ class Delta:
             return "i0", "i0", low, high - 1
         if form == "csf":
             return "root_last", "root_first", low, high - 1
-        rows = memory["rows", q["data"], form]
+        like = alike(q)
         if form == "bsgs":
-            block = rows["block_shape"][0].as_py()[0]
+            block = like["block"][0]
             return "i0", "i0", low // block, (high - 1) // block
-        inner = int(np.prod(q["shape"][1 : rows["row_dims"][0].as_py()]))
+        inner = int(np.prod(q["shape"][1 : like["row_dims"]]))
         return "last_row", "first_row", low * inner, high * inner - 1
 
 
@@ -197,11 +355,9 @@ def size(folder):
 
 
 def checked(x):
-    """How many elements there are that are not zero, and the sum of their absolute values; nothing of rows."""
+    """How many elements there are that are not zero, and the sum of their absolute values."""
     if isinstance(x, tuple):
         x = x[1]
-    if not isinstance(x, np.ndarray):
-        return {}
     return {"count": int(np.count_nonzero(x)), "sum": float(np.abs(x).sum(dtype=np.float64))}
 
 

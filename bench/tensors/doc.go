@@ -4,9 +4,8 @@
 //
 // `relgrad bench delta` (`make delta-bench`) writes, reads and slices Inputs: in each of relgrad's layouts, and by
 // deltalake, zarr, TileDB and NumPy, which bench/peers/tensors.py drives in a process of its own. It writes
-// bench/DELTA.md. deltalake writes and reads ftsf and coo from tensor to tensor, as relgrad does. Of the other layouts
-// it writes the rows that relgrad made and reads them as Arrow's columns, without making a tensor of them: it does
-// less.
+// bench/DELTA.md. deltalake writes and reads all layouts from tensor to tensor, as relgrad does: NumPy makes the rows
+// of the tensor, cut as relgrad has cut it, and the tensor of the rows.
 //
 // # Invariants
 //

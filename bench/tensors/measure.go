@@ -57,11 +57,6 @@ type Cell struct {
 	Failed        string
 }
 
-// onlyRows reports whether the program writes and reads rows and makes no tensor of them.
-func (c *Cell) onlyRows() bool {
-	return c.Program == "deltalake" && !slices.Contains([]string{"blob", "ftsf", "coo"}, c.Form)
-}
-
 // Result is the measurement of a tensor.
 type Result struct {
 	*Input
@@ -70,7 +65,7 @@ type Result struct {
 	Missing string
 }
 
-// cells are the programs and forms of a tensor, in their order: relgrad makes the rows that others take.
+// cells are the programs and forms of a tensor, in their order: relgrad cuts the tensor as deltalake then does.
 func (in *Input) cells(alone bool) (all []*Cell) {
 	add := func(program string, forms ...string) {
 		for _, f := range forms {
@@ -147,7 +142,7 @@ type measuring struct {
 // turns has each program do one thing.
 func (m *measuring) turns(ctx context.Context, op Op, round int) error {
 	for i := range m.Cells {
-		if round%2 == 0 && op != Write { // relgrad writes before those that take its rows
+		if round%2 == 0 && op != Write { // relgrad writes before those that cut the tensor alike
 			i = len(m.Cells) - 1 - i
 		}
 		c := m.Cells[i]

@@ -70,8 +70,7 @@ func (r *Result) goals() (all []Goal) {
 	}
 	for _, f := range forms {
 		for op := range ops {
-			add(1, ratios(r.cell("relgrad", f), op, r.cell("deltalake", f), op), "%s of %s over deltalake's%s", op, f,
-				rowsOnly(f))
+			add(1, ratios(r.cell("relgrad", f), op, r.cell("deltalake", f), op), "%s of %s over deltalake's", op, f)
 		}
 	}
 	for op := range Slice {
@@ -83,17 +82,10 @@ func (r *Result) goals() (all []Goal) {
 	return all
 }
 
-func rowsOnly(form string) string {
-	if (&Cell{Program: "deltalake", Form: form}).onlyRows() {
-		return " (rows only)"
-	}
-	return ""
-}
-
-// best is a program's fastest form for an operation, of those that make a tensor.
+// best is a program's fastest form for an operation.
 func (r *Result) best(program string, op Op) (best *Cell) {
 	for _, c := range r.Cells {
-		if c.Program == program && r.cell(program, c.Form) != nil && !c.onlyRows() && len(c.Seconds[op]) > 0 &&
+		if c.Program == program && r.cell(program, c.Form) != nil && len(c.Seconds[op]) > 0 &&
 			(best == nil || bench.Median(c.Seconds[op]) < bench.Median(best.Seconds[op])) {
 			best = c
 		}
@@ -121,9 +113,9 @@ const intro = `# Tensors in tables of Delta Lake, measured
 Written by ^relgrad bench delta^; ^go doc ./bench/tensors^ says how. Times are medians of the rounds in which the
 programs took turns; a ratio is the median of the rounds' ratios, with the least and the largest. Every write makes a
 new table in a folder, every read opens it, and caches are warm. relgrad waits until its files are on the disk, the
-others do not. Rows only: deltalake writes and reads the rows that relgrad made of the tensor, and makes no tensor of
-them. Sizes are all files of the table or array, in % of the plain elements; of a sparse tensor these are float32 and
-int64 indices, about what a ^.pt^ file of PyTorch holds.
+others do not. deltalake's times hold what NumPy takes to make the rows of a layout of the tensor, cut as relgrad cuts
+it, and a sorted tensor of the rows. Sizes are all files of the table or array, in % of the plain elements; of a sparse
+tensor these are float32 and int64 indices, about what a ^.pt^ file of PyTorch holds.
 
 `
 
@@ -193,15 +185,11 @@ func (r *Result) table() string {
 		plain = r.cell("NumPy", "npz")
 	}
 	for _, c := range r.Cells {
-		form := c.Form
-		if c.onlyRows() {
-			form += rowsOnly(form)
-		}
 		if c.Missing+c.Failed != "" {
-			t.Add(c.Program, form, "", "", "", strings.Split(c.Missing+c.Failed, "\n")[0])
+			t.Add(c.Program, c.Form, "", "", "", strings.Split(c.Missing+c.Failed, "\n")[0])
 			continue
 		}
-		row := []string{c.Program, form, fmt.Sprintf("%.2f %%", 100*float64(c.Bytes)/float64(r.Raw))}
+		row := []string{c.Program, c.Form, fmt.Sprintf("%.2f %%", 100*float64(c.Bytes)/float64(r.Raw))}
 		for op := range ops {
 			text := bench.Seconds(bench.Median(c.Seconds[op]))
 			if x := bench.Median(ratios(c, op, plain, op)); !math.IsNaN(x) {
