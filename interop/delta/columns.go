@@ -41,6 +41,17 @@ func (r *Scan) Columns(columns []any) int {
 	}
 }
 
+// Most is how many rows the files have, by the log, in which there may be rows within the bounds, and their bytes.
+func (r *Scan) Most() (rows, bytes int64) {
+	for _, f := range r.files {
+		if skip, err := r.s.skips(f, r.spans); err == nil && !skip {
+			st := f.stats()
+			rows, bytes = rows+max(st.rows(), 0), bytes+f.Size
+		}
+	}
+	return rows, bytes
+}
+
 // keep lists the rows of the columns that are within all bounds; nil stands for all.
 func (r *Scan) keep(rows int) []int {
 	out, all := make([]int, 0, rows), true

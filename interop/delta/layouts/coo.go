@@ -52,6 +52,7 @@ func (r *reading) elements(n int, v []any) error {
 	if err != nil {
 		return err
 	}
+	r.reserve(1)
 	inside := !slices.Contains(bits, 0)
 	for d := range r.shape {
 		c, ok := v[d].([]int64)

@@ -106,6 +106,7 @@ func (r *reading) tree(v []any) error {
 	if err != nil {
 		return err
 	}
+	r.reserve(len(bits))
 	if len(bits) != len(ids[rank-1]) {
 		return corrupt("a tree of %d leaves and %d elements", len(ids[rank-1]), len(bits))
 	}

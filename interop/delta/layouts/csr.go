@@ -221,6 +221,7 @@ func (m *matrix) take(r *reading, first, last int64, pointers, indices []int64, 
 	if err != nil {
 		return err
 	}
+	r.reserve(len(bits))
 	majors, minors := m.sizes()
 	if first < 0 || last >= majors || int64(len(pointers)) != last-first+2 || len(indices) != len(bits) ||
 		pointers[0] != 0 || pointers[len(pointers)-1] != int64(len(bits)) {

@@ -128,13 +128,6 @@ func (r *reading) chunks() error {
 	if c.single {
 		where = nil
 	}
-	if n, ok := size(r.dense.Shape); ok { // as much as the files may have, which compression makes smaller
-		most := int64(0)
-		for _, f := range r.s.Files() {
-			most += 8 * f.Size
-		}
-		c.data = make([]byte, 0, min(n*int64(max(interop.ElementSize(r.dtype), 1)), most))
-	}
 	if err := r.rows([]string{"chunk_index", "chunk"}, where, c.chunk); err != nil {
 		return err
 	}
@@ -191,6 +184,10 @@ func (c *chunking) chunk(v []any) error {
 	b, err := c.elements(b, index)
 	if err != nil {
 		return err
+	}
+	if c.data == nil { // room for as much as the files may have, which compression makes smaller
+		all, _ := size(c.dense.Shape)
+		c.data = make([]byte, 0, min(all*int64(interop.ElementSize(c.dtype)), 8*c.bytesMost))
 	}
 	if n != c.next {
 		c.early[n] = c.inner.cut(nil, b, c.shape, interop.ElementSize(c.dtype))

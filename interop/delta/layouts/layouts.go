@@ -270,6 +270,8 @@ type reading struct {
 	out           *elements
 	dense         *Tensor    // of ftsf
 	scan          delta.Scan // what was read, for tests
+	// rowsMost is how many rows the tensor may have, and bytesMost what their files take.
+	rowsMost, bytesMost int64
 }
 
 // Read reads a slice of a tensor: of a sparse layout a sparse tensor, of ftsf a dense one.
@@ -410,6 +412,19 @@ func (r *reading) check() error {
 	return nil
 }
 
+// reserve makes room for all elements, where all are read and a row has so many, unless they are more than the files
+// may have: in these an element hardly takes less than half a bit.
+func (r *reading) reserve(elements int) {
+	n := r.rowsMost * int64(elements)
+	if r.out.bits != nil || !slices.Equal(r.b.extent(), r.shape) || n <= 0 || n > 16*r.bytesMost {
+		return
+	}
+	r.out.bits = make([]uint64, 0, n)
+	for d := range r.out.coords {
+		r.out.coords[d] = make([]int64, 0, n)
+	}
+}
+
 // rows reads columns of the tensor's rows within further bounds. Columns that the table does not have are nil.
 func (r *reading) rows(names []string, where []delta.Bound, row func(v []any) error) error {
 	return r.many(names, where, nil, row)
@@ -429,6 +444,7 @@ func (r *reading) many(names []string, where []delta.Bound, columns func(n int, 
 	if err != nil {
 		return err
 	}
+	r.rowsMost, r.bytesMost = in.Most()
 	values, out := make([]any, len(have)), make([]any, len(names))
 	for {
 		for columns != nil && len(have) == len(names) {
