@@ -24,6 +24,8 @@ type Tx struct {
 	removed  []*File
 	read     [][]span // the rows that it has read are within one of these
 	err      error    // why it cannot be committed
+	// putting gets the error of a file that is being written into a folder, while rows of the next one are taken.
+	putting chan error
 }
 
 // TableOptions describe a new table.
@@ -199,6 +201,7 @@ func (t *Tx) conflict(base *Snapshot, winner []action) error {
 
 // Abort gives the transaction up and deletes the files that it has written.
 func (t *Tx) Abort() {
+	_ = t.settle() // its file is deleted
 	for _, f := range t.added {
 		_ = t.base.store.Delete(f.name) // what stays is deleted by Vacuum
 	}

@@ -177,7 +177,25 @@ func (t *Tx) finish(p *part) error {
 	f := &File{Path: (&url.URL{Path: p.name}).EscapedPath(), name: p.name, PartitionValues: p.values,
 		Size: int64(p.buf.Len()), DataChange: true, ModificationTime: time.Now().UnixMilli(), Stats: p.stats.text()}
 	t.added = append(t.added, f) // before it is written, so that Abort deletes it
-	return t.base.store.PutIfAbsent(p.name, p.buf.Bytes())
+	if err := t.settle(); err != nil {
+		return err
+	}
+	local, ok := t.base.store.(*Local)
+	if !ok {
+		return t.base.store.PutIfAbsent(p.name, p.buf.Bytes())
+	}
+	put := make(chan error, 1)
+	t.putting = put
+	go func() { put <- local.PutIfAbsent(p.name, p.buf.Bytes()) }()
+	return nil
+}
+
+// settle waits for the file that is being written.
+func (t *Tx) settle() (err error) {
+	if t.putting != nil {
+		err, t.putting = <-t.putting, nil
+	}
+	return err
 }
 
 // finishAll completes all files, in the order of their names' keys.
@@ -192,7 +210,7 @@ func (t *Tx) finishAll() error {
 			return err
 		}
 	}
-	return nil
+	return t.settle()
 }
 
 // AddColumns adds columns to the table, which are NULL in the rows that it has. It must come before the first row. A
