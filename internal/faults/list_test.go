@@ -331,8 +331,10 @@ var faults = []fault{
 		"to[s] = len(rest)", "to[s] = s", goldens},
 	{"constants do not count among the same conditions", "optimizer/rules/merge_duplicates.go",
 		"append(append(append(key, '='), e.Const.String()...), e.Type.String()...)", "append(key, '=')", goldens},
-	{"EliminateTruePredicate takes false for true", "optimizer/rules/eliminate_true_predicate.go",
-		"return p.IsConst() && p.Const.True()", "return p.IsConst()", goldens},
+	{"EliminateTruePredicate takes false for true", "optimizer/rules/eliminate_empty_branch.go",
+		"	return err == nil && v.True(), err == nil", "	return err == nil, err == nil", goldens},
+	{"a branch of which all rows are kept goes", "optimizer/rules/eliminate_empty_branch.go",
+		"known && !truth || comparesNull(x)", "known && truth || comparesNull(x)", goldens},
 	{"pruning drops what is read", "optimizer/rules/prune_columns.go",
 		"	for _, g := range n.Group {\n		need[g] = true\n	}\n", "", losses},
 
