@@ -133,7 +133,7 @@ func (e *example) run(t *testing.T, script string, options ...string) (map[strin
 	}
 	if e.data {
 		data := need.Data(t)
-		if strings.HasPrefix(e.script, "kge/") { // the documents' commands ask all of them
+		if strings.HasPrefix(e.script, "kge") { // the documents' commands ask all of them
 			data = part(t, data, someQuestions)
 		}
 		options = append(options, "-v", "data="+data)
