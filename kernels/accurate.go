@@ -192,6 +192,13 @@ func tan(x float64) float64 {
 	return math.Tan(x)
 }
 
+func cot(x float64) float64 {
+	if r, n, ok := reduced(x); ok && n|int(math.Abs(x)) != 0 {
+		return turned(r, n+1) / turned(r, n)
+	}
+	return 1 / math.Tan(x)
+}
+
 // asin and acos compute 1 - x² as a product (Kahan, "Branch cuts for complex elementary functions", 1987).
 func asin(x float64) float64 { return math.Atan2(x, math.Sqrt((1-x)*(1+x))) }
 

@@ -14,6 +14,8 @@ func Aggregates() []Aggregate { return aggregates }
 
 const spreadNull = "NULL where fewer than two rows (of the _pop forms: none) are not NULL."
 
+const pairNull = "A pair of which one number is NULL is skipped; NULL for no pairs."
+
 var aggregates = []Aggregate{
 	{"sum", "x", "The sum of numbers or, element by element, of chunks of one shape. real stays real (accumulated in " +
 		"double precision), bigint gives numeric.",
@@ -39,6 +41,26 @@ var aggregates = []Aggregate{
 	{"stddev_pop, stddev_samp, stddev", "x", "The square root of the variance.", "`g * (x - avg(x)) / (count(x) * " +
 		"stddev_pop(x))` or with `(count(x) - 1) * stddev_samp(x)`; 0 where the deviation is 0",
 		spreadNull, "SELECT stddev_pop(x) * stddev_samp(y) + stddev(u) FROM t"},
+	{"covar_pop, covar_samp", "y, x", "The covariance of pairs of numbers: the mean product of their distances from the " +
+		"means; covar_samp divides by the number of pairs less one.",
+		"to x `g * (y - avg(y)) / n`, to y `g * (x - avg(x)) / n`", pairNull + " covar_samp of one pair is NULL.",
+		"SELECT covar_pop(x, y) * covar_samp(y, u) FROM t"},
+	{"corr", "y, x", "The correlation of pairs of numbers, from -1 to 1.", "that of `regr_sxy / (sqrt(regr_sxx) * " +
+		"sqrt(regr_syy))`", pairNull + " NULL where all x or all y are equal.", "SELECT corr(x, y) * corr(y, u) FROM t"},
+	{"regr_slope, regr_intercept, regr_r2", "y, x", "The line of least squares of y over x, and how much of the " +
+		"variance of y it tells: `regr_sxy / regr_sxx`, `avg(y) - regr_slope * avg(x)`, `corr ^ 2`.",
+		"that of these expressions",
+		pairNull + " NULL where all x are equal; regr_r2 is 1 where only all y are.",
+		"SELECT regr_slope(x, y) * regr_intercept(y, u) + regr_r2(x, y) FROM t"},
+	{"regr_sxx, regr_syy, regr_sxy", "y, x", "The sums of squares of the distances from the mean, and of their products.",
+		"to x `g * 2 * (x - avg(x))`, `g * (y - avg(y))` of regr_sxy, and so to y", pairNull,
+		"SELECT regr_sxx(x, y) * regr_syy(y, u) + regr_sxy(x, u) FROM t"},
+	{"regr_avgx, regr_avgy, regr_count", "y, x", "The mean of x, of y, and the number of pairs as bigint.", "`g / n`; 0 " +
+		"for regr_count", pairNull + " regr_count is 0 then.",
+		"SELECT regr_avgx(x, y) * regr_avgy(x, u) * regr_count(x, y) FROM t"},
+	{"product", "x", "The product of numbers, in double precision. A loss computes it as e^Σln|x|, to about as many " +
+		"units in the last place as that sum is large.", "`g` times the product of the other rows, also where some are 0", "",
+		"SELECT sum(z * z) FROM (SELECT n, product(x) AS z FROM t GROUP BY n) q"},
 	{"vector_agg", "index bigint, value, size", "The vector of that size with each row's value at its index, counted " +
 		"from 0, and 0 elsewhere; values at one index add up. " +
 		"An index outside is an error. real gives real[]. The size is constant.", "`g[1 + index]`",

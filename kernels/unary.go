@@ -7,10 +7,12 @@ type unary struct {
 	name, doc, kink string
 	pg              bool // Postgres has it for scalars: real gives double precision
 	internal        bool // a derivative, which SQL does not call
+	open            bool // infinite at 1, the integer of the samples
 	role            Role
 	f               func(float64) float64
 	d               func(x, e, g *Expr) *Expr // the contribution; nil: piecewise constant
 	flops, lo, hi   float64
+	ulps            int
 }
 
 const (
@@ -164,7 +166,7 @@ func init() {
 func registerUnary(u unary) {
 	elem := inferElem(u.name)
 	d := &Def{
-		Name: u.name, Args: "x", MinArgs: 1, Zero: u.d == nil, Internal: u.internal, Role: u.role,
+		Name: u.name, Args: "x", MinArgs: 1, Zero: u.d == nil, Internal: u.internal, Role: u.role, Ulps: u.ulps,
 		Doc: u.doc, Kink: u.kink,
 		Infer: func(a []Type, at Attr) (Type, error) {
 			t, err := elem(a, at)
@@ -176,7 +178,7 @@ func registerUnary(u unary) {
 		Elem:  func(x []float64) float64 { return u.f(x[0]) },
 		Flops: perElement(u.flops), Lo: u.lo, Hi: u.hi,
 	}
-	if u.internal { // derivatives are of floats
+	if u.internal || u.open { // derivatives are of floats
 		d.Samples = floatSamples
 	}
 	if u.d != nil {

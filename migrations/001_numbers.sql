@@ -257,6 +257,187 @@ BEGIN
   RETURN CASE WHEN abs(x) > 1 AND x <> 'NaN' THEN relgrad.impl_div(q, 1 + q) ELSE relgrad.impl_div(1, 1 + q) END;
 END $$;
 
+-- The logarithm to base 2, exact for powers of 2.
+CREATE FUNCTION relgrad.impl_log2(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE y double precision := relgrad.impl_ln(x) / 0.6931471805599453;
+BEGIN
+  RETURN CASE WHEN abs(y) < 1e9 AND relgrad.impl_pow(2, round(y)) = x THEN round(y) ELSE y END;
+END $$;
+
+-- sqrt(x * x + y * y) without overflow of the squares, and x / hypot(x, y).
+CREATE FUNCTION relgrad.impl_hypot(x double precision, y double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+  a double precision := greatest(abs(x), abs(y));
+  r double precision;
+BEGIN
+  IF abs(x) = 'Infinity' OR abs(y) = 'Infinity' THEN
+    RETURN 'Infinity';
+  ELSIF a = 0 OR a = 'NaN' THEN
+    RETURN a;
+  END IF;
+  r := relgrad.impl_div(least(abs(x), abs(y)), a);
+  RETURN CASE WHEN r < 1e-9 THEN a ELSE relgrad.impl_mul(a, sqrt(1 + r * r)) END;
+END $$;
+
+CREATE FUNCTION relgrad.impl_hypot_slope(x double precision, y double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE r double precision;
+BEGIN
+  IF x = 0 AND y = 0 THEN
+    RETURN 0;
+  ELSIF x = 'NaN' OR y = 'NaN' THEN
+    RETURN 'NaN';
+  ELSIF abs(x) >= abs(y) THEN
+    r := relgrad.impl_div(abs(y), abs(x));
+    RETURN sign(x) / sqrt(1 + relgrad.impl_mul(r, r));
+  END IF;
+  r := relgrad.impl_div(x, abs(y));
+  RETURN relgrad.impl_div(r, sqrt(1 + relgrad.impl_mul(r, r)));
+END $$;
+
+-- ln|gamma(x)|: the rational approximations of FreeBSD's e_lgamma_r.c (Copyright (C) 1993 by Sun Microsystems, Inc. All rights
+-- reserved. Developed at SunPro, a Sun Microsystems, Inc. business. Permission to use, copy, modify, and distribute this software is
+-- freely granted, provided that this notice is preserved).
+CREATE FUNCTION relgrad.impl_lgamma(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+  y double precision;
+  z double precision;
+  w double precision;
+  r double precision := 0;
+  u double precision := x;
+BEGIN
+  IF x = 'NaN' OR abs(x) = 'Infinity' THEN
+    RETURN abs(x);
+  ELSIF x <= 0 AND x = trunc(x) THEN
+    RETURN 'Infinity';
+  ELSIF abs(x) < 1e-21 THEN
+    RETURN -ln(abs(x));
+  ELSIF x < 0 THEN
+    RETURN ln(pi() / (abs(sin(pi() * (x - round(x)))) * -x)) - relgrad.impl_lgamma(-x);
+  ELSIF x = 1 OR x = 2 THEN
+    RETURN 0;
+  ELSIF x >= 1e17 THEN
+    RETURN relgrad.impl_mul(x, ln(x) - 1);
+  ELSIF x >= 8 THEN
+    z := 1 / x;
+    RETURN (x - 0.5) * (ln(x) - 1) + (0.4189385332046727 + z * relgrad.impl_poly(z * z, '{0.08333333333333297, -0.0027777777772877554, 0.0007936505586430196, -0.00059518755745034, 0.0008363399189962821, -0.0016309293409657527}'));
+  ELSIF x >= 2 THEN
+    y := x - floor(x);
+    z := 1;
+    FOR i IN 2..floor(x)::int - 1 LOOP
+      z := z * (y + i);
+    END LOOP;
+    RETURN 0.5 * y + y * relgrad.impl_poly(y, '{-0.07721566490153287, 0.21498241596060885, 0.325778796408931, 0.14635047265246445, 0.02664227030336386, 0.0018402845140733772, 3.194753265841009e-05}') / relgrad.impl_poly(y, '{1, 1.3920053346762105, 0.7219355475671381, 0.17193386563280308, 0.01864591917156529, 0.0007779424963818936, 7.326684307446256e-06}') + ln(z);
+  ELSIF x <= 0.9 THEN
+    r := -ln(x);
+    u := x + 1; -- which interval; y is exact
+  END IF;
+  IF u >= 1.73163214496836226 THEN
+    y := CASE WHEN x <= 0.9 THEN 1 - x ELSE 2 - x END;
+    z := y * y;
+    RETURN r + (y * relgrad.impl_poly(z, '{0.07721566490153287, 0.06735230105312927, 0.007385550860814029, 0.0011927076318336207, 0.00022086279071390839, 2.5214456545125733e-05}') + z * relgrad.impl_poly(z, '{0.3224670334241136, 0.020580808432516733, 0.0028905138367341563, 0.0005100697921535113, 0.00010801156724758394, 4.4864094961891516e-05}') - 0.5 * y);
+  ELSIF u >= 1.23163214496836226 THEN
+    y := CASE WHEN x <= 0.9 THEN x - (1.46163214496836224576 - 1) ELSE x - 1.46163214496836224576 END;
+    z := y * y;
+    w := z * y;
+    RETURN r + (-0.121486290535849611461 + (z * relgrad.impl_poly(w, '{0.48383612272381005, -0.032788541075985965, 0.006100538702462913, -0.0014034646998923284, 0.00031563207090362595}')
+      - (-3.63867699703950536541e-18 - w * (relgrad.impl_poly(w, '{-0.1475877229945939, 0.01797067508118204, -0.0036845201678113826, 0.000881081882437654, -0.00031275416837512086}') + y * relgrad.impl_poly(w, '{0.06462494023913339, -0.010314224129834144, 0.0022596478090061247, -0.0005385953053567405, 0.0003355291926355191}')))));
+  END IF;
+  y := CASE WHEN x <= 0.9 THEN x ELSE x - 1 END;
+  RETURN r + (-0.5 * y + y * relgrad.impl_poly(y, '{-0.07721566490153287, 0.6328270640250934, 1.4549225013723477, 0.9777175279633727, 0.22896372806469245, 0.013381091853678766}') / relgrad.impl_poly(y, '{1, 2.4559779371304113, 2.128489763798934, 0.7692851504566728, 0.10422264559336913, 0.003217092422824239}'));
+END $$;
+
+CREATE FUNCTION relgrad.impl_cot_pi(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE r double precision := x - round(x);
+BEGIN
+  RETURN CASE WHEN abs(r) > 0.25 THEN sign(r) * tan(pi() * (0.5 - abs(r))) ELSE relgrad.impl_div(1, tan(pi() * r)) END;
+END $$;
+
+-- The derivatives of lgamma; gamma.go in package kernels says how.
+CREATE FUNCTION relgrad.impl_digamma(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+  y double precision := x;
+  d double precision;
+  shift double precision := 0;
+BEGIN
+  IF x = 'NaN' OR x <= 0 AND x = trunc(x) THEN
+    RETURN 'NaN';
+  ELSIF x < 0 THEN
+    RETURN relgrad.impl_add(relgrad.impl_digamma(1 - x), -relgrad.impl_mul(pi(), relgrad.impl_cot_pi(x)));
+  ELSIF x >= 1e17 THEN
+    RETURN ln(x);
+  ELSIF x >= 10 THEN
+    d := 1 / x / x;
+    RETURN ln(x) - 1 / (2 * x) - d * relgrad.impl_poly(d, ARRAY[1.0/12, -1.0/120, 1.0/252, -1.0/240, 5.0/660, -691.0/32760, 1.0/12,
+      -3617.0/8160, 43867.0/14364, -174611.0/6600, 854513.0/3036, -236364091.0/65520]);
+  END IF;
+  WHILE y > 2 LOOP
+    shift := shift + 1 / (y - 1);
+    y := y - 1;
+  END LOOP;
+  IF y < 1 THEN
+    shift := -relgrad.impl_div(1, y);
+    y := y + 1;
+  END IF;
+  d := y - 1.4616321446374059 - 3.309564688275257e-10 - 0.9016312093258695918615e-19;
+  RETURN relgrad.impl_add(shift, d * 0.99558162689208984375 + d * (
+    relgrad.impl_poly(y - 1, '{0.25479851061131551, -0.32555031186804491, -0.65031853770896507, -0.28919126444774784, -0.045251321448739056, -0.0020713321167745952}')
+    / relgrad.impl_poly(y - 1, '{1, 2.0767117023730469, 1.4606242909763515, 0.43593529692665969, 0.054151797245674225, 0.0021284987017821144, -0.55789841321675513e-6}')));
+END $$;
+
+-- The n-th derivative of pi * cot(pi * x), c = cot(pi * x): a polynomial in c.
+CREATE FUNCTION relgrad.impl_cot_derivative(n int, c double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+  p double precision[] := '{0, 1}';
+  more double precision[];
+  y double precision := 0;
+BEGIN
+  FOR i IN 1..n LOOP
+    more := array_fill(0::double precision, ARRAY[i + 2]);
+    FOR k IN 1..i LOOP
+      more[k] := more[k] - k * p[k + 1];
+      more[k + 2] := more[k + 2] - k * p[k + 1];
+    END LOOP;
+    p := more;
+  END LOOP;
+  FOR k IN REVERSE n + 2..1 LOOP
+    y := relgrad.impl_add(relgrad.impl_mul(y, c), p[k]);
+  END LOOP;
+  RETURN relgrad.impl_mul(y, power(pi(), n + 1));
+END $$;
+
+CREATE FUNCTION relgrad.impl_polygamma(n int, x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+  sum double precision := 0;
+  factor double precision := factorial(n - 1);
+  since double precision := x;
+  p double precision;
+  term double precision;
+  series double precision := 0;
+  b CONSTANT double precision[] := ARRAY[1.0/6, -1.0/30, 1.0/42, -1.0/30, 5.0/66, -691.0/2730, 7.0/6, -3617.0/510, 43867.0/798,
+    -174611.0/330, 854513.0/138, -236364091.0/2730];
+BEGIN
+  IF x = 'NaN' OR x <= 0 AND x = trunc(x) THEN
+    RETURN 'NaN';
+  ELSIF x < 0 THEN
+    RETURN relgrad.impl_add(CASE WHEN n % 2 = 0 THEN 1 ELSE -1 END * relgrad.impl_polygamma(n, 1 - x),
+      -relgrad.impl_cot_derivative(n, relgrad.impl_cot_pi(x)));
+  ELSIF x < 15 + n THEN
+    since := x + ceil(15 + n - x);
+    FOR i IN REVERSE ceil(15 + n - x)::int..1 LOOP
+      sum := relgrad.impl_add(sum, relgrad.impl_pow(relgrad.impl_div(1, x + (i - 1)), n + 1));
+    END LOOP;
+  END IF;
+  p := relgrad.impl_pow(relgrad.impl_div(1, since), n);
+  term := relgrad.impl_mul(factor * n * (n + 1) / 2, p);
+  FOR k IN 1..12 LOOP
+    term := relgrad.impl_div(relgrad.impl_div(term, since), since);
+    series := relgrad.impl_add(series, relgrad.impl_mul(b[k], term));
+    term := relgrad.impl_mul(term, (2.0 * k + n) * (2.0 * k + n + 1) / ((2.0 * k + 1) * (2.0 * k + 2)));
+  END LOOP;
+  RETURN CASE WHEN n % 2 = 0 THEN -1 ELSE 1 END * relgrad.impl_add(relgrad.impl_mul(sum, factor * n), relgrad.impl_add(
+    relgrad.impl_mul(factor, p), relgrad.impl_add(relgrad.impl_div(relgrad.impl_mul(factor * n / 2, p), since), series)));
+END $$;
+
 -- NaN where one of the two is, and so the smaller.
 CREATE FUNCTION relgrad.impl_larger(x double precision, y double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN

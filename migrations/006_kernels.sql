@@ -28,6 +28,19 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN abs(e1) <= 1 THEN acos(e1) ELSE 'NaN' END FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
+CREATE FUNCTION relgrad.acosh(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN CASE WHEN x >= 1 THEN acosh(x) ELSE 'NaN' END;
+END $$;
+
+CREATE FUNCTION relgrad.acosh(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 16600 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'acosh');
+  dims int[] := d1;
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN e1 >= 1 THEN acosh(e1) ELSE 'NaN' END FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
+END $$;
+
 CREATE FUNCTION relgrad.argmax(x double precision[]) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 600 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   dims int[] := relgrad.impl_chunk(x, 'argmax');
@@ -61,6 +74,19 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN abs(e1) <= 1 THEN asin(e1) ELSE 'NaN' END FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
+CREATE FUNCTION relgrad.asinh(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN asinh(x);
+END $$;
+
+CREATE FUNCTION relgrad.asinh(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 16600 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'asinh');
+  dims int[] := d1;
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT asinh(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
+END $$;
+
 CREATE FUNCTION relgrad.atan(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
 BEGIN
   RETURN atan(x);
@@ -72,6 +98,51 @@ DECLARE
   dims int[] := d1;
 BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT atan(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.atan2(y double precision, x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN atan2(y, x);
+END $$;
+
+CREATE FUNCTION relgrad.atan2(y double precision[], x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 16600 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(y, 'atan2');
+  d2 int[] := relgrad.impl_chunk(x, 'atan2');
+  dims int[] := relgrad.impl_broadcast(d1, d2, 'atan2', '');
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT atan2(e1, e2) FROM unnest(relgrad.impl_spread(y, d1, dims), relgrad.impl_spread(x, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.atan2(y double precision, x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 16600 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := '{}';
+  d2 int[] := relgrad.impl_chunk(x, 'atan2');
+  dims int[] := relgrad.impl_broadcast(d1, d2, 'atan2', '');
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT atan2(e1, e2) FROM unnest(relgrad.impl_spread(ARRAY[y], d1, dims), relgrad.impl_spread(x, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.atan2(y double precision[], x double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 16600 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(y, 'atan2');
+  d2 int[] := '{}';
+  dims int[] := relgrad.impl_broadcast(d1, d2, 'atan2', '');
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT atan2(e1, e2) FROM unnest(relgrad.impl_spread(y, d1, dims), relgrad.impl_spread(ARRAY[x], d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.atanh(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN CASE WHEN abs(x) <= 1 THEN atanh(x) ELSE 'NaN' END;
+END $$;
+
+CREATE FUNCTION relgrad.atanh(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 16600 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'atanh');
+  dims int[] := d1;
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN abs(e1) <= 1 THEN atanh(e1) ELSE 'NaN' END FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
 CREATE FUNCTION relgrad.bce_with_logits(z double precision, y double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
@@ -104,6 +175,19 @@ DECLARE
   dims int[] := relgrad.impl_broadcast(d1, d2, 'bce_with_logits', '');
 BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_bce(e1, e2) FROM unnest(relgrad.impl_spread(z, d1, dims), relgrad.impl_spread(ARRAY[y], d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.cbrt(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN cbrt(x);
+END $$;
+
+CREATE FUNCTION relgrad.cbrt(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'cbrt');
+  dims int[] := d1;
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT cbrt(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
 CREATE FUNCTION relgrad.clip(x double precision, lo double precision, hi double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
@@ -212,6 +296,19 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN abs(e1) = 'Infinity' THEN 'NaN' ELSE cos(e1) END FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
+CREATE FUNCTION relgrad.cosd(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN CASE WHEN abs(x) = 'Infinity' THEN 'NaN' ELSE cosd(x) END;
+END $$;
+
+CREATE FUNCTION relgrad.cosd(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 16600 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'cosd');
+  dims int[] := d1;
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN abs(e1) = 'Infinity' THEN 'NaN' ELSE cosd(e1) END FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
+END $$;
+
 CREATE FUNCTION relgrad.cosh(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
 BEGIN
   RETURN cosh(x);
@@ -223,6 +320,32 @@ DECLARE
   dims int[] := d1;
 BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT cosh(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.cot(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN CASE WHEN abs(x) = 'Infinity' THEN 'NaN' ELSE cot(x) END;
+END $$;
+
+CREATE FUNCTION relgrad.cot(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 16600 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'cot');
+  dims int[] := d1;
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN abs(e1) = 'Infinity' THEN 'NaN' ELSE cot(e1) END FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.cotd(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN CASE WHEN abs(x) = 'Infinity' THEN 'NaN' ELSE cotd(x) END;
+END $$;
+
+CREATE FUNCTION relgrad.cotd(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 19800 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'cotd');
+  dims int[] := d1;
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN abs(e1) = 'Infinity' THEN 'NaN' ELSE cotd(e1) END FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
 CREATE FUNCTION relgrad.cross_entropy(logits double precision[], label bigint) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
@@ -249,6 +372,19 @@ BEGIN
   RETURN coalesce(nullif(current_setting('relgrad.step', TRUE), '')::bigint, 0);
 END $$;
 
+CREATE FUNCTION relgrad.degrees(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_div(x, 0.017453292519943295);
+END $$;
+
+CREATE FUNCTION relgrad.degrees(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'degrees');
+  dims int[] := d1;
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_div(e1, 0.017453292519943295) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
+END $$;
+
 CREATE FUNCTION relgrad.diag(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 600 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   dims int[] := relgrad.impl_chunk(x, 'diag');
@@ -257,6 +393,19 @@ BEGIN
     PERFORM relgrad.impl_wrong_type('diag', 'The argument must be a vector or a square matrix.', relgrad.impl_type(x));
   END IF;
   RETURN relgrad.impl_einsum(CASE WHEN cardinality(dims) = 2 THEN 'ii->i' ELSE 'i->ii' END, 1, ARRAY(SELECT unnest(x)), dims);
+END $$;
+
+CREATE FUNCTION relgrad.digamma(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 300 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_digamma(x);
+END $$;
+
+CREATE FUNCTION relgrad.digamma(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 39000 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'digamma');
+  dims int[] := d1;
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_digamma(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
 CREATE FUNCTION relgrad.dot(a double precision[], b double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
@@ -586,6 +735,38 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_huber(e1, e2) FROM unnest(relgrad.impl_spread(x, d1, dims), relgrad.impl_spread(ARRAY[delta], d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
+CREATE FUNCTION relgrad.hypot(x double precision, y double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_hypot(x, y);
+END $$;
+
+CREATE FUNCTION relgrad.hypot(x double precision[], y double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 10200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'hypot');
+  d2 int[] := relgrad.impl_chunk(y, 'hypot');
+  dims int[] := relgrad.impl_broadcast(d1, d2, 'hypot', '');
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_hypot(e1, e2) FROM unnest(relgrad.impl_spread(x, d1, dims), relgrad.impl_spread(y, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.hypot(x double precision, y double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 10200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := '{}';
+  d2 int[] := relgrad.impl_chunk(y, 'hypot');
+  dims int[] := relgrad.impl_broadcast(d1, d2, 'hypot', '');
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_hypot(e1, e2) FROM unnest(relgrad.impl_spread(ARRAY[x], d1, dims), relgrad.impl_spread(y, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.hypot(x double precision[], y double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 10200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'hypot');
+  d2 int[] := '{}';
+  dims int[] := relgrad.impl_broadcast(d1, d2, 'hypot', '');
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_hypot(e1, e2) FROM unnest(relgrad.impl_spread(x, d1, dims), relgrad.impl_spread(ARRAY[y], d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
+END $$;
+
 CREATE FUNCTION relgrad.l2_normalize(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3800 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   dims int[] := relgrad.impl_chunk(x, 'l2_normalize');
@@ -651,6 +832,19 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN e1 > 0 THEN e1 ELSE relgrad.impl_mul(e2, e1) END FROM unnest(relgrad.impl_spread(x, d1, dims), relgrad.impl_spread(ARRAY[slope], d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
+CREATE FUNCTION relgrad.lgamma(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 300 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_lgamma(x);
+END $$;
+
+CREATE FUNCTION relgrad.lgamma(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 39000 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'lgamma');
+  dims int[] := d1;
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_lgamma(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
+END $$;
+
 CREATE FUNCTION relgrad.ln(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
 BEGIN
   RETURN relgrad.impl_ln(x);
@@ -677,6 +871,19 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_log10(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
+CREATE FUNCTION relgrad.log10(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_log10(x);
+END $$;
+
+CREATE FUNCTION relgrad.log10(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 10200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'log10');
+  dims int[] := d1;
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_log10(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
+END $$;
+
 CREATE FUNCTION relgrad.log1p(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
 BEGIN
   RETURN relgrad.impl_log1p(x);
@@ -690,6 +897,19 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_log1p(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
+CREATE FUNCTION relgrad.log2(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_log2(x);
+END $$;
+
+CREATE FUNCTION relgrad.log2(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 10200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'log2');
+  dims int[] := d1;
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_log2(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
+END $$;
+
 CREATE FUNCTION relgrad.log_softmax(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   dims int[] := relgrad.impl_chunk(x, 'log_softmax');
@@ -698,6 +918,19 @@ DECLARE
 BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT e FROM generate_series(0, cardinality(flat) / n - 1) AS r, unnest(relgrad.impl_log_softmax(flat[r * n + 1:(r + 1) * n])) WITH ORDINALITY AS t(e, o)
     ORDER BY r, o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.logsigmoid(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN -(relgrad.impl_larger(-x, 0) + relgrad.impl_log1p(relgrad.impl_exp(-abs(x))));
+END $$;
+
+CREATE FUNCTION relgrad.logsigmoid(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 21100 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'logsigmoid');
+  dims int[] := d1;
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT -(relgrad.impl_larger(-e1, 0) + relgrad.impl_log1p(relgrad.impl_exp(-abs(e1)))) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
 CREATE FUNCTION relgrad.logsumexp(x double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 12100 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
@@ -898,6 +1131,19 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_pow(e1, e2) FROM unnest(relgrad.impl_spread(x, d1, dims), relgrad.impl_spread(ARRAY[y], d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
+CREATE FUNCTION relgrad.radians(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_mul(x, 0.017453292519943295);
+END $$;
+
+CREATE FUNCTION relgrad.radians(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'radians');
+  dims int[] := d1;
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_mul(e1, 0.017453292519943295) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
+END $$;
+
 CREATE FUNCTION relgrad.random_int(n bigint, seed bigint, key bigint[]) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 800 SET search_path = pg_catalog AS $$
 DECLARE
   h bigint := relgrad.impl_hash(relgrad.impl_list(key, 'random_int', 'key'));
@@ -1016,6 +1262,19 @@ DECLARE
   dims int[] := d1;
 BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN abs(e1) = 'Infinity' THEN 'NaN' ELSE sin(e1) END FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.sind(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN CASE WHEN abs(x) = 'Infinity' THEN 'NaN' ELSE sind(x) END;
+END $$;
+
+CREATE FUNCTION relgrad.sind(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 16600 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'sind');
+  dims int[] := d1;
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN abs(e1) = 'Infinity' THEN 'NaN' ELSE sind(e1) END FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
 CREATE FUNCTION relgrad.sinh(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
@@ -1141,6 +1400,19 @@ DECLARE
   dims int[] := d1;
 BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN abs(e1) = 'Infinity' THEN 'NaN' ELSE tan(e1) END FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.tand(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN CASE WHEN abs(x) = 'Infinity' THEN 'NaN' ELSE tand(x) END;
+END $$;
+
+CREATE FUNCTION relgrad.tand(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 19800 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'tand');
+  dims int[] := d1;
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN abs(e1) = 'Infinity' THEN 'NaN' ELSE tand(e1) END FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
 CREATE FUNCTION relgrad.tanh(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
@@ -1459,6 +1731,20 @@ BEGIN
   RETURN relgrad.impl_place(ARRAY[g], ARRAY[off], dims);
 END $$;
 
+CREATE FUNCTION relgrad.gen_polygamma(n double precision, x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 2200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := '{}';
+  d2 int[] := relgrad.impl_chunk(x, 'polygamma');
+  dims int[] := relgrad.impl_broadcast(d1, d2, 'polygamma', '');
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_polygamma(e1::int, e2) FROM unnest(relgrad.impl_spread(ARRAY[n], d1, dims), relgrad.impl_spread(x, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.gen_polygamma(n double precision, x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 400 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_polygamma(n::int, x);
+END $$;
+
 CREATE FUNCTION relgrad.gen_to_real(x double precision) RETURNS real LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
 BEGIN
   RETURN relgrad.impl_to_real(x);
@@ -1637,6 +1923,19 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN e1 <> 0 THEN e2 ELSE e3 END FROM unnest(relgrad.impl_spread(mask, d1, dims), relgrad.impl_spread(ARRAY[a], d2, dims), relgrad.impl_spread(ARRAY[b], d3, dims)) WITH ORDINALITY AS t(e1, e2, e3, o) ORDER BY o), dims);
 END $$;
 
+CREATE FUNCTION relgrad.gen_acosh_slope(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_div(relgrad.impl_div(1, relgrad.impl_sqrt(relgrad.impl_add(x, -1))), relgrad.impl_sqrt(relgrad.impl_add(x, 1)));
+END $$;
+
+CREATE FUNCTION relgrad.gen_acosh_slope(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 10200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'acosh_slope');
+  dims int[] := d1;
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_div(relgrad.impl_div(1, relgrad.impl_sqrt(relgrad.impl_add(e1, -1))), relgrad.impl_sqrt(relgrad.impl_add(e1, 1))) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
+END $$;
+
 CREATE FUNCTION relgrad.gen_asin_slope(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
 BEGIN
   RETURN relgrad.impl_div(1, relgrad.impl_sqrt(relgrad.impl_mul(relgrad.impl_add(1, -x), relgrad.impl_add(1, x))));
@@ -1650,6 +1949,19 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_div(1, relgrad.impl_sqrt(relgrad.impl_mul(relgrad.impl_add(1, -e1), relgrad.impl_add(1, e1)))) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
+CREATE FUNCTION relgrad.gen_asinh_slope(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_hypot_slope(1, x);
+END $$;
+
+CREATE FUNCTION relgrad.gen_asinh_slope(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 7000 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'asinh_slope');
+  dims int[] := d1;
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_hypot_slope(1, e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
+END $$;
+
 CREATE FUNCTION relgrad.gen_atan_slope(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
 BEGIN
   RETURN relgrad.impl_atan_slope(x);
@@ -1661,6 +1973,19 @@ DECLARE
   dims int[] := d1;
 BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_atan_slope(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.gen_atanh_slope(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_div(1, relgrad.impl_mul(relgrad.impl_add(1, -x), relgrad.impl_add(1, x)));
+END $$;
+
+CREATE FUNCTION relgrad.gen_atanh_slope(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 5700 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'atanh_slope');
+  dims int[] := d1;
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_div(1, relgrad.impl_mul(relgrad.impl_add(1, -e1), relgrad.impl_add(1, e1))) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
 CREATE FUNCTION relgrad.gen_bce_slope(z double precision, y double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
@@ -1706,6 +2031,38 @@ DECLARE
   dims int[] := d1;
 BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_bell(e1, 1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.gen_hypot_slope(x double precision, y double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_hypot_slope(x, y);
+END $$;
+
+CREATE FUNCTION relgrad.gen_hypot_slope(x double precision[], y double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'hypot_slope');
+  d2 int[] := relgrad.impl_chunk(y, 'hypot_slope');
+  dims int[] := relgrad.impl_broadcast(d1, d2, 'hypot_slope', '');
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_hypot_slope(e1, e2) FROM unnest(relgrad.impl_spread(x, d1, dims), relgrad.impl_spread(y, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.gen_hypot_slope(x double precision, y double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := '{}';
+  d2 int[] := relgrad.impl_chunk(y, 'hypot_slope');
+  dims int[] := relgrad.impl_broadcast(d1, d2, 'hypot_slope', '');
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_hypot_slope(e1, e2) FROM unnest(relgrad.impl_spread(ARRAY[x], d1, dims), relgrad.impl_spread(y, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.gen_hypot_slope(x double precision[], y double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'hypot_slope');
+  d2 int[] := '{}';
+  dims int[] := relgrad.impl_broadcast(d1, d2, 'hypot_slope', '');
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_hypot_slope(e1, e2) FROM unnest(relgrad.impl_spread(x, d1, dims), relgrad.impl_spread(ARRAY[y], d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
 CREATE FUNCTION relgrad.gen_normal_cdf(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
@@ -1861,6 +2218,21 @@ RETURN relgrad.acos(x::double precision[]);
 CREATE FUNCTION relgrad.acos(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.acos(x::double precision[]);
 
+CREATE FUNCTION relgrad.acosh(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.gen_to_real(relgrad.acosh(x::double precision[]));
+
+CREATE FUNCTION relgrad.acosh(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.acosh(x::double precision[]);
+
+CREATE FUNCTION relgrad.acosh(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.acosh(x::double precision[]);
+
+CREATE FUNCTION relgrad.acosh(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.acosh(x::double precision[]);
+
+CREATE FUNCTION relgrad.acosh(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.acosh(x::double precision[]);
+
 CREATE FUNCTION relgrad.argmax(x real[]) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 600 SET search_path = pg_catalog AS $$
 BEGIN
   IF array_ndims(x) <> 1 THEN
@@ -1916,6 +2288,21 @@ RETURN relgrad.asin(x::double precision[]);
 CREATE FUNCTION relgrad.asin(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.asin(x::double precision[]);
 
+CREATE FUNCTION relgrad.asinh(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.gen_to_real(relgrad.asinh(x::double precision[]));
+
+CREATE FUNCTION relgrad.asinh(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.asinh(x::double precision[]);
+
+CREATE FUNCTION relgrad.asinh(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.asinh(x::double precision[]);
+
+CREATE FUNCTION relgrad.asinh(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.asinh(x::double precision[]);
+
+CREATE FUNCTION relgrad.asinh(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.asinh(x::double precision[]);
+
 CREATE FUNCTION relgrad.atan(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.gen_to_real(relgrad.atan(x::double precision[]));
 
@@ -1930,6 +2317,72 @@ RETURN relgrad.atan(x::double precision[]);
 
 CREATE FUNCTION relgrad.atan(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.atan(x::double precision[]);
+
+CREATE FUNCTION relgrad.atan2(y real[], x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.gen_to_real(relgrad.atan2(y::double precision[], x::double precision[]));
+
+CREATE FUNCTION relgrad.atan2(y double precision, x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.gen_to_real(relgrad.atan2(y, x::double precision[]));
+
+CREATE FUNCTION relgrad.atan2(y real[], x double precision) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.gen_to_real(relgrad.atan2(y::double precision[], x));
+
+CREATE FUNCTION relgrad.atan2(y smallint[], x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.atan2(y::double precision[], x::double precision[]);
+
+CREATE FUNCTION relgrad.atan2(y integer[], x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.atan2(y::double precision[], x::double precision[]);
+
+CREATE FUNCTION relgrad.atan2(y bigint[], x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.atan2(y::double precision[], x::double precision[]);
+
+CREATE FUNCTION relgrad.atan2(y numeric[], x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.atan2(y::double precision[], x::double precision[]);
+
+CREATE FUNCTION relgrad.atan2(y integer[], x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.atan2(y::double precision[], x::double precision[]);
+
+CREATE FUNCTION relgrad.atan2(y numeric[], x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.atan2(y::double precision[], x::double precision[]);
+
+CREATE FUNCTION relgrad.atan2(y double precision, x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.atan2(y, x::double precision[]);
+
+CREATE FUNCTION relgrad.atan2(y double precision, x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.atan2(y, x::double precision[]);
+
+CREATE FUNCTION relgrad.atan2(y double precision, x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.atan2(y, x::double precision[]);
+
+CREATE FUNCTION relgrad.atan2(y double precision, x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.atan2(y, x::double precision[]);
+
+CREATE FUNCTION relgrad.atan2(y smallint[], x double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.atan2(y::double precision[], x);
+
+CREATE FUNCTION relgrad.atan2(y integer[], x double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.atan2(y::double precision[], x);
+
+CREATE FUNCTION relgrad.atan2(y bigint[], x double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.atan2(y::double precision[], x);
+
+CREATE FUNCTION relgrad.atan2(y numeric[], x double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.atan2(y::double precision[], x);
+
+CREATE FUNCTION relgrad.atanh(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.gen_to_real(relgrad.atanh(x::double precision[]));
+
+CREATE FUNCTION relgrad.atanh(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.atanh(x::double precision[]);
+
+CREATE FUNCTION relgrad.atanh(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.atanh(x::double precision[]);
+
+CREATE FUNCTION relgrad.atanh(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.atanh(x::double precision[]);
+
+CREATE FUNCTION relgrad.atanh(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.atanh(x::double precision[]);
 
 CREATE FUNCTION relgrad.bce_with_logits(z real, y real) RETURNS real LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 200
 RETURN relgrad.gen_to_real(relgrad.bce_with_logits(z::double precision, y::double precision));
@@ -1990,6 +2443,21 @@ RETURN relgrad.bce_with_logits(z::double precision[], y);
 
 CREATE FUNCTION relgrad.bce_with_logits(z numeric[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 21100
 RETURN relgrad.bce_with_logits(z::double precision[], y);
+
+CREATE FUNCTION relgrad.cbrt(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.gen_to_real(relgrad.cbrt(x::double precision[]));
+
+CREATE FUNCTION relgrad.cbrt(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.cbrt(x::double precision[]);
+
+CREATE FUNCTION relgrad.cbrt(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.cbrt(x::double precision[]);
+
+CREATE FUNCTION relgrad.cbrt(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.cbrt(x::double precision[]);
+
+CREATE FUNCTION relgrad.cbrt(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.cbrt(x::double precision[]);
 
 CREATE FUNCTION relgrad.clip(x real, lo real, hi real) RETURNS real LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
 RETURN relgrad.gen_to_real(relgrad.clip(x::double precision, lo::double precision, hi::double precision));
@@ -2153,6 +2621,21 @@ RETURN relgrad.cos(x::double precision[]);
 CREATE FUNCTION relgrad.cos(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.cos(x::double precision[]);
 
+CREATE FUNCTION relgrad.cosd(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.gen_to_real(relgrad.cosd(x::double precision[]));
+
+CREATE FUNCTION relgrad.cosd(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.cosd(x::double precision[]);
+
+CREATE FUNCTION relgrad.cosd(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.cosd(x::double precision[]);
+
+CREATE FUNCTION relgrad.cosd(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.cosd(x::double precision[]);
+
+CREATE FUNCTION relgrad.cosd(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.cosd(x::double precision[]);
+
 CREATE FUNCTION relgrad.cosh(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.gen_to_real(relgrad.cosh(x::double precision[]));
 
@@ -2168,6 +2651,36 @@ RETURN relgrad.cosh(x::double precision[]);
 CREATE FUNCTION relgrad.cosh(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.cosh(x::double precision[]);
 
+CREATE FUNCTION relgrad.cot(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.gen_to_real(relgrad.cot(x::double precision[]));
+
+CREATE FUNCTION relgrad.cot(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.cot(x::double precision[]);
+
+CREATE FUNCTION relgrad.cot(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.cot(x::double precision[]);
+
+CREATE FUNCTION relgrad.cot(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.cot(x::double precision[]);
+
+CREATE FUNCTION relgrad.cot(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.cot(x::double precision[]);
+
+CREATE FUNCTION relgrad.cotd(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19800
+RETURN relgrad.gen_to_real(relgrad.cotd(x::double precision[]));
+
+CREATE FUNCTION relgrad.cotd(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19800
+RETURN relgrad.cotd(x::double precision[]);
+
+CREATE FUNCTION relgrad.cotd(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19800
+RETURN relgrad.cotd(x::double precision[]);
+
+CREATE FUNCTION relgrad.cotd(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19800
+RETURN relgrad.cotd(x::double precision[]);
+
+CREATE FUNCTION relgrad.cotd(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19800
+RETURN relgrad.cotd(x::double precision[]);
+
 CREATE FUNCTION relgrad.cross_entropy(logits real[], label bigint) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1400 SET search_path = pg_catalog AS $$
 BEGIN
   IF array_ndims(logits) <> 1 THEN
@@ -2175,6 +2688,21 @@ BEGIN
   END IF;
   RETURN relgrad.cross_entropy(logits::double precision[], label);
 END $$;
+
+CREATE FUNCTION relgrad.degrees(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 3200
+RETURN relgrad.gen_to_real(relgrad.degrees(x::double precision[]));
+
+CREATE FUNCTION relgrad.degrees(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 3200
+RETURN relgrad.degrees(x::double precision[]);
+
+CREATE FUNCTION relgrad.degrees(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 3200
+RETURN relgrad.degrees(x::double precision[]);
+
+CREATE FUNCTION relgrad.degrees(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 3200
+RETURN relgrad.degrees(x::double precision[]);
+
+CREATE FUNCTION relgrad.degrees(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 3200
+RETURN relgrad.degrees(x::double precision[]);
 
 CREATE FUNCTION relgrad.diag(x real[]) RETURNS real[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 600 SET search_path = pg_catalog AS $$
 BEGIN
@@ -2195,6 +2723,21 @@ RETURN relgrad.diag(x::double precision[]);
 
 CREATE FUNCTION relgrad.diag(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 600
 RETURN relgrad.diag(x::double precision[]);
+
+CREATE FUNCTION relgrad.digamma(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 39000
+RETURN relgrad.gen_to_real(relgrad.digamma(x::double precision[]));
+
+CREATE FUNCTION relgrad.digamma(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 39000
+RETURN relgrad.digamma(x::double precision[]);
+
+CREATE FUNCTION relgrad.digamma(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 39000
+RETURN relgrad.digamma(x::double precision[]);
+
+CREATE FUNCTION relgrad.digamma(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 39000
+RETURN relgrad.digamma(x::double precision[]);
+
+CREATE FUNCTION relgrad.digamma(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 39000
+RETURN relgrad.digamma(x::double precision[]);
 
 CREATE FUNCTION relgrad.dot(a real[], b real[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
 RETURN relgrad.dot(a::double precision[], b::double precision[]);
@@ -2517,6 +3060,66 @@ RETURN relgrad.huber(x::double precision[], delta);
 CREATE FUNCTION relgrad.huber(x numeric[], delta double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 3200
 RETURN relgrad.huber(x::double precision[], delta);
 
+CREATE FUNCTION relgrad.hypot(x real, y real) RETURNS real LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
+RETURN relgrad.gen_to_real(relgrad.hypot(x::double precision, y::double precision));
+
+CREATE FUNCTION relgrad.hypot(x double precision, y real) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
+RETURN relgrad.hypot(x, y::double precision);
+
+CREATE FUNCTION relgrad.hypot(x real, y double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
+RETURN relgrad.hypot(x::double precision, y);
+
+CREATE FUNCTION relgrad.hypot(x real[], y real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.gen_to_real(relgrad.hypot(x::double precision[], y::double precision[]));
+
+CREATE FUNCTION relgrad.hypot(x double precision, y real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.gen_to_real(relgrad.hypot(x, y::double precision[]));
+
+CREATE FUNCTION relgrad.hypot(x real[], y double precision) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.gen_to_real(relgrad.hypot(x::double precision[], y));
+
+CREATE FUNCTION relgrad.hypot(x smallint[], y smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.hypot(x::double precision[], y::double precision[]);
+
+CREATE FUNCTION relgrad.hypot(x integer[], y integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.hypot(x::double precision[], y::double precision[]);
+
+CREATE FUNCTION relgrad.hypot(x bigint[], y bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.hypot(x::double precision[], y::double precision[]);
+
+CREATE FUNCTION relgrad.hypot(x numeric[], y numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.hypot(x::double precision[], y::double precision[]);
+
+CREATE FUNCTION relgrad.hypot(x integer[], y numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.hypot(x::double precision[], y::double precision[]);
+
+CREATE FUNCTION relgrad.hypot(x numeric[], y integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.hypot(x::double precision[], y::double precision[]);
+
+CREATE FUNCTION relgrad.hypot(x double precision, y smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.hypot(x, y::double precision[]);
+
+CREATE FUNCTION relgrad.hypot(x double precision, y integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.hypot(x, y::double precision[]);
+
+CREATE FUNCTION relgrad.hypot(x double precision, y bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.hypot(x, y::double precision[]);
+
+CREATE FUNCTION relgrad.hypot(x double precision, y numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.hypot(x, y::double precision[]);
+
+CREATE FUNCTION relgrad.hypot(x smallint[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.hypot(x::double precision[], y);
+
+CREATE FUNCTION relgrad.hypot(x integer[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.hypot(x::double precision[], y);
+
+CREATE FUNCTION relgrad.hypot(x bigint[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.hypot(x::double precision[], y);
+
+CREATE FUNCTION relgrad.hypot(x numeric[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.hypot(x::double precision[], y);
+
 CREATE FUNCTION relgrad.l2_normalize(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 3800
 RETURN relgrad.gen_to_real(relgrad.l2_normalize(x::double precision[]));
 
@@ -2625,6 +3228,21 @@ RETURN relgrad.leaky_relu(x::double precision[], slope);
 CREATE FUNCTION relgrad.leaky_relu(x numeric[], slope double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
 RETURN relgrad.leaky_relu(x::double precision[], slope);
 
+CREATE FUNCTION relgrad.lgamma(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 39000
+RETURN relgrad.gen_to_real(relgrad.lgamma(x::double precision[]));
+
+CREATE FUNCTION relgrad.lgamma(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 39000
+RETURN relgrad.lgamma(x::double precision[]);
+
+CREATE FUNCTION relgrad.lgamma(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 39000
+RETURN relgrad.lgamma(x::double precision[]);
+
+CREATE FUNCTION relgrad.lgamma(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 39000
+RETURN relgrad.lgamma(x::double precision[]);
+
+CREATE FUNCTION relgrad.lgamma(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 39000
+RETURN relgrad.lgamma(x::double precision[]);
+
 CREATE FUNCTION relgrad.ln(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
 RETURN relgrad.gen_to_real(relgrad.ln(x::double precision[]));
 
@@ -2655,6 +3273,21 @@ RETURN relgrad.log(x::double precision[]);
 CREATE FUNCTION relgrad.log(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
 RETURN relgrad.log(x::double precision[]);
 
+CREATE FUNCTION relgrad.log10(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.gen_to_real(relgrad.log10(x::double precision[]));
+
+CREATE FUNCTION relgrad.log10(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.log10(x::double precision[]);
+
+CREATE FUNCTION relgrad.log10(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.log10(x::double precision[]);
+
+CREATE FUNCTION relgrad.log10(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.log10(x::double precision[]);
+
+CREATE FUNCTION relgrad.log10(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.log10(x::double precision[]);
+
 CREATE FUNCTION relgrad.log1p(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.gen_to_real(relgrad.log1p(x::double precision[]));
 
@@ -2670,6 +3303,21 @@ RETURN relgrad.log1p(x::double precision[]);
 CREATE FUNCTION relgrad.log1p(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.log1p(x::double precision[]);
 
+CREATE FUNCTION relgrad.log2(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.gen_to_real(relgrad.log2(x::double precision[]));
+
+CREATE FUNCTION relgrad.log2(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.log2(x::double precision[]);
+
+CREATE FUNCTION relgrad.log2(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.log2(x::double precision[]);
+
+CREATE FUNCTION relgrad.log2(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.log2(x::double precision[]);
+
+CREATE FUNCTION relgrad.log2(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.log2(x::double precision[]);
+
 CREATE FUNCTION relgrad.log_softmax(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.gen_to_real(relgrad.log_softmax(x::double precision[]));
 
@@ -2684,6 +3332,24 @@ RETURN relgrad.log_softmax(x::double precision[]);
 
 CREATE FUNCTION relgrad.log_softmax(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.log_softmax(x::double precision[]);
+
+CREATE FUNCTION relgrad.logsigmoid(x real) RETURNS real LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 200
+RETURN relgrad.gen_to_real(relgrad.logsigmoid(x::double precision));
+
+CREATE FUNCTION relgrad.logsigmoid(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 21100
+RETURN relgrad.gen_to_real(relgrad.logsigmoid(x::double precision[]));
+
+CREATE FUNCTION relgrad.logsigmoid(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 21100
+RETURN relgrad.logsigmoid(x::double precision[]);
+
+CREATE FUNCTION relgrad.logsigmoid(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 21100
+RETURN relgrad.logsigmoid(x::double precision[]);
+
+CREATE FUNCTION relgrad.logsigmoid(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 21100
+RETURN relgrad.logsigmoid(x::double precision[]);
+
+CREATE FUNCTION relgrad.logsigmoid(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 21100
+RETURN relgrad.logsigmoid(x::double precision[]);
 
 CREATE FUNCTION relgrad.logsumexp(x real[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12100
 RETURN relgrad.logsumexp(x::double precision[]);
@@ -2993,6 +3659,21 @@ RETURN relgrad.power(x::double precision[], y);
 CREATE FUNCTION relgrad.power(x numeric[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.power(x::double precision[], y);
 
+CREATE FUNCTION relgrad.radians(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.gen_to_real(relgrad.radians(x::double precision[]));
+
+CREATE FUNCTION relgrad.radians(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.radians(x::double precision[]);
+
+CREATE FUNCTION relgrad.radians(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.radians(x::double precision[]);
+
+CREATE FUNCTION relgrad.radians(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.radians(x::double precision[]);
+
+CREATE FUNCTION relgrad.radians(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.radians(x::double precision[]);
+
 CREATE FUNCTION relgrad.relu(x real) RETURNS real LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
 RETURN relgrad.gen_to_real(relgrad.relu(x::double precision));
 
@@ -3079,6 +3760,21 @@ RETURN relgrad.sin(x::double precision[]);
 
 CREATE FUNCTION relgrad.sin(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.sin(x::double precision[]);
+
+CREATE FUNCTION relgrad.sind(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.gen_to_real(relgrad.sind(x::double precision[]));
+
+CREATE FUNCTION relgrad.sind(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.sind(x::double precision[]);
+
+CREATE FUNCTION relgrad.sind(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.sind(x::double precision[]);
+
+CREATE FUNCTION relgrad.sind(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.sind(x::double precision[]);
+
+CREATE FUNCTION relgrad.sind(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.sind(x::double precision[]);
 
 CREATE FUNCTION relgrad.sinh(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.gen_to_real(relgrad.sinh(x::double precision[]));
@@ -3245,6 +3941,21 @@ RETURN relgrad.tan(x::double precision[]);
 CREATE FUNCTION relgrad.tan(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
 RETURN relgrad.tan(x::double precision[]);
 
+CREATE FUNCTION relgrad.tand(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19800
+RETURN relgrad.gen_to_real(relgrad.tand(x::double precision[]));
+
+CREATE FUNCTION relgrad.tand(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19800
+RETURN relgrad.tand(x::double precision[]);
+
+CREATE FUNCTION relgrad.tand(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19800
+RETURN relgrad.tand(x::double precision[]);
+
+CREATE FUNCTION relgrad.tand(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19800
+RETURN relgrad.tand(x::double precision[]);
+
+CREATE FUNCTION relgrad.tand(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19800
+RETURN relgrad.tand(x::double precision[]);
+
 CREATE FUNCTION relgrad.tanh(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.gen_to_real(relgrad.tanh(x::double precision[]));
 
@@ -3349,6 +4060,9 @@ RETURN relgrad.gen_to_real(relgrad.gen_layer_norm_slope(x::double precision[], g
 CREATE FUNCTION relgrad.gen_layer_norm_deviation(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1100
 RETURN relgrad.gen_to_real(relgrad.gen_layer_norm_deviation(x::double precision[]));
 
+CREATE FUNCTION relgrad.gen_polygamma(n double precision, x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 2200
+RETURN relgrad.gen_to_real(relgrad.gen_polygamma(n, x::double precision[]));
+
 CREATE FUNCTION relgrad.gen_shaped(x real[], shape bigint[]) RETURNS boolean LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1100
 RETURN relgrad.gen_shaped(x::double precision[], shape);
 
@@ -3382,11 +4096,20 @@ RETURN relgrad.gen_to_real(relgrad.gen_select(mask, a::double precision[], b));
 CREATE FUNCTION relgrad.gen_select(mask real[], a double precision, b double precision) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
 RETURN relgrad.gen_to_real(relgrad.gen_select(mask::double precision[], a, b));
 
+CREATE FUNCTION relgrad.gen_acosh_slope(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.gen_to_real(relgrad.gen_acosh_slope(x::double precision[]));
+
 CREATE FUNCTION relgrad.gen_asin_slope(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 7000
 RETURN relgrad.gen_to_real(relgrad.gen_asin_slope(x::double precision[]));
 
+CREATE FUNCTION relgrad.gen_asinh_slope(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 7000
+RETURN relgrad.gen_to_real(relgrad.gen_asinh_slope(x::double precision[]));
+
 CREATE FUNCTION relgrad.gen_atan_slope(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 5700
 RETURN relgrad.gen_to_real(relgrad.gen_atan_slope(x::double precision[]));
+
+CREATE FUNCTION relgrad.gen_atanh_slope(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 5700
+RETURN relgrad.gen_to_real(relgrad.gen_atanh_slope(x::double precision[]));
 
 CREATE FUNCTION relgrad.gen_bce_slope(z real[], y real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.gen_to_real(relgrad.gen_bce_slope(z::double precision[], y::double precision[]));
@@ -3399,6 +4122,15 @@ RETURN relgrad.gen_to_real(relgrad.gen_bce_slope(z::double precision[], y));
 
 CREATE FUNCTION relgrad.gen_gauss(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19800
 RETURN relgrad.gen_to_real(relgrad.gen_gauss(x::double precision[]));
+
+CREATE FUNCTION relgrad.gen_hypot_slope(x real[], y real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.gen_to_real(relgrad.gen_hypot_slope(x::double precision[], y::double precision[]));
+
+CREATE FUNCTION relgrad.gen_hypot_slope(x double precision, y real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.gen_to_real(relgrad.gen_hypot_slope(x, y::double precision[]));
+
+CREATE FUNCTION relgrad.gen_hypot_slope(x real[], y double precision) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.gen_to_real(relgrad.gen_hypot_slope(x::double precision[], y));
 
 CREATE FUNCTION relgrad.gen_normal_cdf(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 26200
 RETURN relgrad.gen_to_real(relgrad.gen_normal_cdf(x::double precision[]));
@@ -3480,5 +4212,6 @@ CREATE AGGREGATE relgrad.min_agg(x real[]) (SFUNC = relgrad.agg_min, STYPE = dou
 CREATE AGGREGATE relgrad.min_agg(x double precision[]) (SFUNC = relgrad.agg_min, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = relgrad.agg_min_combine, FINALFUNC = relgrad.agg_value, PARALLEL = SAFE);
 CREATE AGGREGATE relgrad.max_agg(x real[]) (SFUNC = relgrad.agg_max, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = relgrad.agg_max_combine, FINALFUNC = relgrad.agg_value_real, PARALLEL = SAFE);
 CREATE AGGREGATE relgrad.max_agg(x double precision[]) (SFUNC = relgrad.agg_max, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = relgrad.agg_max_combine, FINALFUNC = relgrad.agg_value, PARALLEL = SAFE);
+CREATE AGGREGATE relgrad.product(x double precision) (SFUNC = pg_catalog.float8mul, STYPE = double precision, COMBINEFUNC = pg_catalog.float8mul, PARALLEL = SAFE);
 CREATE AGGREGATE relgrad.vector_agg(index bigint, value real, size bigint) (SFUNC = relgrad.agg_scatter, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = relgrad.agg_scatter_combine, FINALFUNC = relgrad.agg_value_real, PARALLEL = SAFE);
 CREATE AGGREGATE relgrad.vector_agg(index bigint, value double precision, size bigint) (SFUNC = relgrad.agg_scatter, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = relgrad.agg_scatter_combine, FINALFUNC = relgrad.agg_value, PARALLEL = SAFE);

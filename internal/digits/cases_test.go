@@ -38,10 +38,24 @@ var crossing = map[string]func(x []float64) float64{
 	"sigmoid_slope": func(x []float64) float64 { return math.Exp(-math.Abs(x[0])) },
 	"atan_slope":    func(x []float64) float64 { return 2 / math.Pow(1+x[0]*x[0], 3) },
 	"bce_slope":     func(x []float64) float64 { return math.Min(1, math.Abs(x[1])) / (1 + math.Exp(x[0])) },
-	"power":         func(x []float64) float64 { return math.Pow(math.Abs(x[0]), x[1]-1) },
+	"asinh_slope":   func(x []float64) float64 { return math.Pow(math.Hypot(1, x[0]), -3) },
+	"hypot_slope":   func(x []float64) float64 { return math.Pow(math.Hypot(x[0], x[1]), -2) },
+	"atan2":         func(x []float64) float64 { return math.Pow(math.Hypot(x[0], x[1]), -2) },
+	"lgamma":        gammaTerms, "digamma": gammaTerms,
+	"polygamma": func(x []float64) float64 { return gammaTerms(x[1:]) },
+	"power":     func(x []float64) float64 { return math.Pow(math.Abs(x[0]), x[1]-1) },
 	"bce_with_logits": func(x []float64) float64 {
 		return math.Max(math.Abs(x[1]), math.Abs(x[0]*x[1])) / (1 + math.Exp(x[0]))
 	},
+}
+
+// gammaTerms is what is subtracted in the gamma function's reflection, which crosses zero between negative integers.
+func gammaTerms(x []float64) float64 {
+	if x[0] > 0 {
+		return 0
+	}
+	y, _ := math.Lgamma(1 - x[0])
+	return math.Abs(y) + 1
 }
 
 // exempt are kernels that only move, add or choose numbers, and draws: they cannot lose digits.
@@ -139,6 +153,9 @@ func numberCases(d *kernels.Def, kind kernels.Kind) []*Case {
 	for i := range args {
 		args[i] = kernels.Column(kernels.Col{ID: kernels.ColumnID(i + 1)}, t)
 	}
+	if d.Name == "polygamma" {
+		return polygammaCases(d, kind)
+	}
 	points := far
 	switch d.MinArgs {
 	case 2:
@@ -164,6 +181,26 @@ func numberCases(d *kernels.Def, kind kernels.Kind) []*Case {
 		}
 	}
 	fill(nil)
+	return c.made(args, kernels.Attr{})
+}
+
+// polygammaCases are derivatives of digamma of the orders 1 to 3.
+func polygammaCases(d *kernels.Def, kind kernels.Kind) []*Case {
+	c, t := &Case{Def: d}, kernels.Type{Kind: kind}
+	args := []*kernels.Expr{kernels.Column(kernels.Col{ID: 1}, kernels.Type{Kind: kernels.Int}),
+		kernels.Column(kernels.Col{ID: 2}, t)}
+	for n := range int64(3) {
+		for _, p := range far {
+			for _, x := range []float64{p, -p} {
+				if kind == kernels.Float32 {
+					x = float64(float32(x))
+				}
+				if math.Abs(x) > 1e-80 && math.Abs(x) < 1e60 { // whose powers of order 5 are in range
+					c.Rows = append(c.Rows, []kernels.Value{kernels.IntValue(n + 1), {Type: t, X: x}})
+				}
+			}
+		}
+	}
 	return c.made(args, kernels.Attr{})
 }
 

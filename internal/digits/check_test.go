@@ -236,7 +236,13 @@ func (c *Case) far(row int) bool {
 }
 
 // kind is the kind of the arguments. Loops over real may return double precision, with the digits of real.
-func (c *Case) kind() kernels.Kind { return c.Rows[0][0].Type.Kind }
+func (c *Case) kind() kernels.Kind {
+	x := c.Rows[0][0]
+	if !x.Type.IsFloat() { // an order
+		x = c.Rows[0][1]
+	}
+	return x.Type.Kind
+}
 
 // floor is the number whose unit in the last place counts where a result may cross zero. Of vectors it is the largest
 // element.

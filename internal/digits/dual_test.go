@@ -104,3 +104,9 @@ func total(x []dual) dual {
 func each(x []dual, f func(dual) dual) []dual {
 	return lists.Map(x, f)
 }
+
+func (x dual) lgamma() dual { return x.of(lgamma(x.v), polygamma(0, x.v), polygamma(1, x.v)) }
+
+func (x dual) polygamma(n int) dual {
+	return x.of(polygamma(n, x.v), polygamma(n+1, x.v), polygamma(n+2, x.v))
+}

@@ -30,6 +30,49 @@ func sinh(x dual) dual     { return x.exp().sub(x.neg().exp()).mul(num(0.5)) }
 func cosh(x dual) dual     { return x.exp().add(x.neg().exp()).mul(num(0.5)) }
 func asin(x dual) dual     { return x.div(one.sub(x.mul(x)).sqrt()).atan() }
 
+func degrees(x dual) dual { return x.mul(constant(quo(pi, of(180)))) }
+func hypot(x []dual) dual { return x[0].mul(x[0]).add(x[1].mul(x[1])).sqrt() }
+
+func cbrt(x dual) dual {
+	y := x.abs().ln().div(num(3)).exp()
+	if x.v.Sign() < 0 {
+		return y.neg()
+	}
+	return y
+}
+
+func asinh(x dual) dual {
+	if x.v.Sign() < 0 { // of positive numbers nothing cancels
+		return asinh(x.neg()).neg()
+	}
+	return x.add(one.add(x.mul(x)).sqrt()).ln()
+}
+
+// from is 1 where x is not below y; nothing is defined elsewhere.
+func from(x, y dual) dual {
+	if x.cmp(y) < 0 {
+		panic(big.ErrNaN{})
+	}
+	return one
+}
+
+func acosh(x dual) dual {
+	return x.mul(from(x, one)).add(x.mul(x).sub(one).sqrt()).ln()
+}
+
+func atanh(x dual) dual { return one.add(x).div(one.sub(x)).ln().mul(num(0.5)) }
+
+func atan2(x []dual) dual {
+	a := x[0].div(x[1]).atan()
+	switch {
+	case x[1].v.Sign() > 0:
+		return a
+	case x[0].v.Sign() < 0:
+		return a.sub(constant(pi))
+	}
+	return a.add(constant(pi))
+}
+
 // maximum is the larger number. It is not differentiable where the two are equal.
 func maximum(x, y dual) dual {
 	switch x.cmp(y) {
@@ -67,6 +110,22 @@ var numbers = map[string]number{
 	"acos": unary(func(x dual) dual { return constant(half(pi)).sub(asin(x)) }),
 	"erf":  unary(dual.erf), "erfc": unary(func(x dual) dual { return one.sub(x.erf()) }),
 	"log1p": unary(func(x dual) dual { return one.add(x).ln() }), "expm1": unary(dual.expm1),
+	"log2": unary(func(x dual) dual { return x.ln().div(num(2).ln()) }), "cbrt": unary(cbrt),
+	"asinh": unary(asinh), "acosh": unary(acosh), "atanh": unary(atanh),
+	"asinh_slope": unary(func(x dual) dual { return one.div(one.add(x.mul(x)).sqrt()) }),
+	"acosh_slope": unary(func(x dual) dual { return one.div(x.mul(x).sub(from(x, one)).sqrt()) }),
+	"atanh_slope": unary(func(x dual) dual { return one.div(from(one, x.abs()).sub(x.mul(x))) }),
+	"cot":         unary(func(x dual) dual { return x.cos().div(x.sin()) }),
+	"sind":        unary(func(x dual) dual { return degrees(x).sin() }),
+	"cosd":        unary(func(x dual) dual { return degrees(x).cos() }),
+	"tand":        unary(func(x dual) dual { return degrees(x).sin().div(degrees(x).cos()) }),
+	"cotd":        unary(func(x dual) dual { return degrees(x).cos().div(degrees(x).sin()) }),
+	"hypot":       hypot, "hypot_slope": func(x []dual) dual { return x[0].div(hypot(x)) }, "atan2": atan2,
+	"lgamma": unary(dual.lgamma), "digamma": unary(func(x dual) dual { return x.polygamma(0) }),
+	"polygamma": func(x []dual) dual {
+		n, _ := x[0].v.Int64()
+		return x[1].polygamma(int(n))
+	},
 	"sigmoid": unary(sigmoid), "square": unary(func(x dual) dual { return x.mul(x) }),
 	"silu":     unary(func(x dual) dual { return x.mul(sigmoid(x)) }),
 	"gelu":     unary(func(x dual) dual { return x.mul(cdf(x)) }),

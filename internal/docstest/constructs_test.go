@@ -93,6 +93,11 @@ var differentiable = []struct {
 			loss: "SELECT var_pop(x) + stddev_samp(x) + variance(x) + stddev_pop(x) + var_samp(x) + stddev(x) FROM w"},
 		{title: "sum, avg, max_agg, min_agg of chunks",
 			loss: "SELECT dot(sum(v), avg(v)) + sqnorm(max_agg(v) - min_agg(v)) FROM w"},
+		{title: "covar_pop, covar_samp, corr, regr_slope, regr_intercept, regr_r2, regr_sxx, …", loss: "SELECT " +
+			"covar_samp(y, x) + corr(y, x) + regr_slope(y, x) * regr_intercept(y, x) + regr_r2(x, y) + regr_sxx(y, x) * " +
+			"regr_avgx(y, x) / regr_count(y, x) FROM w JOIN t USING (id)"},
+		{title: "product, also of numbers that are 0",
+			loss: "SELECT sum(z) FROM (SELECT id % 2, product(x - 2) AS z FROM w GROUP BY 1) q"},
 		{title: "FILTER", loss: "SELECT sum(x ^ 2) FILTER (WHERE id < 3) + avg(x ^ 2) FILTER (WHERE x > 0) FROM w"},
 		{title: "GROUP BY a column, an expression, a position",
 			loss: "SELECT sum(z ^ 2) FROM (SELECT grp, n % 20 = 0, sum(x * y) AS z FROM w JOIN t USING (id) GROUP BY grp, 2) q"},
@@ -129,6 +134,10 @@ var differentiable = []struct {
 		{title: "ARRAY[…] of numbers", loss: "SELECT sum(dot(ARRAY[x, 1, 2 * x], ARRAY[x, x, 3])) FROM w"},
 		{title: "attributes as numbers; length, upper, mod and others with a kernel",
 			loss: "SELECT sum(x * price * length(grp) + x * mod(n, 7)) FROM w JOIN t USING (id) WHERE upper(grp) = 'A'"},
+		{title: "roots and angles; @ \\|/ \\|\\|/", loss: "SELECT sum(atan2(x, 2) + hypot(x, 3) * sind(30 * x) + (||/ x) * " +
+			"(|/ (x + 9)) * (@ x)) FROM w"},
+		{title: "mod, % and div of numerics, log(b, x), round(x, n), trunc(x, n)", loss: "SELECT sum(x * (mod(price, 2) + " +
+			"price % 0.5 + div(price, 2) + log(2, price) + round(price, 1) + trunc(n / 7.0, 2))) FROM w JOIN t USING (id)"},
 		{title: "CASE, both forms",
 			loss: "SELECT sum(CASE WHEN x > 0 THEN ln(x) ELSE x ^ 2 END + CASE id WHEN 1 THEN x ELSE 0 END) FROM w"},
 		{title: "COALESCE, NULLIF", loss: "SELECT sum(coalesce(nullif(x, y), 7) ^ 2) FROM w JOIN t USING (id)"},
@@ -180,8 +189,9 @@ var parameterFree = []construct{
 	{"VALUES", "SELECT sum(x * c) FROM w JOIN (VALUES (1, 0.5), (2, 1.5)) AS q(id, c) USING (id)",
 		"SELECT sum(c) FROM (VALUES ((SELECT sum(x) FROM w))) q(c)"},
 	{"sum(DISTINCT …)", "SELECT sum(x) * (SELECT sum(DISTINCT n) FROM t) FROM w", "SELECT sum(DISTINCT x) FROM w"},
-	{"string_agg, bool_and, corr and other aggregates", "SELECT sum(x * c) FROM w, (SELECT corr(n, y) AS c FROM t) q",
-		"SELECT corr(x, id) FROM w"},
+	{"string_agg, bool_and, mode and other aggregates",
+		"SELECT sum(x * c) FROM w, (SELECT count(*) AS c FROM t HAVING bool_or(n > 5)) q",
+		"SELECT sum(x) * mode(id) FROM w"},
 	{"text, date and other functions without a kernel",
 		"SELECT sum(x * c) FROM w JOIN (SELECT id, ascii(upper(grp)) AS c FROM t) q USING (id)",
 		"SELECT sum(x * ascii(grp)) FROM w JOIN t USING (id)"},

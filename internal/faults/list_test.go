@@ -7,6 +7,7 @@ const (
 	registry = "./kernels"
 	random   = "./internal/randquery -run=TestRandom -seed=1 -queries=80"
 	goldens  = "./optimizer"
+	inPairs  = "./internal/gradtest -run=TestPairs|TestProducts"
 	byHand   = "./internal/gradtest -run=TestTies|TestNulls|TestSubQueries|TestDetermined|TestFound|TestRows|TestTexts"
 	training = "./train"
 	onPlain  = "./executor -device=plain -run=TestTraining|TestParametersInPlace"
@@ -212,6 +213,24 @@ var faults = []fault{
 		"bindAggregate(\"var_samp\", variance(0,", byHand},
 	{"a variance is not centered", "sqlfront/bind/window.go",
 		"kernels.Sub(a.swap(x), mean.result(a.cols))", "a.swap(x)", byHand},
+	{"a product forgets the derivative where it is 0", "sqlfront/bind/product.go", "are(1), sum,",
+		"are(1), kernels.Num(0),", inPairs},
+	{"a product with two zeros has no second derivative", "sqlfront/bind/product.go", "are(2), two,",
+		"are(2), kernels.Mul(kernels.Num(0), two),", inPairs},
+	{"a number whose partner is NULL counts", "sqlfront/bind/regression.go", "other.Type.Nullable {",
+		"other.Type.Nullable && i == 0 {", inPairs},
+	{"the distances of equal numbers from a rounded mean count", "sqlfront/bind/regression.go",
+		"kernels.Build(\"case\", kernels.Build(\"eq\", least, most), nullFloat(), x)", "x", inPairs},
+	{"the second mean of a pair is not subtracted", "sqlfront/bind/regression.go", "centered[0], centered[1] = 1, 1",
+		"centered[0], centered[1] = 1, 0", inPairs},
+	{"atan2 turns the wrong way by its second argument", "kernels/hypot.go",
+		"Neg(SumTo(Mul(g, over(Build(\"hypot_slope\", y, x), h)), x.Type))",
+		"SumTo(Mul(g, over(Build(\"hypot_slope\", y, x), h)), x.Type)", registry},
+	{"the derivative of digamma has the order of its own", "kernels/gamma.go", "next = Const(IntValue(n.Const.I + 1))",
+		"next = Const(IntValue(n.Const.I))", registry},
+	{"% of numerics is that of a rounded quotient", "sqlfront/bind/numeric.go",
+		"return kernels.Build(\"trunc\", kernels.Build(\"decimal\", q))",
+		"return kernels.Build(\"round\", kernels.Build(\"decimal\", q))", "./internal/gradtest -run=TestNumerics"},
 	{"NOT EXISTS keeps who has a partner", "sqlfront/bind/exists.go",
 		"		op, e = ra.AntiJoin, not.X", "		e = not.X", byHand},
 	{"a correlated count of nothing is NULL", "sqlfront/bind/correlated.go", "c.Name == \"count\"",

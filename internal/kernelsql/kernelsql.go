@@ -94,7 +94,8 @@ var forms = map[string]string{
 // Internal lists the internal kernels for which SQL has no form: what derivatives and draws are made of.
 var Internal = []string{"drop_mask", "eq_mask", "expand_to", "int_array", "lower_ascii", "midnight", "order_key", "pad",
 	"plain", "put", "row_key", "select", "stack_row", "decimal", "sum_to", "to_real", "upper_ascii",
-	"asin_slope", "atan_slope", "bce_slope", "cross_entropy_slope", "gauss", "l2_length", "l2_normalize_slope",
+	"acosh_slope", "asin_slope", "asinh_slope", "atan_slope", "atanh_slope", "hypot_slope", "polygamma", "bce_slope",
+	"cross_entropy_slope", "gauss", "l2_length", "l2_normalize_slope",
 	"layer_norm_deviation", "layer_norm_slope",
 	"log_softmax_slope", "normal_cdf", "normal_pdf", "sech2", "sigmoid_slope", "softmax_center"}
 

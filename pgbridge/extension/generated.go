@@ -38,6 +38,8 @@ var generatedFuncs = []generatedFunc{
 	{"layer_norm_slope", "x T, g T", "T", chunks, "", stepCost},
 	{"layer_norm_deviation", "x T", "T", chunks, "", stepCost},
 	{"put", "g double precision, shape bigint[], index bigint[]", "double precision[]", nil, "", stepCost},
+	{"polygamma", "n double precision, x T", "T", chunks, "", 2 * stepCost},
+	{"polygamma", "n double precision, x double precision", "double precision", nil, "", 4},
 	{"to_real", "x double precision", "real", nil, "", 1},
 	{"to_real", "x double precision[]", "real[]", nil, "", stepCost},
 	{"decimal", "x double precision", "double precision", nil, "", 2},
@@ -57,8 +59,8 @@ var generatedFuncs = []generatedFunc{
 var generatedMaps = []string{"eq_mask", "select"}
 
 // generatedNumbers are internal kernels that need a function for numbers too: derivatives.
-var generatedNumbers = []string{"asin_slope", "atan_slope", "bce_slope", "gauss", "normal_cdf", "normal_pdf",
-	"sech2", "sigmoid_slope"}
+var generatedNumbers = []string{"acosh_slope", "asin_slope", "asinh_slope", "atan_slope", "atanh_slope", "bce_slope",
+	"gauss", "hypot_slope", "normal_cdf", "normal_pdf", "sech2", "sigmoid_slope"}
 
 func writeGenerated(b *objects) {
 	b.text("\n-- Functions that only generated SQL calls; numbers are double precision there.\n")

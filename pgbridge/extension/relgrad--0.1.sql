@@ -25,6 +25,15 @@ CREATE FUNCTION acos(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTA
 CREATE FUNCTION acos(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.acos(x::double precision[]);
 CREATE FUNCTION acos(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.acos(x::double precision[]);
 
+-- acosh(x): The inverse hyperbolic cosine; NaN below 1.
+CREATE FUNCTION acosh(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_acosh';
+CREATE FUNCTION acosh(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_acosh';
+CREATE FUNCTION acosh(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_acosh';
+CREATE FUNCTION acosh(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.acosh(x::double precision[]);
+CREATE FUNCTION acosh(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.acosh(x::double precision[]);
+CREATE FUNCTION acosh(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.acosh(x::double precision[]);
+CREATE FUNCTION acosh(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.acosh(x::double precision[]);
+
 -- argmax(x): The position, from 0, of the largest element of a vector: the first of equal ones, or the first NaN.
 CREATE FUNCTION argmax(x real[]) RETURNS bigint LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 6 AS 'MODULE_PATHNAME', 'relgrad_argmax';
 CREATE FUNCTION argmax(x double precision[]) RETURNS bigint LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 6 AS 'MODULE_PATHNAME', 'relgrad_argmax';
@@ -50,6 +59,15 @@ CREATE FUNCTION asin(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTA
 CREATE FUNCTION asin(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.asin(x::double precision[]);
 CREATE FUNCTION asin(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.asin(x::double precision[]);
 
+-- asinh(x): The inverse hyperbolic sine.
+CREATE FUNCTION asinh(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_asinh';
+CREATE FUNCTION asinh(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_asinh';
+CREATE FUNCTION asinh(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_asinh';
+CREATE FUNCTION asinh(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.asinh(x::double precision[]);
+CREATE FUNCTION asinh(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.asinh(x::double precision[]);
+CREATE FUNCTION asinh(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.asinh(x::double precision[]);
+CREATE FUNCTION asinh(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.asinh(x::double precision[]);
+
 -- atan(x): The inverse tangent, in radians.
 CREATE FUNCTION atan(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_atan';
 CREATE FUNCTION atan(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_atan';
@@ -58,6 +76,38 @@ CREATE FUNCTION atan(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUT
 CREATE FUNCTION atan(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.atan(x::double precision[]);
 CREATE FUNCTION atan(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.atan(x::double precision[]);
 CREATE FUNCTION atan(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.atan(x::double precision[]);
+
+-- atan2(y, x): The angle in radians, from -π to π, of the point with the coordinates x and y; scalars give double precision.
+CREATE FUNCTION atan2(y double precision, x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_atan2';
+CREATE FUNCTION atan2(y real[], x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_atan2';
+CREATE FUNCTION atan2(y double precision, x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_atan2';
+CREATE FUNCTION atan2(y real[], x double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_atan2';
+CREATE FUNCTION atan2(y double precision[], x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_atan2';
+CREATE FUNCTION atan2(y double precision, x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_atan2';
+CREATE FUNCTION atan2(y double precision[], x double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_atan2';
+CREATE FUNCTION atan2(y smallint[], x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.atan2(y::double precision[], x::double precision[]);
+CREATE FUNCTION atan2(y integer[], x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.atan2(y::double precision[], x::double precision[]);
+CREATE FUNCTION atan2(y bigint[], x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.atan2(y::double precision[], x::double precision[]);
+CREATE FUNCTION atan2(y numeric[], x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.atan2(y::double precision[], x::double precision[]);
+CREATE FUNCTION atan2(y integer[], x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.atan2(y::double precision[], x::double precision[]);
+CREATE FUNCTION atan2(y numeric[], x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.atan2(y::double precision[], x::double precision[]);
+CREATE FUNCTION atan2(y double precision, x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.atan2(y, x::double precision[]);
+CREATE FUNCTION atan2(y double precision, x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.atan2(y, x::double precision[]);
+CREATE FUNCTION atan2(y double precision, x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.atan2(y, x::double precision[]);
+CREATE FUNCTION atan2(y double precision, x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.atan2(y, x::double precision[]);
+CREATE FUNCTION atan2(y smallint[], x double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.atan2(y::double precision[], x);
+CREATE FUNCTION atan2(y integer[], x double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.atan2(y::double precision[], x);
+CREATE FUNCTION atan2(y bigint[], x double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.atan2(y::double precision[], x);
+CREATE FUNCTION atan2(y numeric[], x double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.atan2(y::double precision[], x);
+
+-- atanh(x): The inverse hyperbolic tangent; infinite at -1 and 1, NaN beyond.
+CREATE FUNCTION atanh(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_atanh';
+CREATE FUNCTION atanh(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_atanh';
+CREATE FUNCTION atanh(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_atanh';
+CREATE FUNCTION atanh(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.atanh(x::double precision[]);
+CREATE FUNCTION atanh(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.atanh(x::double precision[]);
+CREATE FUNCTION atanh(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.atanh(x::double precision[]);
+CREATE FUNCTION atanh(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.atanh(x::double precision[]);
 
 -- bce_with_logits(z, y): The binary cross-entropy of the logit z against the target y in [0,1], element by element, without overflow: max(z,0) - z·y + ln(1 + e^-|z|).
 CREATE FUNCTION bce_with_logits(z real, y real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_bce_with_logits';
@@ -84,6 +134,15 @@ CREATE FUNCTION bce_with_logits(z smallint[], y double precision) RETURNS double
 CREATE FUNCTION bce_with_logits(z integer[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.bce_with_logits(z::double precision[], y);
 CREATE FUNCTION bce_with_logits(z bigint[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.bce_with_logits(z::double precision[], y);
 CREATE FUNCTION bce_with_logits(z numeric[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.bce_with_logits(z::double precision[], y);
+
+-- cbrt(x): The cube root, of negative numbers too.
+CREATE FUNCTION cbrt(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_cbrt';
+CREATE FUNCTION cbrt(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_cbrt';
+CREATE FUNCTION cbrt(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_cbrt';
+CREATE FUNCTION cbrt(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.cbrt(x::double precision[]);
+CREATE FUNCTION cbrt(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.cbrt(x::double precision[]);
+CREATE FUNCTION cbrt(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.cbrt(x::double precision[]);
+CREATE FUNCTION cbrt(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.cbrt(x::double precision[]);
 
 -- clip(x, lo, hi): x held between lo and hi, element by element: minimum(maximum(x, lo), hi).
 CREATE FUNCTION clip(x real, lo real, hi real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_clip';
@@ -156,6 +215,15 @@ CREATE FUNCTION cos(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTAB
 CREATE FUNCTION cos(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.cos(x::double precision[]);
 CREATE FUNCTION cos(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.cos(x::double precision[]);
 
+-- cosd(x): The cosine of x degrees.
+CREATE FUNCTION cosd(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_cosd';
+CREATE FUNCTION cosd(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_cosd';
+CREATE FUNCTION cosd(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_cosd';
+CREATE FUNCTION cosd(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.cosd(x::double precision[]);
+CREATE FUNCTION cosd(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.cosd(x::double precision[]);
+CREATE FUNCTION cosd(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.cosd(x::double precision[]);
+CREATE FUNCTION cosd(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.cosd(x::double precision[]);
+
 -- cosh(x): The hyperbolic cosine.
 CREATE FUNCTION cosh(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_cosh';
 CREATE FUNCTION cosh(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_cosh';
@@ -164,6 +232,24 @@ CREATE FUNCTION cosh(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUT
 CREATE FUNCTION cosh(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.cosh(x::double precision[]);
 CREATE FUNCTION cosh(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.cosh(x::double precision[]);
 CREATE FUNCTION cosh(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.cosh(x::double precision[]);
+
+-- cot(x): The cotangent of x radians; Infinity at 0.
+CREATE FUNCTION cot(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_cot';
+CREATE FUNCTION cot(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_cot';
+CREATE FUNCTION cot(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_cot';
+CREATE FUNCTION cot(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.cot(x::double precision[]);
+CREATE FUNCTION cot(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.cot(x::double precision[]);
+CREATE FUNCTION cot(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.cot(x::double precision[]);
+CREATE FUNCTION cot(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.cot(x::double precision[]);
+
+-- cotd(x): The cotangent of x degrees; Infinity at 0, -Infinity at 180.
+CREATE FUNCTION cotd(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_cotd';
+CREATE FUNCTION cotd(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 198 AS 'MODULE_PATHNAME', 'relgrad_cotd';
+CREATE FUNCTION cotd(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 198 AS 'MODULE_PATHNAME', 'relgrad_cotd';
+CREATE FUNCTION cotd(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 198 RETURN relgrad.cotd(x::double precision[]);
+CREATE FUNCTION cotd(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 198 RETURN relgrad.cotd(x::double precision[]);
+CREATE FUNCTION cotd(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 198 RETURN relgrad.cotd(x::double precision[]);
+CREATE FUNCTION cotd(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 198 RETURN relgrad.cotd(x::double precision[]);
 
 -- cross_entropy(logits, label): -log_softmax(logits)[label] of a vector of logits and a label that counts from 0, in double precision, without overflow. A label outside the vector is an error.
 CREATE FUNCTION cross_entropy(logits real[], label bigint) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 14 AS 'MODULE_PATHNAME', 'relgrad_cross_entropy';
@@ -175,6 +261,15 @@ CREATE FUNCTION current_seed() RETURNS bigint LANGUAGE c STABLE STRICT PARALLEL 
 -- current_step(): The step of the training run or of gradient(…, step => n), a bigint; 0 outside.
 CREATE FUNCTION current_step() RETURNS bigint LANGUAGE c STABLE STRICT PARALLEL RESTRICTED COST 1 AS 'MODULE_PATHNAME', 'relgrad_current_step';
 
+-- degrees(x): An angle of x radians in degrees.
+CREATE FUNCTION degrees(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_degrees';
+CREATE FUNCTION degrees(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_degrees';
+CREATE FUNCTION degrees(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_degrees';
+CREATE FUNCTION degrees(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 32 RETURN relgrad.degrees(x::double precision[]);
+CREATE FUNCTION degrees(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 32 RETURN relgrad.degrees(x::double precision[]);
+CREATE FUNCTION degrees(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 32 RETURN relgrad.degrees(x::double precision[]);
+CREATE FUNCTION degrees(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 32 RETURN relgrad.degrees(x::double precision[]);
+
 -- diag(x): Of a vector [n] the diagonal matrix [n,n]; of a square matrix [n,n] its diagonal [n].
 CREATE FUNCTION diag(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 6 AS 'MODULE_PATHNAME', 'relgrad_diag';
 CREATE FUNCTION diag(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 6 AS 'MODULE_PATHNAME', 'relgrad_diag';
@@ -182,6 +277,15 @@ CREATE FUNCTION diag(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUT
 CREATE FUNCTION diag(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 6 RETURN relgrad.diag(x::double precision[]);
 CREATE FUNCTION diag(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 6 RETURN relgrad.diag(x::double precision[]);
 CREATE FUNCTION diag(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 6 RETURN relgrad.diag(x::double precision[]);
+
+-- digamma(x): ψ(x), the derivative of lgamma; NaN at 0 and at negative integers.
+CREATE FUNCTION digamma(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 3 AS 'MODULE_PATHNAME', 'relgrad_digamma';
+CREATE FUNCTION digamma(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 390 AS 'MODULE_PATHNAME', 'relgrad_digamma';
+CREATE FUNCTION digamma(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 390 AS 'MODULE_PATHNAME', 'relgrad_digamma';
+CREATE FUNCTION digamma(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 390 RETURN relgrad.digamma(x::double precision[]);
+CREATE FUNCTION digamma(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 390 RETURN relgrad.digamma(x::double precision[]);
+CREATE FUNCTION digamma(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 390 RETURN relgrad.digamma(x::double precision[]);
+CREATE FUNCTION digamma(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 390 RETURN relgrad.digamma(x::double precision[]);
 
 -- dot(a, b): The sum of a * b over all elements of two chunks of one shape, in double precision.
 CREATE FUNCTION dot(a real[], b real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_dot';
@@ -371,6 +475,32 @@ CREATE FUNCTION huber(x integer[], delta double precision) RETURNS double precis
 CREATE FUNCTION huber(x bigint[], delta double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 32 RETURN relgrad.huber(x::double precision[], delta);
 CREATE FUNCTION huber(x numeric[], delta double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 32 RETURN relgrad.huber(x::double precision[], delta);
 
+-- hypot(x, y): √(x² + y²), element by element, without overflow of the squares.
+CREATE FUNCTION hypot(x real, y real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_hypot';
+CREATE FUNCTION hypot(x double precision, y real) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_hypot';
+CREATE FUNCTION hypot(x real, y double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_hypot';
+CREATE FUNCTION hypot(x double precision, y double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_hypot';
+CREATE FUNCTION hypot(x real[], y real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_hypot';
+CREATE FUNCTION hypot(x double precision, y real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_hypot';
+CREATE FUNCTION hypot(x real[], y double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_hypot';
+CREATE FUNCTION hypot(x double precision[], y double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_hypot';
+CREATE FUNCTION hypot(x double precision, y double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_hypot';
+CREATE FUNCTION hypot(x double precision[], y double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_hypot';
+CREATE FUNCTION hypot(x smallint[], y smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.hypot(x::double precision[], y::double precision[]);
+CREATE FUNCTION hypot(x integer[], y integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.hypot(x::double precision[], y::double precision[]);
+CREATE FUNCTION hypot(x bigint[], y bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.hypot(x::double precision[], y::double precision[]);
+CREATE FUNCTION hypot(x numeric[], y numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.hypot(x::double precision[], y::double precision[]);
+CREATE FUNCTION hypot(x integer[], y numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.hypot(x::double precision[], y::double precision[]);
+CREATE FUNCTION hypot(x numeric[], y integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.hypot(x::double precision[], y::double precision[]);
+CREATE FUNCTION hypot(x double precision, y smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.hypot(x, y::double precision[]);
+CREATE FUNCTION hypot(x double precision, y integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.hypot(x, y::double precision[]);
+CREATE FUNCTION hypot(x double precision, y bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.hypot(x, y::double precision[]);
+CREATE FUNCTION hypot(x double precision, y numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.hypot(x, y::double precision[]);
+CREATE FUNCTION hypot(x smallint[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.hypot(x::double precision[], y);
+CREATE FUNCTION hypot(x integer[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.hypot(x::double precision[], y);
+CREATE FUNCTION hypot(x bigint[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.hypot(x::double precision[], y);
+CREATE FUNCTION hypot(x numeric[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.hypot(x::double precision[], y);
+
 -- l2_normalize(x): x divided by its Euclidean norm over the last axis; 0 where the norm is 0.
 CREATE FUNCTION l2_normalize(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 38 AS 'MODULE_PATHNAME', 'relgrad_l2_normalize';
 CREATE FUNCTION l2_normalize(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 38 AS 'MODULE_PATHNAME', 'relgrad_l2_normalize';
@@ -421,6 +551,15 @@ CREATE FUNCTION leaky_relu(x integer[], slope double precision) RETURNS double p
 CREATE FUNCTION leaky_relu(x bigint[], slope double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.leaky_relu(x::double precision[], slope);
 CREATE FUNCTION leaky_relu(x numeric[], slope double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.leaky_relu(x::double precision[], slope);
 
+-- lgamma(x): ln|Γ(x)|, the logarithm of the gamma function; Infinity at 0 and at negative integers.
+CREATE FUNCTION lgamma(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 3 AS 'MODULE_PATHNAME', 'relgrad_lgamma';
+CREATE FUNCTION lgamma(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 390 AS 'MODULE_PATHNAME', 'relgrad_lgamma';
+CREATE FUNCTION lgamma(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 390 AS 'MODULE_PATHNAME', 'relgrad_lgamma';
+CREATE FUNCTION lgamma(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 390 RETURN relgrad.lgamma(x::double precision[]);
+CREATE FUNCTION lgamma(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 390 RETURN relgrad.lgamma(x::double precision[]);
+CREATE FUNCTION lgamma(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 390 RETURN relgrad.lgamma(x::double precision[]);
+CREATE FUNCTION lgamma(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 390 RETURN relgrad.lgamma(x::double precision[]);
+
 -- ln(x): The natural logarithm; -Infinity at 0, NaN below.
 CREATE FUNCTION ln(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_ln';
 CREATE FUNCTION ln(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_ln';
@@ -439,6 +578,15 @@ CREATE FUNCTION log(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTAB
 CREATE FUNCTION log(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.log(x::double precision[]);
 CREATE FUNCTION log(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.log(x::double precision[]);
 
+-- log10(x): The logarithm to base 10, as log.
+CREATE FUNCTION log10(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_log10';
+CREATE FUNCTION log10(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_log10';
+CREATE FUNCTION log10(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_log10';
+CREATE FUNCTION log10(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.log10(x::double precision[]);
+CREATE FUNCTION log10(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.log10(x::double precision[]);
+CREATE FUNCTION log10(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.log10(x::double precision[]);
+CREATE FUNCTION log10(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.log10(x::double precision[]);
+
 -- log1p(x): ln(1 + x), with all its digits where x is small; -Infinity at -1, NaN below.
 CREATE FUNCTION log1p(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_log1p';
 CREATE FUNCTION log1p(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_log1p';
@@ -448,6 +596,15 @@ CREATE FUNCTION log1p(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUT
 CREATE FUNCTION log1p(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.log1p(x::double precision[]);
 CREATE FUNCTION log1p(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.log1p(x::double precision[]);
 
+-- log2(x): The logarithm to base 2; -Infinity at 0, NaN below.
+CREATE FUNCTION log2(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_log2';
+CREATE FUNCTION log2(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_log2';
+CREATE FUNCTION log2(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_log2';
+CREATE FUNCTION log2(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.log2(x::double precision[]);
+CREATE FUNCTION log2(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.log2(x::double precision[]);
+CREATE FUNCTION log2(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.log2(x::double precision[]);
+CREATE FUNCTION log2(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.log2(x::double precision[]);
+
 -- log_softmax(x): x - ln Σ eˣ over the last axis, without overflow.
 CREATE FUNCTION log_softmax(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_log_softmax';
 CREATE FUNCTION log_softmax(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_log_softmax';
@@ -455,6 +612,16 @@ CREATE FUNCTION log_softmax(x smallint[]) RETURNS double precision[] LANGUAGE sq
 CREATE FUNCTION log_softmax(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.log_softmax(x::double precision[]);
 CREATE FUNCTION log_softmax(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.log_softmax(x::double precision[]);
 CREATE FUNCTION log_softmax(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.log_softmax(x::double precision[]);
+
+-- logsigmoid(x): ln(sigmoid(x)) = -ln(1 + e⁻ˣ), without overflow and with all its digits for large x.
+CREATE FUNCTION logsigmoid(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_logsigmoid';
+CREATE FUNCTION logsigmoid(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_logsigmoid';
+CREATE FUNCTION logsigmoid(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 211 AS 'MODULE_PATHNAME', 'relgrad_logsigmoid';
+CREATE FUNCTION logsigmoid(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 211 AS 'MODULE_PATHNAME', 'relgrad_logsigmoid';
+CREATE FUNCTION logsigmoid(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.logsigmoid(x::double precision[]);
+CREATE FUNCTION logsigmoid(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.logsigmoid(x::double precision[]);
+CREATE FUNCTION logsigmoid(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.logsigmoid(x::double precision[]);
+CREATE FUNCTION logsigmoid(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.logsigmoid(x::double precision[]);
 
 -- logsumexp(x[, axis]): ln Σ eˣ without overflow, over all elements in double precision or over one axis (counted from 1), which is kept with length 1.
 CREATE FUNCTION logsumexp(x real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_logsumexp';
@@ -602,6 +769,15 @@ CREATE FUNCTION power(x integer[], y double precision) RETURNS double precision[
 CREATE FUNCTION power(x bigint[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.power(x::double precision[], y);
 CREATE FUNCTION power(x numeric[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.power(x::double precision[], y);
 
+-- radians(x): An angle of x degrees in radians.
+CREATE FUNCTION radians(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_radians';
+CREATE FUNCTION radians(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_radians';
+CREATE FUNCTION radians(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_radians';
+CREATE FUNCTION radians(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.radians(x::double precision[]);
+CREATE FUNCTION radians(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.radians(x::double precision[]);
+CREATE FUNCTION radians(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.radians(x::double precision[]);
+CREATE FUNCTION radians(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.radians(x::double precision[]);
+
 -- random_int(n, seed, key): A uniform draw of a bigint in 0 … n-1: floor(n·u), u the first uniform draw of (seed, key).
 CREATE FUNCTION random_int(n bigint, seed bigint, key bigint[]) RETURNS bigint LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 8 AS 'MODULE_PATHNAME', 'relgrad_random_int';
 
@@ -664,6 +840,15 @@ CREATE FUNCTION sin(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTA
 CREATE FUNCTION sin(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.sin(x::double precision[]);
 CREATE FUNCTION sin(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.sin(x::double precision[]);
 CREATE FUNCTION sin(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.sin(x::double precision[]);
+
+-- sind(x): The sine of x degrees.
+CREATE FUNCTION sind(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_sind';
+CREATE FUNCTION sind(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_sind';
+CREATE FUNCTION sind(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_sind';
+CREATE FUNCTION sind(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.sind(x::double precision[]);
+CREATE FUNCTION sind(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.sind(x::double precision[]);
+CREATE FUNCTION sind(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.sind(x::double precision[]);
+CREATE FUNCTION sind(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.sind(x::double precision[]);
 
 -- sinh(x): The hyperbolic sine.
 CREATE FUNCTION sinh(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_sinh';
@@ -757,6 +942,15 @@ CREATE FUNCTION tan(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTA
 CREATE FUNCTION tan(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.tan(x::double precision[]);
 CREATE FUNCTION tan(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.tan(x::double precision[]);
 CREATE FUNCTION tan(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.tan(x::double precision[]);
+
+-- tand(x): The tangent of x degrees; Infinity at 90, -Infinity at 270.
+CREATE FUNCTION tand(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_tand';
+CREATE FUNCTION tand(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 198 AS 'MODULE_PATHNAME', 'relgrad_tand';
+CREATE FUNCTION tand(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 198 AS 'MODULE_PATHNAME', 'relgrad_tand';
+CREATE FUNCTION tand(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 198 RETURN relgrad.tand(x::double precision[]);
+CREATE FUNCTION tand(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 198 RETURN relgrad.tand(x::double precision[]);
+CREATE FUNCTION tand(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 198 RETURN relgrad.tand(x::double precision[]);
+CREATE FUNCTION tand(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 198 RETURN relgrad.tand(x::double precision[]);
 
 -- tanh(x): The hyperbolic tangent.
 CREATE FUNCTION tanh(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_tanh';
@@ -865,6 +1059,9 @@ CREATE FUNCTION gen_layer_norm_slope(x double precision[], g double precision[])
 CREATE FUNCTION gen_layer_norm_deviation(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_layer_norm_deviation';
 CREATE FUNCTION gen_layer_norm_deviation(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_layer_norm_deviation';
 CREATE FUNCTION gen_put(g double precision, shape bigint[], index bigint[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_put';
+CREATE FUNCTION gen_polygamma(n double precision, x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 22 AS 'MODULE_PATHNAME', 'relgrad_gen_polygamma';
+CREATE FUNCTION gen_polygamma(n double precision, x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 22 AS 'MODULE_PATHNAME', 'relgrad_gen_polygamma';
+CREATE FUNCTION gen_polygamma(n double precision, x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 4 AS 'MODULE_PATHNAME', 'relgrad_gen_polygamma';
 CREATE FUNCTION gen_to_real(x double precision) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_to_real';
 CREATE FUNCTION gen_to_real(x double precision[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_to_real';
 CREATE FUNCTION gen_decimal(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_gen_decimal';
@@ -900,14 +1097,26 @@ CREATE FUNCTION gen_select(mask double precision, a double precision, b double p
 CREATE FUNCTION gen_select(mask double precision[], a double precision[], b double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_select';
 CREATE FUNCTION gen_select(mask double precision, a double precision[], b double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_select';
 CREATE FUNCTION gen_select(mask double precision[], a double precision, b double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_select';
+-- acosh_slope: 1 / √(x² - 1).
+CREATE FUNCTION gen_acosh_slope(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_acosh_slope';
+CREATE FUNCTION gen_acosh_slope(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_gen_acosh_slope';
+CREATE FUNCTION gen_acosh_slope(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_gen_acosh_slope';
 -- asin_slope: 1 / √(1 - x²).
 CREATE FUNCTION gen_asin_slope(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_asin_slope';
 CREATE FUNCTION gen_asin_slope(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 70 AS 'MODULE_PATHNAME', 'relgrad_gen_asin_slope';
 CREATE FUNCTION gen_asin_slope(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 70 AS 'MODULE_PATHNAME', 'relgrad_gen_asin_slope';
+-- asinh_slope: 1 / √(1 + x²).
+CREATE FUNCTION gen_asinh_slope(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_asinh_slope';
+CREATE FUNCTION gen_asinh_slope(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 70 AS 'MODULE_PATHNAME', 'relgrad_gen_asinh_slope';
+CREATE FUNCTION gen_asinh_slope(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 70 AS 'MODULE_PATHNAME', 'relgrad_gen_asinh_slope';
 -- atan_slope: 1 / (1 + x²).
 CREATE FUNCTION gen_atan_slope(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_atan_slope';
 CREATE FUNCTION gen_atan_slope(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 57 AS 'MODULE_PATHNAME', 'relgrad_gen_atan_slope';
 CREATE FUNCTION gen_atan_slope(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 57 AS 'MODULE_PATHNAME', 'relgrad_gen_atan_slope';
+-- atanh_slope: 1 / (1 - x²).
+CREATE FUNCTION gen_atanh_slope(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_atanh_slope';
+CREATE FUNCTION gen_atanh_slope(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 57 AS 'MODULE_PATHNAME', 'relgrad_gen_atanh_slope';
+CREATE FUNCTION gen_atanh_slope(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 57 AS 'MODULE_PATHNAME', 'relgrad_gen_atanh_slope';
 -- bce_slope: sigmoid(z) - y, with all its digits where y is 0 or 1.
 CREATE FUNCTION gen_bce_slope(z double precision, y double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_gen_bce_slope';
 CREATE FUNCTION gen_bce_slope(z real[], y real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_gen_bce_slope';
@@ -920,6 +1129,14 @@ CREATE FUNCTION gen_bce_slope(z double precision[], y double precision) RETURNS 
 CREATE FUNCTION gen_gauss(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_gen_gauss';
 CREATE FUNCTION gen_gauss(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 198 AS 'MODULE_PATHNAME', 'relgrad_gen_gauss';
 CREATE FUNCTION gen_gauss(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 198 AS 'MODULE_PATHNAME', 'relgrad_gen_gauss';
+-- hypot_slope: x / √(x² + y²), 0 where both are 0.
+CREATE FUNCTION gen_hypot_slope(x double precision, y double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_gen_hypot_slope';
+CREATE FUNCTION gen_hypot_slope(x real[], y real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_gen_hypot_slope';
+CREATE FUNCTION gen_hypot_slope(x double precision, y real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_gen_hypot_slope';
+CREATE FUNCTION gen_hypot_slope(x real[], y double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_gen_hypot_slope';
+CREATE FUNCTION gen_hypot_slope(x double precision[], y double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_gen_hypot_slope';
+CREATE FUNCTION gen_hypot_slope(x double precision, y double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_gen_hypot_slope';
+CREATE FUNCTION gen_hypot_slope(x double precision[], y double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_gen_hypot_slope';
 -- normal_cdf: The distribution function of the standard normal distribution.
 CREATE FUNCTION gen_normal_cdf(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_gen_normal_cdf';
 CREATE FUNCTION gen_normal_cdf(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 262 AS 'MODULE_PATHNAME', 'relgrad_gen_normal_cdf';
@@ -968,6 +1185,7 @@ CREATE FUNCTION agg_max_combine(a double precision[], b double precision[]) RETU
 CREATE AGGREGATE max_agg(x real[]) (SFUNC = agg_max, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = agg_max_combine, FINALFUNC = agg_value_real, PARALLEL = SAFE);
 CREATE FUNCTION agg_max(state double precision[], x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_max';
 CREATE AGGREGATE max_agg(x double precision[]) (SFUNC = agg_max, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = agg_max_combine, FINALFUNC = agg_value, PARALLEL = SAFE);
+CREATE AGGREGATE product(x double precision) (SFUNC = pg_catalog.float8mul, STYPE = double precision, COMBINEFUNC = pg_catalog.float8mul, PARALLEL = SAFE);
 CREATE FUNCTION agg_scatter(state double precision[], index bigint, value real, size bigint) RETURNS double precision[] LANGUAGE c IMMUTABLE PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_scatter';
 CREATE FUNCTION agg_scatter_combine(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_scatter_combine';
 CREATE AGGREGATE vector_agg(index bigint, value real, size bigint) (SFUNC = agg_scatter, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = agg_scatter_combine, FINALFUNC = agg_value_real, PARALLEL = SAFE);

@@ -14,7 +14,9 @@ import (
 var builtin = map[string]bool{
 	"ceil": true, "floor": true, "round": true, "trunc": true, "mod": true, "length": true, "lower": true, "upper": true,
 	"count": true, "min": true, "max": true, "array_agg": true,
-	"var_pop, var_samp, variance": true, "stddev_pop, stddev_samp, stddev": true,
+	"var_pop, var_samp, variance": true, "stddev_pop, stddev_samp, stddev": true, "covar_pop, covar_samp": true,
+	"corr": true, "regr_slope, regr_intercept, regr_r2": true, "regr_sxx, regr_syy, regr_sxy": true,
+	"regr_avgx, regr_avgy, regr_count": true,
 }
 
 // operator is an operator of SQL, with the kernel that computes it.

@@ -69,7 +69,7 @@ func ofChunks(fn ra.AggFn) aggregate {
 
 // knownAggregates are aggregates that only a query without parameters may use.
 var knownAggregates = []string{"string_agg", "bool_and", "bool_or", "every", "percentile_cont",
-	"json_agg", "corr", "mode"}
+	"json_agg", "mode"}
 
 func isAggregate(c *ast.FuncCall) bool {
 	_, ok := aggregates[c.Name]
@@ -313,6 +313,9 @@ func groupedArg(s *scope, groups []*kernels.Expr, c *ast.FuncCall, x *kernels.Ex
 		return agg.arg(s, groups, c, x)
 	case agg.centered:
 		swap, x, err := centerOn(s, groups, x)
+		return swap, x, s.f.at(err, c)
+	case agg.pairs:
+		swap, x, err := centerPairs(s, groups, x)
 		return swap, x, s.f.at(err, c)
 	}
 	return nil, x, nil

@@ -46,6 +46,11 @@ func funcCall(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 	if bind := callBinders[c.Name]; bind != nil {
 		return bind(s, c)
 	}
+	return kernelCall(s, c)
+}
+
+// kernelCall binds a call of the kernel of its name.
+func kernelCall(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 	d := kernels.Find(c.Name)
 	if d == nil {
 		return nil, unknownFunction(s, c)

@@ -30,6 +30,8 @@ type aggregate struct {
 	takes func(kernels.Type) error
 	// centered: the mean over the group is subtracted from x.
 	centered bool
+	// pairs: x is a chunk of two numbers or more, and the means of the first two are subtracted from them.
+	pairs bool
 	// result computes the value above the grouping from the parts' columns.
 	result func(parts []*kernels.Expr) *kernels.Expr
 }

@@ -96,8 +96,13 @@ func (s *scope) callClass(c *ast.FuncCall) numberClass {
 		switch arg := s.widest(c.Args...); c.Name {
 		case "abs", "mod":
 			return arg
-		case "floor", "ceil", "ceiling", "round", "trunc", "sign", "sqrt", "exp", "ln", "log", "power", "pow":
+		case "floor", "ceil", "ceiling", "round", "trunc", "sign", "sqrt", "exp", "ln", "log", "log10", "power", "pow":
+			if len(c.Args) == 2 && c.Name != "power" && c.Name != "pow" { // log(b, x), round(x, n), trunc(x, n)
+				return numericClass
+			}
 			return rootClass(arg)
+		case "div":
+			return numericClass
 		case "length", "argmax", "argmin", "random_int", "current_step", "current_seed":
 			return intClass
 		}
@@ -108,8 +113,10 @@ func (s *scope) callClass(c *ast.FuncCall) numberClass {
 		below, value = s.post.pre, s.post.calls[c]
 	}
 	switch arg := below.widest(c.Args...); {
-	case c.Name == "count":
+	case c.Name == "count", c.Name == "regr_count":
 		return intClass
+	case len(c.Args) == 2, c.Name == "product": // of pairs
+		return floatClass
 	case c.Name == "min", c.Name == "max", arg != intClass, c.Name == "sum" && value != nil &&
 		value.Type.Kind == kernels.Int:
 		return arg

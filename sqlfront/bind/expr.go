@@ -229,14 +229,22 @@ func binaryExpr(s *scope, b *ast.Binary) (*kernels.Expr, error) {
 	if comparisons[name] {
 		return s.compare(name, l, r, b)
 	}
-	if name == "power" && r.IsConst() && l.Type.Kind == kernels.Int { // int ^ int is double precision
-		l = kernels.CastTo(kernels.Float64, l)
+	if name == "mod" {
+		return moduloExpr(s, b, l, r)
 	}
-	x, err := s.apply(name, b, l, r)
+	x, err := s.apply(name, b, base(name, l, r), r)
 	if err != nil {
 		return nil, err
 	}
 	return s.decimal(b, x), nil
+}
+
+// base is the left operand of an operator: int ^ int is double precision.
+func base(name string, l, r *kernels.Expr) *kernels.Expr {
+	if name == "power" && r.IsConst() && l.Type.Kind == kernels.Int {
+		return kernels.CastTo(kernels.Float64, l)
+	}
+	return l
 }
 
 func (s *scope) apply(name string, at ast.Tree, args ...*kernels.Expr) (*kernels.Expr, error) {

@@ -76,7 +76,7 @@ func frameBound(text string) (int64, bool) {
 // runningAggregate is an aggregate over a window with frames.
 func runningAggregate(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr) (*kernels.Expr, error) {
 	agg := aggregates[c.Name]
-	if agg.centered {
+	if agg.centered || agg.pairs {
 		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "%s over a window with ORDER BY or a frame is not differentiable",
 			c.Name).WithHint("OVER (PARTITION BY …) of sum, avg, count, min and max is, with ORDER BY and frames.")
 	}

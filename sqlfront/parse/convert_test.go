@@ -22,7 +22,7 @@ func TestErrors(t *testing.T) {
 		{"SELECT * FROM t FOR UPDATE", sqlerr.FeatureNotSupported, "*", "FOR UPDATE"},
 		{"SELECT B'101'", sqlerr.FeatureNotSupported, "B'", "bit string"},
 		{"SELECT a @> b", sqlerr.FeatureNotSupported, "@>", "operator @>"},
-		{"SELECT |/ 4", sqlerr.FeatureNotSupported, "|/", "prefix operator"},
+		{"SELECT ~ 4", sqlerr.FeatureNotSupported, "~", "prefix operator"},
 		{"LISTEN x", sqlerr.FeatureNotSupported, "LISTEN", "LISTEN"},
 		{"SELECT 1; CREATE TRIGGER t BEFORE INSERT ON a EXECUTE FUNCTION f()", sqlerr.FeatureNotSupported,
 			"CREATE TRIGGER", "CREATE TRIGGER"},

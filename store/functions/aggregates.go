@@ -37,6 +37,7 @@ var aggregateStates = map[string]aggregateDef{
 	"spread":         {2, func() lite.State { return &spread{} }},
 	"spread_numeric": {2, func() lite.State { return &numSpread{} }},
 	"corr":           {3, func() lite.State { return &corr{} }},
+	"product":        {1, func() lite.State { return &product{x: 1} }},
 	"bit_and":        {1, func() lite.State { return &bits{and: true} }},
 	"bit_or":         {1, func() lite.State { return &bits{} }},
 	"vector_agg":     {4, func() lite.State { return &scatter{} }},
@@ -249,11 +250,73 @@ func (s *corr) Value(r lite.Result) error {
 	case "regr_intercept":
 		none = none || s.sxx == 0 && !s.infX
 		x = (s.sy - s.sx*s.sxy/s.sxx) / s.n
+	case "regr_count":
+		r.Int(int64(s.n))
+		return nil
+	default:
+		return s.one(r)
 	}
 	if none {
 		return nil
 	}
 	return giveStatistic(r, x, s.infX || s.infY)
+}
+
+// one returns a statistic of one side of the pairs, or of both, as Postgres has them.
+func (s *corr) one(r lite.Result) error {
+	if s.n == 0 {
+		return nil
+	}
+	switch s.kind {
+	case "regr_avgx":
+		return giveStatistic(r, s.sx/s.n, s.infX)
+	case "regr_avgy":
+		return giveStatistic(r, s.sy/s.n, s.infY)
+	case "regr_sxx":
+		return giveStatistic(r, s.sxx, s.infX)
+	case "regr_syy":
+		return giveStatistic(r, s.syy, s.infY)
+	case "regr_sxy":
+		return giveStatistic(r, s.sxy, s.infX || s.infY)
+	}
+	if s.sxx == 0 && !s.infX { // regr_r2
+		return nil
+	}
+	if s.syy == 0 && !s.infY {
+		r.Float(1)
+		return nil
+	}
+	return giveStatistic(r, s.sxy*s.sxy/(s.sxx*s.syy), s.infX || s.infY)
+}
+
+// product is the product of the numbers that are not NULL.
+type product struct {
+	noInverse
+	x             float64
+	any, infinite bool
+}
+
+// Step multiplies by a value. Postgres raises an error where the product of finite numbers is not finite or vanishes.
+func (s *product) Step(a []lite.Cell) error {
+	if a[0].IsNull() {
+		return nil
+	}
+	x := a[0].Float()
+	y := s.x * x
+	s.any, s.infinite = true, s.infinite || !finite(x)
+	if y == 0 && s.x != 0 && x != 0 && !s.infinite {
+		return sqlerr.New(sqlerr.NumericOutOfRange, "value out of range: underflow")
+	}
+	s.x = y
+	return overflowed(s.infinite, y)
+}
+
+// Value is NULL for no rows.
+func (s *product) Value(r lite.Result) error {
+	if !s.any {
+		return nil
+	}
+	return giveStatistic(r, s.x, math.IsNaN(s.x))
 }
 
 type bits struct {

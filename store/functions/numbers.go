@@ -6,6 +6,7 @@ import (
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/store/columns"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/store/numeric"
@@ -198,6 +199,13 @@ var mathFuncs = map[string]func(float64) float64{
 	"degrees": func(x float64) float64 { return x / (math.Pi / 180) },
 	"radians": func(x float64) float64 { return x * (math.Pi / 180) },
 	"cot":     func(x float64) float64 { return 1 / math.Tan(x) },
+	"sind":    ofKernel("sind"), "cosd": ofKernel("cosd"), "tand": ofKernel("tand"), "cotd": ofKernel("cotd"),
+}
+
+// ofKernel is the element-wise kernel of that name.
+func ofKernel(name string) func(float64) float64 {
+	d := kernels.Lookup(name)
+	return func(x float64) float64 { return d.Elem([]float64{x}) }
 }
 
 func mathCall(a []lite.Cell, r lite.Result) error {

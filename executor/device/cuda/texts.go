@@ -12,6 +12,9 @@ import (
 //go:embed prelude.cu
 var prelude string
 
+//go:embed special.cu
+var special string
+
 // texts are the bodies of kernels, each compiled once.
 type texts struct {
 	waiting []string
@@ -38,6 +41,7 @@ func (t *texts) compile(d *cuda.Device) error {
 	t.waiting = nil // a text that does not compile is not in the way of others
 	all := &strings.Builder{}
 	all.WriteString(prelude)
+	all.WriteString(special)
 	for i, text := range list {
 		fmt.Fprintf(all, "\nextern \"C\" __global__ void %s rg_%d(const unsigned long long *a)\n{\n%s}\n", bounds, i, text)
 	}

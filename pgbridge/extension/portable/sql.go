@@ -86,7 +86,9 @@ var commutator = regexp.MustCompile(`COMMUTATOR = ([^ )]+)`)
 func qualified(statement string) string {
 	for _, kind := range []string{"CREATE OPERATOR ", "CREATE AGGREGATE ", " FUNCTION = ", "SFUNC = ",
 		"COMBINEFUNC = ", "FINALFUNC = "} {
-		statement = strings.Replace(statement, kind, kind+"relgrad.", 1)
+		if at := strings.Index(statement, kind); at >= 0 && !strings.HasPrefix(statement[at+len(kind):], "pg_catalog.") {
+			statement = strings.Replace(statement, kind, kind+"relgrad.", 1)
+		}
 	}
 	return commutator.ReplaceAllString(statement, "COMMUTATOR = OPERATOR(relgrad.$1)")
 }

@@ -346,6 +346,170 @@ atan_slope(double x)
 	return (fabs(x) > 1 ? q * q : 1) / (1 + q * q);
 }
 
+// Angles in degrees, as Postgres computes them: exact at multiples of 30 and 45.
+#define RADIAN 0.017453292519943295
+
+static inline double
+sind30(double x)
+{
+	return sin(x * RADIAN) / sin(30 * RADIAN) / 2;
+}
+
+static inline double
+cosd60(double x)
+{
+	return 1 - (1 - cos(x * RADIAN)) / (1 - cos(60 * RADIAN)) / 2;
+}
+
+static inline double
+sind90(double x)
+{
+	return x <= 30 ? sind30(x) : cosd60(90 - x);
+}
+
+static inline double
+cosd90(double x)
+{
+	return x <= 60 ? cosd60(x) : sind30(90 - x);
+}
+
+// quarter turns x into an angle from 0 to 90 degrees, and says which signs sine and cosine have there.
+static inline double
+quarter(double x, double *sine, double *cosine)
+{
+	*sine = *cosine = 1;
+	x = fmod(x, 360);
+	if (x < 0)
+		x = -x, *sine = -1;
+	if (x > 180)
+		x = 360 - x, *sine = -*sine;
+	if (x > 90)
+		x = 180 - x, *cosine = -1;
+	return x;
+}
+
+// in_degrees is the function of degrees of that letter: sine, cosine, tangent or cotangent (o).
+static double
+in_degrees(char f, double x)
+{
+	double s, c, a = quarter(x, &s, &c);
+
+	switch (f) {
+	case 's':
+		return s * sind90(a);
+	case 'c':
+		return c * cosd90(a);
+	case 't':
+		return s * c * (sind90(a) / cosd90(a) / (sind90(45) / cosd90(45)));
+	}
+	return s * c * (cosd90(a) / sind90(a) / (cosd90(45) / sind90(45)));
+}
+
+// hypot_slope is x / hypot(x, y).
+static inline double
+hypot_slope(double x, double y)
+{
+	double a = fabs(x), b = fabs(y), r = a >= b ? b / a : x / b;
+
+	if (a == 0 && b == 0)
+		return 0;
+	return (a >= b ? copysign(1, x) : r) / sqrt(1 + r * r);
+}
+
+// The derivatives of lgamma; gamma.go in package kernels says how.
+static const double bernoulli[] = {1.0 / 6, -1.0 / 30, 1.0 / 42, -1.0 / 30, 5.0 / 66, -691.0 / 2730, 7.0 / 6,
+	-3617.0 / 510, 43867.0 / 798, -174611.0 / 330, 854513.0 / 138, -236364091.0 / 2730};
+
+static inline double
+cot_pi(double x)
+{
+	double r = x - rint(x);
+
+	return fabs(r) > 0.25 ? copysign(tan(M_PI * (0.5 - fabs(r))), r) : 1 / tan(M_PI * r);
+}
+
+static double
+digamma(double x)
+{
+	static const double p[] = {0.25479851061131551, -0.32555031186804491, -0.65031853770896507, -0.28919126444774784,
+		-0.045251321448739056, -0.0020713321167745952},
+		q[] = {1, 2.0767117023730469, 1.4606242909763515, 0.43593529692665969, 0.054151797245674225,
+		0.0021284987017821144, -0.55789841321675513e-6};
+	double shift = 0, a = 0, b = 0, d;
+
+	if (x <= 0 && x == trunc(x))
+		return NAN;
+	if (x < 0)
+		return digamma(1 - x) - M_PI * cot_pi(x);
+	if (!(x < 10)) {
+		double z = 1 / x / x;
+
+		for (int k = 11; k >= 0; k--)
+			shift = (shift + bernoulli[k] / (2 * k + 2)) * z;
+		return log(x) - 1 / (2 * x) - shift;
+	}
+	for (; x > 2; x--)
+		shift += 1 / (x - 1);
+	if (x < 1) {
+		shift = -1 / x;
+		x += 1;
+	}
+	d = x - 1569415565.0 / 1073741824 - 381566830.0 / 1073741824 / 1073741824 - 0.9016312093258695918615325266959189453125e-19;
+	for (int k = 5; k >= 0; k--)
+		a = a * (x - 1) + p[k];
+	for (int k = 6; k >= 0; k--)
+		b = b * (x - 1) + q[k];
+	return shift + (d * 0.99558162689208984375 + d * (a / b));
+}
+
+#define MOST_ORDER 30
+
+// cot_derivative is the n-th derivative of pi * cot(pi * x), of which c is the cotangent.
+static double
+cot_derivative(int n, double c)
+{
+	double p[MOST_ORDER + 3] = {0, 1}, y = 0;
+
+	for (int i = 0; i < n; i++) {
+		double next[MOST_ORDER + 3] = {0};
+
+		for (int k = 1; k <= i + 1; k++) {
+			next[k - 1] -= k * p[k];
+			next[k + 1] -= k * p[k];
+		}
+		memcpy(p, next, sizeof p);
+	}
+	for (int k = n + 1; k >= 0; k--)
+		y = y * c + p[k];
+	return y * pow(M_PI, n + 1);
+}
+
+// polygamma is the n-th derivative of digamma, n from 1 to MOST_ORDER.
+static double
+polygamma(int n, double x)
+{
+	double sum = 0, factor = tgamma(n), steps = fmax(0, ceil(15 + n - x)), from = x + steps, p, z, series = 0, term, y;
+
+	if (n < 1 || n > MOST_ORDER || (x <= 0 && x == trunc(x)))
+		return NAN;
+	if (x < 0)
+		return (n % 2 ? -1 : 1) * polygamma(n, 1 - x) - cot_derivative(n, cot_pi(x));
+	for (double i = steps; i >= 1; i--)
+		sum += pow(1 / (x + (i - 1)), n + 1);
+	p = pow(1 / from, n);
+	z = 1 / from / from;
+	term = factor * n * (n + 1) / 2 * p;
+	for (int k = 0; k < 12; k++) {
+		double m = 2 * k + 2;
+
+		term *= z;
+		series += bernoulli[k] * term;
+		term *= (m + n) * (m + n + 1) / ((m + 1) * (m + 2));
+	}
+	y = sum * factor * n + (factor * p + (factor * n / 2 * p / from + series));
+	return n % 2 ? y : -y;
+}
+
 OPERATOR(chunk_add, "+", ADD, x + y)
 OPERATOR(chunk_sub, "-", SUB, x - y)
 OPERATOR(chunk_mul, "*", MUL, x *y)
@@ -374,6 +538,24 @@ MAP(atan, atan(x))
 MAP(erf, erf(x))
 MAP(erfc, erfc(x))
 MAP(log1p, log1p(x))
+MAP(log2, log2(x))
+MAP(log10, log10(x))
+MAP(cbrt, cbrt(x))
+MAP(asinh, asinh(x))
+MAP(acosh, acosh(x))
+MAP(atanh, atanh(x))
+MAP(atan2, atan2(x, y))
+MAP(hypot, hypot(x, y))
+MAP(cot, 1 / tan(x))
+MAP(degrees, x / RADIAN)
+MAP(radians, x *RADIAN)
+MAP(sind, in_degrees('s', x))
+MAP(cosd, in_degrees('c', x))
+MAP(tand, in_degrees('t', x))
+MAP(cotd, in_degrees('o', x))
+MAP(lgamma, lgamma(x))
+MAP(digamma, digamma(x))
+MAP(logsigmoid, -(larger(-x, 0) + log1p(exp(-fabs(x)))))
 MAP(expm1, expm1(x))
 MAP(elu, x > 0 ? x : expm1(x))
 MAP(gelu, x *normal_cdf(x))
@@ -390,6 +572,11 @@ SLOPE(gen_sech2, "sech2", SECH2, NONE, 4 * slope(2 * x))
 SLOPE(gen_sigmoid_slope, "sigmoid_slope", SIGMOID_SLOPE, NONE, slope(x))
 SLOPE(gen_asin_slope, "asin_slope", NONE, NONE, 1 / sqrt((1 - x) * (1 + x)))
 SLOPE(gen_atan_slope, "atan_slope", NONE, NONE, atan_slope(x))
+SLOPE(gen_asinh_slope, "asinh_slope", NONE, NONE, hypot_slope(1, x))
+SLOPE(gen_acosh_slope, "acosh_slope", NONE, NONE, 1 / sqrt(x - 1) / sqrt(x + 1))
+SLOPE(gen_atanh_slope, "atanh_slope", NONE, NONE, 1 / ((1 - x) * (1 + x)))
+SLOPE(gen_hypot_slope, "hypot_slope", NONE, NONE, hypot_slope(x, y))
+SLOPE(gen_polygamma, "polygamma", NONE, NONE, polygamma((int) x, y))
 SLOPE(gen_gauss, "gauss", GAUSS, NONE, bell(x, 1))
 SLOPE(gen_normal_pdf, "normal_pdf", NORMAL_PDF, NONE, bell(x, 0.5) * 0.3989422804014327)
 SLOPE(gen_normal_cdf, "normal_cdf", NONE, NONE, normal_cdf(x))
