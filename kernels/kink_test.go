@@ -75,6 +75,7 @@ func TestKinks(t *testing.T) {
 		{"greatest", []Value{f(2), f(2), f(1)}, []float64{.5, .5, 0}},
 		{"least", []Value{f(2), f(2), f(1)}, []float64{0, 0, 1}},
 		{"max_elements", []Value{vec(3, 3, 1, 3)}, []float64{1. / 3, 1. / 3, 0, 1. / 3}},
+		{"min_elements", []Value{vec(3, 1, 1, 3)}, []float64{0, .5, .5, 0}},
 		{"clip", []Value{vec(-1, 0, .5, 1, 2), f(0), f(1)}, []float64{0, .5, 1, .5, 0, 1.5, 1.5}},
 		{"leaky_relu", []Value{f(0)}, []float64{0.01}},
 		{"elu", []Value{f(1000)}, []float64{1}},

@@ -22,6 +22,28 @@ var _ = Register(&Def{
 	Samples: reduceSamples,
 })
 
+var _ = Register(&Def{
+	Name: "min_elements", Args: "x[, axis]", MinArgs: 1, MaxArgs: 2,
+	Doc: "The least element in double precision, or the least along one axis (counted from 1), which is kept with " +
+		"length 1. NaN where one is.",
+	Kink: "Elements that tie share the gradient equally.",
+	Bind: func(args []*Expr) (*Expr, error) {
+		axis, err := axisArgs("min_elements", args)
+		if err != nil {
+			return nil, err
+		}
+		if !args[0].Type.IsChunk() {
+			return nil, wrongType("min_elements", []Type{args[0].Type})
+		}
+		x, err := Call(Lookup("max_elements"), Attr{Axis: axis}, Neg(args[0]))
+		if err != nil {
+			return nil, err
+		}
+		return Neg(x), nil
+	},
+	Samples: sumSamples,
+})
+
 func maxOf(x []float64) float64 {
 	m := math.Inf(-1)
 	for _, v := range x {

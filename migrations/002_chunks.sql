@@ -213,6 +213,11 @@ BEGIN
   RETURN (SELECT max(e) FROM unnest(lane) AS e);
 END $$;
 
+CREATE FUNCTION relgrad.impl_least(lane double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  RETURN CASE WHEN 'NaN' = ANY (lane) THEN 'NaN' ELSE (SELECT min(e) FROM unnest(lane) AS e) END;
+END $$;
+
 -- Where the largest element is, from 1; the first NaN counts as that.
 CREATE FUNCTION relgrad.impl_largest_at(lane double precision[]) RETURNS int LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN

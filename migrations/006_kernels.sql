@@ -1027,6 +1027,24 @@ BEGIN
     FROM generate_series(0, cardinality(flat) / n - 1) AS o ORDER BY o), dims[:at - 1] || 1 || dims[at + 1:]);
 END $$;
 
+CREATE FUNCTION relgrad.min_elements(x double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+BEGIN
+  PERFORM relgrad.impl_chunk(x, 'min_elements');
+  RETURN relgrad.impl_least(ARRAY(SELECT unnest(x)));
+END $$;
+
+CREATE FUNCTION relgrad.min_elements(x double precision[], axis bigint) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  dims int[] := relgrad.impl_chunk(x, 'min_elements');
+  at int := relgrad.impl_axis(axis, 'min_elements', dims);
+  n int := dims[at];
+  below bigint := relgrad.impl_size(dims[at + 1:]);
+  flat double precision[] := ARRAY(SELECT unnest(x));
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_least(ARRAY(SELECT flat[o / below * below * n + o % below + i * below + 1] FROM generate_series(0, n - 1) AS i ORDER BY i))
+    FROM generate_series(0, cardinality(flat) / n - 1) AS o ORDER BY o), dims[:at - 1] || 1 || dims[at + 1:]);
+END $$;
+
 CREATE FUNCTION relgrad.minimum(a double precision, b double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
 BEGIN
   RETURN relgrad.impl_smaller(a, b);
@@ -3485,6 +3503,24 @@ RETURN relgrad.mean_elements(x::double precision[]);
 
 CREATE FUNCTION relgrad.mean_elements(x numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1300
 RETURN relgrad.mean_elements(x::double precision[]);
+
+CREATE FUNCTION relgrad.min_elements(x real[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.min_elements(x::double precision[]);
+
+CREATE FUNCTION relgrad.min_elements(x real[], axis bigint) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.gen_to_real(relgrad.min_elements(x::double precision[], axis));
+
+CREATE FUNCTION relgrad.min_elements(x smallint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.min_elements(x::double precision[]);
+
+CREATE FUNCTION relgrad.min_elements(x integer[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.min_elements(x::double precision[]);
+
+CREATE FUNCTION relgrad.min_elements(x bigint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.min_elements(x::double precision[]);
+
+CREATE FUNCTION relgrad.min_elements(x numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.min_elements(x::double precision[]);
 
 CREATE FUNCTION relgrad.minimum(a real, b real) RETURNS real LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
 RETURN relgrad.gen_to_real(relgrad.minimum(a::double precision, b::double precision));

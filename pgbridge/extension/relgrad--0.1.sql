@@ -689,6 +689,16 @@ CREATE FUNCTION mean_elements(x integer[]) RETURNS double precision LANGUAGE sql
 CREATE FUNCTION mean_elements(x bigint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13 RETURN relgrad.mean_elements(x::double precision[]);
 CREATE FUNCTION mean_elements(x numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13 RETURN relgrad.mean_elements(x::double precision[]);
 
+-- min_elements(x[, axis]): The least element in double precision, or the least along one axis (counted from 1), which is kept with length 1. NaN where one is.
+CREATE FUNCTION min_elements(x real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_min_elements';
+CREATE FUNCTION min_elements(x double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_min_elements';
+CREATE FUNCTION min_elements(x real[], axis bigint) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_min_elements';
+CREATE FUNCTION min_elements(x double precision[], axis bigint) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_min_elements';
+CREATE FUNCTION min_elements(x smallint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.min_elements(x::double precision[]);
+CREATE FUNCTION min_elements(x integer[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.min_elements(x::double precision[]);
+CREATE FUNCTION min_elements(x bigint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.min_elements(x::double precision[]);
+CREATE FUNCTION min_elements(x numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.min_elements(x::double precision[]);
+
 -- minimum(a, b): The smaller of a and b, element by element; NaN where one is.
 CREATE FUNCTION minimum(a real, b real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_minimum';
 CREATE FUNCTION minimum(a double precision, b real) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_minimum';

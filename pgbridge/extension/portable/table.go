@@ -12,6 +12,7 @@ var bodies = map[string]writer{
 	"sum_elements":  reduce("impl_total"),
 	"mean_elements": reduce("impl_mean"),
 	"max_elements":  reduce("impl_largest"),
+	"min_elements":  reduce("impl_least"),
 	"logsumexp":     reduce("impl_logsumexp"),
 	"softmax":       rows("impl_softmax"),
 	"log_softmax":   rows("impl_log_softmax"),

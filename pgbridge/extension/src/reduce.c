@@ -237,6 +237,23 @@ RG_FUNCTION(max_elements)
 	return reduce(fcinfo, "max_elements", rg_largest);
 }
 
+static double
+least(int64 n, const double *x)
+{
+	double m = x[0];
+
+	for (int64 i = 1; i < n; i++) {
+		RG_LOOK(i);
+		m = m < x[i] || m != m ? m : x[i];
+	}
+	return m;
+}
+
+RG_FUNCTION(min_elements)
+{
+	return reduce(fcinfo, "min_elements", least);
+}
+
 RG_FUNCTION(logsumexp)
 {
 	return reduce(fcinfo, "logsumexp", log_sum_exp);
