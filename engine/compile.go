@@ -155,6 +155,10 @@ func (db *compiler) bound(ctx context.Context, c *Compiled, b *ra.Builder, refs 
 	if err != nil {
 		return About(err, "loss", 0)
 	}
+	if c.query.Tens && !*db.tens { // once in a session
+		*db.tens = true
+		db.Notify("NOTICE", "log(x) is the logarithm to base 10, as in Postgres; the natural logarithm is ln(x)")
+	}
 	if r.Batch != nil && !r.Batch.Used {
 		return About(sqlerr.New(sqlerr.InvalidParameter, "the loss does not read the batch %q", r.Batch.Name), "batch", 0)
 	}

@@ -44,6 +44,7 @@ type session struct {
 	cache     *planCache
 	graphics  *graphics
 	led       *uint64     // programs that lead others, so far
+	tens      *bool       // it has been said that log is the logarithm to base 10
 	left      *[]*Queries // those whose temporary tables are still in the session
 }
 
@@ -59,6 +60,7 @@ type Engine struct{ pusher }
 // New makes the engine of a database.
 func New(d catalog.Database, s *Settings) *Engine {
 	base := session{Database: d, Settings: s, Catalogue: newCatalogue(d), cache: &planCache{}, led: new(uint64),
+		tens: new(bool),
 		left: new([]*Queries), graphics: &graphics{}}
 	return &Engine{pusher{finder{compiler{base}}}}
 }

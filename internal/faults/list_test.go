@@ -231,6 +231,8 @@ var faults = []fault{
 	{"% of numerics is that of a rounded quotient", "sqlfront/bind/numeric.go",
 		"return kernels.Build(\"trunc\", kernels.Build(\"decimal\", q))",
 		"return kernels.Build(\"round\", kernels.Build(\"decimal\", q))", "./internal/gradtest -run=TestNumerics"},
+	{"that log is decimal is said again and again", "engine/compile.go", "		*db.tens = true\n", "",
+		"./ -run=TestLogIsDecimal"},
 	{"NOT EXISTS keeps who has a partner", "sqlfront/bind/exists.go",
 		"		op, e = ra.AntiJoin, not.X", "		e = not.X", byHand},
 	{"a correlated count of nothing is NULL", "sqlfront/bind/correlated.go", "c.Name == \"count\"",

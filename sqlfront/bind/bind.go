@@ -93,6 +93,8 @@ type Query struct {
 	Draws bool                // the query draws: its value depends on the step
 	// Masks: some condition reads a value of a parameter. Rows that it removes are NULL in the query's result.
 	Masks bool
+	// Tens: log of one argument stands in the query, which is the logarithm to base 10.
+	Tens bool
 }
 
 // Bind turns a SELECT into an ra query. Errors contain the text into which they point.
@@ -315,6 +317,7 @@ type binder struct {
 	calls        int // depth of functions being inlined
 	needs        ast.Notes
 	draws, masks bool
+	tens         bool // see Query
 }
 
 func newBinder(ctx context.Context, cat Catalog, b *ra.Builder, opt BindOptions) *binder {
@@ -365,7 +368,8 @@ func (b *binder) query(sel *ast.Select, text *ast.Text) (*Query, error) {
 	if rel.mask != 0 { // rows removed by conditions on values are NULL here
 		rel = b.unmask(rel)
 	}
-	return &Query{Node: rel.node, Cols: rel.cols, Names: rel.names, Scans: b.scans, Draws: b.draws, Masks: b.masks}, nil
+	return &Query{Node: rel.node, Cols: rel.cols, Names: rel.names, Scans: b.scans, Draws: b.draws, Masks: b.masks,
+		Tens: b.tens}, nil
 }
 
 func (b *binder) unmask(rel *relation) *relation {

@@ -22,6 +22,7 @@ func ofNumerics(n int, build func(a, b *kernels.Expr) *kernels.Expr,
 	instead string) func(*scope, *ast.FuncCall) (*kernels.Expr, error) {
 	return func(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 		if len(c.Args) != n {
+			s.b.tens = s.b.tens || c.Name == "log"
 			return kernelCall(s, c)
 		}
 		args, err := s.exprs(c.Args)
