@@ -156,6 +156,16 @@ var Losses = []Loss{
 	{"SELECT sum(z * z) FROM (SELECT w.node, sqnorm(w.v) + coalesce(h.x, 2) AS z FROM w0 w LEFT " +
 		"JOIN half h ON h.node = w.node AND NOT h.x ^ 2 IS NULL WHERE EXISTS (SELECT 1 FROM half g " +
 		"WHERE g.node = w.node + 1 AND g.x IS NULL OR w.node > g.node)) q", []string{"w0", "half"}},
+	// EXISTS, IN, ANY and ALL as values.
+	{"SELECT sum(sqnorm(v) * CASE WHEN node IN (SELECT nullif(dst, 1) FROM adj WHERE src <= node) THEN 1 " +
+		"WHEN node NOT IN (SELECT nullif(dst, 1) FROM adj WHERE src <= node) THEN 10 ELSE 100 END) FROM w0", []string{"w0"}},
+	{"SELECT sum(weight * (EXISTS (SELECT 1 FROM member WHERE node = src AND club = 1))::int) + sum(weight * weight) " +
+		"FILTER (WHERE dst NOT IN (SELECT club FROM member) OR src = 0) FROM adj", []string{"adj"}},
+	{"SELECT sum(z) FROM (SELECT a.src, sum(a.weight * coalesce(m.club, 3)) AS z FROM adj a LEFT " +
+		"JOIN member m ON m.node = a.dst AND (EXISTS (SELECT 1 FROM rating WHERE u = a.src AND i = m.node) " +
+		"OR m.club = 0) GROUP BY a.src HAVING a.src IN (SELECT i FROM rating) OR count(*) > 7) q", []string{"adj"}},
+	{"SELECT sum(sqnorm(v)) FROM w0 WHERE nullif(node, 2) NOT IN (SELECT src FROM adj WHERE dst > node) " +
+		"AND (node > ALL (SELECT club FROM member) OR EXISTS (SELECT 1 FROM adj))", []string{"w0"}},
 	// Functions of Postgres and of relgrad.
 	{"SELECT sum(atan2(weight, 2 + src) + hypot(weight, dst) * asinh(weight) + acosh(weight * weight + 1.5) + " +
 		"atanh(weight / 9) + lgamma(weight * weight + 0.5) + digamma(src + 1 + weight / 9) + logsigmoid(weight)) FROM adj",
@@ -179,14 +189,4 @@ var Losses = []Loss{
 	{"SELECT sum(z * z + z) FROM (SELECT src, product(weight) AS z FROM adj GROUP BY src) q", []string{"adj"}},
 	{"SELECT sum(z) + sum(p) FROM (SELECT product(weight * (dst - 1)) AS z, product(weight * nullif(dst, 1)) AS p FROM " +
 		"adj GROUP BY src % 2) q", []string{"adj"}},
-	// EXISTS, IN, ANY and ALL as values.
-	{"SELECT sum(sqnorm(v) * CASE WHEN node IN (SELECT nullif(dst, 1) FROM adj WHERE src <= node) THEN 1 " +
-		"WHEN node NOT IN (SELECT nullif(dst, 1) FROM adj WHERE src <= node) THEN 10 ELSE 100 END) FROM w0", []string{"w0"}},
-	{"SELECT sum(weight * (EXISTS (SELECT 1 FROM member WHERE node = src AND club = 1))::int) + sum(weight * weight) " +
-		"FILTER (WHERE dst NOT IN (SELECT club FROM member) OR src = 0) FROM adj", []string{"adj"}},
-	{"SELECT sum(z) FROM (SELECT a.src, sum(a.weight * coalesce(m.club, 3)) AS z FROM adj a LEFT " +
-		"JOIN member m ON m.node = a.dst AND (EXISTS (SELECT 1 FROM rating WHERE u = a.src AND i = m.node) " +
-		"OR m.club = 0) GROUP BY a.src HAVING a.src IN (SELECT i FROM rating) OR count(*) > 7) q", []string{"adj"}},
-	{"SELECT sum(sqnorm(v)) FROM w0 WHERE nullif(node, 2) NOT IN (SELECT src FROM adj WHERE dst > node) " +
-		"AND (node > ALL (SELECT club FROM member) OR EXISTS (SELECT 1 FROM adj))", []string{"w0"}},
 }
