@@ -182,8 +182,8 @@ CALL train('loss', 'w', optimizer => 'sgd', lr => 0.1, epochs => 1, clip_norm =>
 	}
 }
 
-// TestGraphicsNotFinite: where a gradient is not finite, or a kernel finds an error, at the first step or at one that is
-// launched at once, the error is that of the processors, and so are the parameters.
+// TestGraphicsNotFinite: where a gradient is not finite, or a kernel finds an error, at the first step or at one that
+// is launched at once, the error is that of the processors, and so are the parameters.
 func TestGraphicsNotFinite(t *testing.T) {
 	if !cudamock.Devices() {
 		t.Skip("runs in TestGraphics")

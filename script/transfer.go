@@ -80,7 +80,7 @@ func (t *Transfer) runProgram(ctx context.Context) (n int64, err error) {
 		}
 		defer context.AfterFunc(ctx, func() { pipe.Close() })()
 		from := &programReader{r: pipe, wait: func() error {
-			if err := cmd.Wait(); err != nil {
+			if err := ended(cmd); err != nil {
 				return fail(err)
 			}
 			return nil
@@ -102,10 +102,19 @@ func (t *Transfer) runProgram(ctx context.Context) (n int64, err error) {
 	}
 	n, err = t.Out(pipe)
 	pipe.Close()
-	if e := cmd.Wait(); e != nil && err == nil {
+	if e := ended(cmd); e != nil && err == nil {
 		err = fail(e)
 	}
 	return n, err
+}
+
+// ended waits for a program whose output has been read. A process that it has left behind may keep its standard error
+// open, and a busy machine may be late to read that: neither makes it fail.
+func ended(cmd *exec.Cmd) error {
+	if err := cmd.Wait(); !errors.Is(err, exec.ErrWaitDelay) {
+		return err
+	}
+	return nil
 }
 
 // programReader reads a program's output. At its end it waits for the program. Where that has failed the last read is

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -103,7 +104,7 @@ func copyProgram(ctx context.Context, db *DB, s *ast.Copy, text *ast.Text, dir s
 		}
 		n, err := db.CopyOut(ctx, s, text, in)
 		in.Close()
-		if e := cmd.Wait(); err == nil && e != nil {
+		if e := ended(cmd); err == nil && e != nil {
 			err = failed(e)
 		}
 		return n, err
@@ -117,11 +118,20 @@ func copyProgram(ctx context.Context, db *DB, s *ast.Copy, text *ast.Text, dir s
 	}
 	// the rows count only if the program succeeds
 	return copyIn(ctx, db, s, text, out, s.Source, func() error {
-		if err := cmd.Wait(); err != nil {
+		if err := ended(cmd); err != nil {
 			return failed(err)
 		}
 		return nil
 	}, func() { out.Close(); cmd.Process.Kill(); cmd.Wait() }) // the closed pipe ends its children
+}
+
+// ended waits for a program whose output has been read. A process that it has left behind may keep its standard error
+// open, and a busy machine may be late to read that: neither makes it fail.
+func ended(cmd *exec.Cmd) error {
+	if err := cmd.Wait(); !errors.Is(err, exec.ErrWaitDelay) {
+		return err
+	}
+	return nil
 }
 
 // CopyIn loads rows from r, as COPY … FROM does; errors call the source name. An error loads nothing.

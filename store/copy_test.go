@@ -127,12 +127,13 @@ func TestCopyFiles(t *testing.T) {
 		return err
 	}
 	for _, sql := range []string{"COPY t FROM 'a.csv' (FORMAT csv)", "COPY t FROM PROGRAM 'sed s/x/z/ a.csv' (FORMAT csv)",
+		"COPY t FROM PROGRAM 'cat a.csv; sleep 3 > /dev/null &' (FORMAT csv)", // which goes on, and has its standard error
 		"COPY t TO 'b.csv' (FORMAT csv)", "COPY t TO PROGRAM 'cat > c.csv'"} {
 		if err := do(sql); err != nil {
 			t.Fatal(sql, err)
 		}
 	}
-	if b, _ := os.ReadFile(filepath.Join(dir, "b.csv")); string(b) != "1,x\n2,y\n1,z\n2,y\n" {
+	if b, _ := os.ReadFile(filepath.Join(dir, "b.csv")); string(b) != "1,x\n2,y\n1,z\n2,y\n1,x\n2,y\n" {
 		t.Errorf("%q", b)
 	}
 	for sql, code := range map[string]string{
@@ -145,5 +146,5 @@ func TestCopyFiles(t *testing.T) {
 			t.Errorf("%s: %s %v", sql, sqlerr.Code(err), err)
 		}
 	}
-	check(t, db, [][2]string{{"SELECT count(*) FROM t", "count\n4"}})
+	check(t, db, [][2]string{{"SELECT count(*) FROM t", "count\n6"}})
 }
