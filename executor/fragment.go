@@ -133,6 +133,13 @@ func (f *fragments) structural() map[structure.ColumnOf]bool {
 				r.mark(of.Inputs[c.Input], of.Inputs[c.Input].Index(c.ID))
 			}
 		}
+		for _, in := range of.Inputs {
+			for _, id := range in.Key {
+				if of.Op == ra.Join { // whose rows may be all combinations of its inputs'
+					r.mark(in, in.Index(id))
+				}
+			}
+		}
 		for _, g := range of.Group {
 			r.mark(of.Inputs[0], of.Inputs[0].Index(g))
 		}

@@ -24,6 +24,8 @@ func init() {
 			"	case physical.Replicated:\n		return []int{site}\n", "", atSites},
 		{"each site counts a replicated result", "executor/fragment.go", "!= physical.Replicated || s == 0)",
 			"!= physical.Replicated || s >= 0)", received},
+		{"keys of joined rows do not come with the structure", "executor/fragment.go", "				if of.Op == ra.Join {",
+			"				if of.Op == ra.Scan {", atSites},
 		{"a sum is read before the parts of other sites are added", "executor/fragment.go", "	for s := range l.send {\n",
 			"	if l.node.Place.Partial {\n		return []int{site}\n	}\n	for s := range l.send {\n", atSites},
 		{"a relation of another site is computed", "executor/fragment.go", "	if at.Kind == physical.Single &&",
