@@ -43,11 +43,12 @@ func TestSites(t *testing.T) {
 			t.Parallel()
 			moved, halos := int64(0), 0
 			for i, c := range slices.Concat(Losses, drawn) {
-				for _, by := range []plans{byTable, chosen, withHalos} {
-					if sites != 3 && by != plans((i+sites)%3) {
+				for way := range 6 { // all of them at three sites
+					by, owned := plans(way%3), way < 3
+					if sites != 3 && (by != plans((i+sites)%3) || owned != (i%2 == 0)) {
 						continue
 					}
-					m, h := atSites(t, c, sites, by, i%2 == 0)
+					m, h := atSites(t, c, sites, by, owned)
 					moved, halos = moved+m, halos+h
 				}
 			}
