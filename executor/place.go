@@ -13,12 +13,25 @@ import (
 )
 
 // arena is the memory of a schedule's vals, and the file of those that do not fit into memory.
-type arena struct{ mem, disk *tensor.Buffer }
+type arena struct {
+	mem, disk *tensor.Buffer
+	flies     bool             // a step that has begun computes in mem
+	left      []*tensor.Buffer // of steps that had begun when larger memory was made
+}
 
 func (a *arena) free() {
 	a.mem.Free()
 	a.disk.Free()
 	a.mem, a.disk = nil, nil
+	a.land()
+}
+
+// land frees what was left to a step, which has ended.
+func (a *arena) land() {
+	for _, b := range a.left {
+		b.Free()
+	}
+	a.left = nil
 }
 
 // item is a val that needs memory, from the instruction that makes it to the last one that reads it.
@@ -273,7 +286,11 @@ func (m *holdings) keep(x *item, on device.Device) error {
 // few groups more, still fits: new memory costs time, because the system clears each page when it is first written.
 func (a *arena) grow(m *holdings, on device.Device, mem, disk int) error {
 	if len(a.mem.Bytes()) < max(mem, 1) {
-		a.mem.Free()
+		if a.flies {
+			a.left = append(a.left, a.mem)
+		} else {
+			a.mem.Free()
+		}
 		a.mem = nil
 		b, err := on.Allocate(tensor.WholePages(mem))
 		if err != nil {

@@ -311,6 +311,8 @@ func (t *Training) Begin(ctx context.Context, env kernels.Env, numbers []float64
 	if p.halfway != nil {
 		return p.halfway
 	}
+	s.arena.flies = len(own.ahead.begun) > 0
+	defer func() { s.arena.flies = false }()
 	if err := p.enter(ctx, env); err != nil {
 		return err
 	}
@@ -366,6 +368,7 @@ func (t *Training) End(ctx context.Context) (loss float64, null bool, err error)
 	}
 	f := a.begun[0]
 	a.begun = a.begun[1:]
+	defer t.p.sites[0].arena.land()
 	if f.stepList == nil {
 		return t.rest(ctx, f)
 	}

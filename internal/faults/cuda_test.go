@@ -66,6 +66,8 @@ func init() {
 			"		d.room.absent++\n", "		d.room.absent, bytes = d.room.absent+1, 0\n", onGraphics},
 		{"arrays that are uploaded together overlap", "executor/device/cuda/code.go",
 			"	b.filled += (bytes + aligned - 1) / aligned * aligned\n", "	b.filled += bytes / aligned * aligned\n", onGraphics},
+		{"memory of a step that goes on is given back", "executor/place.go", "		if a.flies {", "		if a.flies && mem < 0 {",
+			onGraphics},
 		{"kernels do not wait for what is uploaded beside them", "executor/device/cuda/code.go",
 			"	return c.d.d.Join()\n", "	return nil\n", onDevice},
 		{"memory is cleared behind its upload", "executor/device/cuda/packs.go", "d.takeBy(d.d.Reserve, size)",
