@@ -21,7 +21,8 @@ func init() {
 	registerUnary(unary{name: "cbrt", doc: "The cube root, of negative numbers too.",
 		kink: "At 0 the derivative is 0, as that of sqrt.", pg: true, flops: 20, lo: 0.3, hi: 3, f: math.Cbrt,
 		d: func(x, e, g *Expr) *Expr {
-			return Select(Build("eq_mask", x, Num(0)), Num(0), Div(Mul(g, e), Mul(Num(3), nonzero(x))))
+			zero := Build("eq_mask", x, Num(0))
+			return Select(zero, Num(0), Div(g, Mul(Num(3), Build("square", Select(zero, Num(1), e)))))
 		}})
 }
 
