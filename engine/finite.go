@@ -140,6 +140,11 @@ func (db *finder) madeBy(ctx context.Context, c *Compiled, bad *notFinite, env k
 			return n.Aggs[i].Fn.String()
 		}
 	}
+	if n.Op == ra.Window {
+		if i := at - len(n.Over.Pass); i >= 0 {
+			return n.Aggs[i].Fn.String()
+		}
+	}
 	if n.Op != ra.Select && n.Op != ra.Join || n.Out[at].Def == nil {
 		return ""
 	}
@@ -223,7 +228,7 @@ var aggregates = []string{"sum", "avg", "min", "max"}
 // called are the names of operators in messages.
 var called = map[ra.Op]string{ra.Select: "query", ra.Join: "join", ra.Aggregate: "aggregate", ra.Union: "union",
 	ra.SemiJoin: "query",
-	ra.AntiJoin: "query", ra.Add: "sum", ra.Opaque: "sub-query"}
+	ra.AntiJoin: "query", ra.Add: "sum", ra.Opaque: "sub-query", ra.Window: "window"}
 
 // badElement returns the first element of a row that is not finite.
 func badElement(v *column.Column, row int) (x float64, finite bool) {

@@ -55,6 +55,11 @@ func passes(n *ra.Node, i int, need func(*ra.Node, ...ra.ColumnID), reads func(*
 		} else if a := n.Aggs[i-len(n.Group)]; a.Fn != ra.CountRows {
 			need(n.Inputs[0], a.Arg)
 		}
+	case ra.Window:
+		need(n.Inputs[0], n.Arranged()...)
+		if id, ok := n.Source(i); ok {
+			need(n.Inputs[0], id)
+		}
 	case ra.Union:
 		for _, in := range n.Inputs {
 			need(in, in.Cols[i].ID)

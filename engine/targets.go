@@ -179,6 +179,14 @@ func (l *looker) columnForm(n *ra.Node, id ra.ColumnID) form {
 		if a := n.Aggs[i-len(n.Group)]; a.Fn != ra.CountRows {
 			return l.computed(l.column(n.Inputs[0], a.Arg))
 		}
+	case ra.Window:
+		id, ok := n.Passed(i)
+		if ok {
+			return l.column(n.Inputs[0], id)
+		}
+		if id, ok = n.Source(i); ok {
+			return l.computed(l.column(n.Inputs[0], id))
+		}
 	case ra.Union:
 		var parts []form
 		for _, in := range n.Inputs {
@@ -426,6 +434,10 @@ func determined(n *ra.Node, id ra.ColumnID, t *ra.Table) int {
 	case ra.Aggregate:
 		if i < len(n.Group) {
 			return determined(n.Inputs[0], n.Group[i], t)
+		}
+	case ra.Window:
+		if id, ok := n.Passed(i); ok {
+			return determined(n.Inputs[0], id, t)
 		}
 	case ra.SemiJoin, ra.AntiJoin:
 		return determined(n.Inputs[0], id, t)

@@ -61,6 +61,8 @@ func (st *stage) makeCol(g *values.Graph, n *ra.Node, r *structure.Relation, i i
 		return g.Gather(v, r.Indexes[0])
 	case ra.Aggregate:
 		return st.aggregateCol(g, n, r, i)
+	case ra.Window:
+		return st.windowCol(g, n, r, i)
 	case ra.Union:
 		return st.unionCol(g, n, r, i)
 	case ra.Add:
@@ -303,6 +305,32 @@ func (st *stage) single(g *values.Graph, n *ra.Node, r *structure.Relation, a ra
 		return g.Call(kernels.Lookup("coalesce"), kernels.Attr{}, v, g.Zero(v.Type))
 	}
 	return v, nil
+}
+
+// windowCol is column i of a Window: one of its input, or an aggregate over the frames. Where that counts rows, the
+// structure knows it.
+func (st *stage) windowCol(g *values.Graph, n *ra.Node, r *structure.Relation, i int) (*values.Val, error) {
+	in := n.Inputs[0]
+	if id, ok := n.Passed(i); ok {
+		return st.col(g.Wide, in, in.Index(id))
+	}
+	a, t := n.Aggs[i-len(n.Over.Pass)], n.Cols[i].Type
+	count := func() *values.Val {
+		return g.Leaf(n.Cols[i].Name, t, r.Space, column.Of(t, r.Order.FrameRows(n.Over.Frame)), false)
+	}
+	if a.Fn == ra.CountRows {
+		return count(), nil
+	}
+	v, err := st.col(g.Wide, in, in.Index(a.Arg))
+	if err != nil {
+		return nil, err
+	}
+	if a.Fn == ra.Count && !v.Type.Nullable {
+		return count(), nil
+	}
+	t.Nullable = a.Fn == ra.Sum && (v.Type.Nullable || !n.Over.Frame.HoldsRow())
+	o, f := structure.Facing(st.Stage, r.Order, n.Over.Frame)
+	return g.Window(a.Fn, g.Spread(v, r.Space), t, o, f), nil
 }
 
 func (st *stage) unionCol(g *values.Graph, n *ra.Node, r *structure.Relation, i int) (*values.Val, error) {

@@ -140,7 +140,7 @@ func (f *fragments) structural() map[structure.ColumnOf]bool {
 				}
 			}
 		}
-		for _, g := range of.Group {
+		for _, g := range of.Arranged() {
 			r.mark(of.Inputs[0], of.Inputs[0].Index(g))
 		}
 		for k := range of.Key {
@@ -188,6 +188,10 @@ func (r *reads) mark(n *ra.Node, i int) {
 			r.mark(in, in.Index(n.Group[i]))
 		} else if a := n.Aggs[i-len(n.Group)]; a.Fn != ra.CountRows {
 			r.mark(in, in.Index(a.Arg))
+		}
+	case ra.Window:
+		if id, ok := n.Source(i); ok {
+			r.mark(n.Inputs[0], n.Inputs[0].Index(id))
 		}
 	case ra.Union, ra.Add:
 		for _, in := range n.Inputs {

@@ -43,7 +43,7 @@ func (p *site) release(ranOnce bool) {
 // its bytes in memory.
 func (m *holdings) freeUnread(used map[*values.Val]bool) (bytes int64) {
 	m.owned = slices.DeleteFunc(m.owned, func(v *values.Val) bool {
-		v.Args, v.Groups, v.Index = nil, nil, nil
+		v.Args, v.Groups, v.Index, v.Order = nil, nil, nil, nil
 		over := !used[v]
 		if over {
 			if b := v.Data.Buffer(); !b.Spilled() {

@@ -3,6 +3,7 @@ package ra
 import (
 	"slices"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/kernels"
 )
 
@@ -24,6 +25,7 @@ const (
 	Add                 // sum of gradient relations by key; a missing row is zero
 	Gradient            // a nested gradient, before expansion: input 0 the loss, input 1 the scan of the parameter
 	Opaque              // a parameter-free sub-query run by the store
+	Window              // aggregates over frames of ordered rows: one input, whose rows it keeps
 	numOps
 )
 
@@ -33,7 +35,7 @@ const NumOps = int(numOps)
 // String returns the operator's name.
 func (o Op) String() string {
 	return [...]string{"Scan", "Select", "Join", "Aggregate", "Union", "SemiJoin", "AntiJoin", "Add",
-		"Gradient", "Opaque"}[o]
+		"Gradient", "Opaque", "Window"}[o]
 }
 
 // Column is an output column of a node.
@@ -94,7 +96,8 @@ type Node struct {
 	Out  []*kernels.Expr // Select, Join: parallel to Cols
 
 	Group []ColumnID // Aggregate: columns of the input; Cols[:len(Group)] are its output keys
-	Aggs  []Agg      // Aggregate: parallel to Cols[len(Group):]
+	Aggs  []Agg      // Aggregate: parallel to Cols[len(Group):]; Window: to Cols[len(Over.Pass):]
+	Over  *Over      // Window
 
 	Query any // Opaque: the statement tree, for the Source
 	Label string
@@ -194,3 +197,28 @@ func (n *Node) Reads(f func(kernels.Col)) {
 
 // InputVar is the expression over n's inputs that reads a column of input slot i.
 func (n *Node) InputVar(slot int, id ColumnID) *kernels.Expr { return n.Inputs[slot].Var(slot, id) }
+
+// Arranged lists the columns of the input by which an Aggregate groups rows, or a Window divides and orders them.
+func (n *Node) Arranged() []ColumnID {
+	if n.Op != Window {
+		return n.Group
+	}
+	return slices.Concat(n.Over.Partition, lists.Map(n.Over.Order, func(s Sort) ColumnID { return s.Col }))
+}
+
+// Passed is the column of a Window's input that column i is; ok is false for an aggregate.
+func (n *Node) Passed(i int) (id ColumnID, ok bool) {
+	if i >= len(n.Over.Pass) {
+		return 0, false
+	}
+	return n.Over.Pass[i], true
+}
+
+// Source is the column of a Window's input that column i is, or that it aggregates; ok is false where it counts rows.
+func (n *Node) Source(i int) (id ColumnID, ok bool) {
+	if id, ok := n.Passed(i); ok {
+		return id, true
+	}
+	a := n.Aggs[i-len(n.Over.Pass)]
+	return a.Arg, a.Fn != CountRows
+}

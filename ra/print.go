@@ -90,12 +90,15 @@ func (p *printer) detail(n *Node) string {
 	if n.Op == Aggregate {
 		fmt.Fprintf(&b, " by (%s)", p.idList(n.Group))
 	}
+	if n.Op == Window {
+		b.WriteString(p.windowDetail(n))
+	}
 	outs := make([]string, len(n.Cols))
 	for i, c := range n.Cols {
 		outs[i] = fmt.Sprintf("%s %v", p.names[c.ID], c.Type)
 		switch {
-		case n.Op == Aggregate && i >= len(n.Group):
-			a := n.Aggs[i-len(n.Group)]
+		case len(n.Aggs) > 0 && i >= len(n.Cols)-len(n.Aggs):
+			a := n.Aggs[i-len(n.Cols)+len(n.Aggs)]
 			outs[i] += fmt.Sprintf(" := %v(%s)", a.Fn, p.names[a.Arg])
 		case n.Out != nil && !(n.Out[i].IsCol && p.names[c.ID] == ""):
 			outs[i] += " := " + n.Out[i].Format(col)

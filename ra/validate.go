@@ -85,6 +85,8 @@ func (n *Node) check() error {
 		return n.checkOut()
 	case Aggregate:
 		return n.checkAggregate()
+	case Window:
+		return n.checkWindow()
 	case Union, Add:
 		for _, in := range n.Inputs {
 			for i, c := range n.Cols {
@@ -153,6 +155,41 @@ func (n *Node) checkAggregate() error {
 			if err := n.checkCol(kernels.Col{ID: a.Arg}, false); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+func (n *Node) checkWindow() error {
+	if n.Over == nil || len(n.Cols) != len(n.Over.Pass)+len(n.Aggs) {
+		return broken(n, "columns of a window do not correspond")
+	}
+	for _, id := range slices.Concat(n.Over.Pass, n.Arranged()) {
+		if err := n.checkCol(kernels.Col{ID: id}, true); err != nil {
+			return err
+		}
+	}
+	for _, k := range n.Inputs[0].Key {
+		if i := slices.Index(n.Over.Pass, k); i < 0 || !n.IsKey(n.Cols[i].ID) {
+			return broken(n, "identity column %d of the input is not passed through", k)
+		}
+	}
+	if f := n.Over.Frame; f.Peers && (f.Lo != 0 && f.Lo != -Unbounded || f.Hi != 0 && f.Hi != Unbounded) {
+		return broken(n, "a frame of peers from %d to %d", f.Lo, f.Hi)
+	}
+	for i, a := range n.Aggs {
+		c := n.Cols[len(n.Over.Pass)+i]
+		if a.Fn == CountRows {
+			continue
+		}
+		if err := n.checkCol(kernels.Col{ID: a.Arg}, false); err != nil {
+			return err
+		}
+		if n.Inputs[0].Col(a.Arg).Dep && !c.Dep {
+			return broken(n, "column %d hides that it depends on a parameter", c.ID)
+		}
+		if a.Fn == Min || a.Fn == Max {
+			return broken(n, "a window has no %v", a.Fn)
 		}
 	}
 	return nil

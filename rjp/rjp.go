@@ -81,6 +81,7 @@ var rules = [ra.NumOps]Rule{
 	ra.AntiJoin:  semi,
 	ra.Add:       add,
 	ra.Gradient:  unexpanded,
+	ra.Window:    window,
 }
 
 // Of applies the rule of n's operator.

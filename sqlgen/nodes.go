@@ -19,6 +19,8 @@ func (p *printer) body(n *ra.Node) (string, error) {
 		return p.join(n)
 	case ra.Aggregate:
 		return p.aggregate(n)
+	case ra.Window:
+		return window(p, n)
 	case ra.Union:
 		return p.union(n, n.Cols), nil
 	case ra.SemiJoin, ra.AntiJoin:

@@ -476,6 +476,9 @@ func (Postgres) Aggregate(fn ra.AggFn, t kernels.Type, arg string) string {
 	return fmt.Sprintf("%v(%s)", fn, arg)
 }
 
+// Moving prints the same sum: Postgres adds the rows of each frame anew.
+func (d Postgres) Moving(t kernels.Type, arg string) string { return d.Aggregate(ra.Sum, t, arg) }
+
 // Output casts a result column to its type.
 func (Postgres) Output(t kernels.Type, x string) string {
 	switch {

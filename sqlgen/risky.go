@@ -43,6 +43,9 @@ func (p *printer) conditionsMayFail() bool {
 				p.from[c.ID] = p.risky(n.Out[i])
 			case ra.Aggregate:
 				p.from[c.ID] = i < len(n.Group) && p.from[n.Group[i]]
+			case ra.Window:
+				id, ok := n.Passed(i)
+				p.from[c.ID] = ok && p.from[id]
 			case ra.Union, ra.SemiJoin, ra.AntiJoin:
 				for _, in := range n.Inputs {
 					p.from[c.ID] = p.from[c.ID] || i < len(in.Cols) && p.from[in.Cols[i].ID]

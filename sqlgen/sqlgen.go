@@ -80,6 +80,8 @@ type Expressions interface {
 	Call(e *kernels.Expr, args []string, draw Draw) (string, error)
 	// Aggregate prints Count, Sum, Min or Max of values of a type.
 	Aggregate(fn ra.AggFn, t kernels.Type, arg string) string
+	// Moving prints Sum over a frame that rows leave.
+	Moving(t kernels.Type, arg string) string
 	// Literal casts a column of constants (see literal) to the type that its values have inside the text.
 	Literal(t kernels.Type, x string) string
 }
@@ -183,15 +185,28 @@ func (p *printer) live(roots []ra.Root) {
 					n.Out[j].Cols(func(c kernels.Col) { p.late[c.ID] = p.late[c.ID] || len(n.Inputs) > 1 })
 				}
 			}
-		case ra.Aggregate:
-			p.mark(n.Group)
-			for j, a := range n.Aggs {
-				if c := n.Cols[len(n.Group)+j]; p.need[c.ID] && a.Fn != ra.CountRows && !p.onlyRows(n, j) {
-					p.mark([]ra.ColumnID{a.Arg})
-				}
-			}
+		case ra.Aggregate, ra.Window:
+			liveSums(p, n)
 		case ra.Union, ra.Add, ra.SemiJoin, ra.AntiJoin:
 			p.livePositions(n)
+		}
+	}
+}
+
+// liveSums marks the columns that an Aggregate or a Window needs of its input.
+func liveSums(p *printer, n *ra.Node) {
+	p.mark(n.Arranged())
+	for j, c := range n.Cols {
+		switch {
+		case !p.need[c.ID]:
+		case n.Op == ra.Window:
+			if id, ok := n.Source(j); ok {
+				p.mark([]ra.ColumnID{id})
+			}
+		case j >= len(n.Group):
+			if a := n.Aggs[j-len(n.Group)]; a.Fn != ra.CountRows && !p.onlyRows(n, j-len(n.Group)) {
+				p.mark([]ra.ColumnID{a.Arg})
+			}
 		}
 	}
 }

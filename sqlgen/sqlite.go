@@ -232,6 +232,14 @@ func (SQLite) Aggregate(fn ra.AggFn, t kernels.Type, arg string) string {
 	return fmt.Sprintf("%v(%s)", fn, arg)
 }
 
+// Moving prints a sum of floats that adds the rows of each frame anew.
+func (d SQLite) Moving(t kernels.Type, arg string) string {
+	if t.IsFloat() {
+		return "relgrad_sum_frame(" + arg + ")"
+	}
+	return d.Aggregate(ra.Sum, t, arg)
+}
+
 // Literal prints the column as it is.
 func (SQLite) Literal(_ kernels.Type, x string) string { return x }
 

@@ -121,7 +121,7 @@ func (p *stepPrinter) fixed() map[*ra.Node]bool {
 // it would only copy chunks or some columns of a table.
 func Worth(n *ra.Node, need map[ra.ColumnID]bool) bool {
 	switch n.Op {
-	case ra.Opaque, ra.Aggregate:
+	case ra.Opaque, ra.Aggregate, ra.Window:
 		return true
 	case ra.Select, ra.Join:
 	default:
@@ -159,7 +159,7 @@ func (v *varying) node(n *ra.Node) {
 	for _, q := range n.Equi {
 		rows = rows || v.cols[q.L.ID] || v.cols[q.R.ID]
 	}
-	for _, g := range n.Group {
+	for _, g := range n.Arranged() {
 		rows = rows || v.cols[g]
 	}
 	v.rows[n] = rows
@@ -182,6 +182,9 @@ func (v *varying) column(n *ra.Node, i int) bool {
 		}
 		a := n.Aggs[i-len(n.Group)]
 		return a.Fn != ra.CountRows && v.cols[a.Arg]
+	case ra.Window:
+		id, ok := n.Source(i)
+		return ok && v.cols[id]
 	case ra.SemiJoin, ra.AntiJoin:
 		return v.cols[n.Inputs[0].Cols[i].ID]
 	}

@@ -379,7 +379,7 @@ func exactKeys(q *bind.Query) bool {
 			meet(n.Inputs[e.L.Input].Col(e.L.ID).Type, texts)
 			meet(n.Inputs[e.R.Input].Col(e.R.ID).Type, texts)
 		}
-		for _, g := range n.Group {
+		for _, g := range n.Arranged() {
 			meet(n.Inputs[0].Col(g).Type, true)
 		}
 	}, q.Node)

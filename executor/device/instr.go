@@ -109,6 +109,11 @@ func (in *Instr) Gathers(f func(v *values.Val)) {
 	switch x := in.Form.(type) {
 	case *SpMM:
 		indexed(x.X, f)
+	case *Windowed:
+		if x.Order.Rows != nil {
+			f(in.V.Args[0])
+			f(in.V)
+		}
 	case *ProductSum:
 		indexed([]Source{x.X, x.Y}, f)
 	}

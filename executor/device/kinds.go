@@ -4,6 +4,7 @@ import (
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/values"
+	"github.com/relgrad/relgrad/ra"
 )
 
 // AddRows computes x + y[·] + z[·] in the memory of the sum x, which nothing else reads. Nearly all rows of x have a
@@ -220,4 +221,45 @@ type FiledRows struct {
 	// what a worker needs for pieces, and for the sums of a group that is larger than a piece, in bytes; counted in any
 	// budget
 	Bytes int
+}
+
+// Windowed sums or counts a column over a frame of rows for each row. A frame that begins with its partition is a
+// running sum; of a number of rows, sums over parts of the frame are joined. Nothing is ever subtracted.
+type Windowed struct {
+	Order *structure.Order
+	Frame ra.Frame
+	Block int // rows of a block of running sums: its sum is taken first, so that workers can go on from all blocks
+}
+
+// Running reports whether frames begin with their partitions.
+func (w *Windowed) Running() bool { return w.Frame.Lo == -ra.Unbounded }
+
+// Width bounds the number of rows of a frame that is a number of rows.
+func (w *Windowed) Width() int {
+	return int(max(min(w.Frame.Hi-w.Frame.Lo+1, int64(w.Order.Longest())), 0))
+}
+
+// Lane is the number of rows that a worker takes at once; it must be much longer than a frame.
+func (w *Windowed) Lane() int {
+	if w.Running() {
+		return w.Block
+	}
+	return max(w.Block, 4*w.Width())
+}
+
+// Scratch is what a worker needs for rows of this size, in bytes: the sum of each end of a part of the frame, and its
+// number of rows.
+func (w *Windowed) Scratch(size int) int {
+	if w.Running() {
+		return 0
+	}
+	return 8 * w.Width() * (size + 1)
+}
+
+// Carried is what the sums of blocks take, in bytes.
+func (w *Windowed) Carried(size int) int {
+	if !w.Running() {
+		return 0
+	}
+	return 8 * (w.Order.Space.N/w.Block + 2) * (size + 1)
 }

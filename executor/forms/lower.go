@@ -143,11 +143,13 @@ func (l *Lowerer) own(v, owner *values.Val) {
 // index, by several others unless that is cheap, or once for many rows.
 func (l *Lowerer) wants(v *values.Val) bool {
 	if slices.ContainsFunc(l.uses[v],
-		func(u *values.Val) bool { return u.Op == values.OpLayout || u.Op == values.OpExchange }) {
+		func(u *values.Val) bool {
+			return u.Op == values.OpLayout || u.Op == values.OpExchange || u.Op == values.OpWindow
+		}) {
 		return true
 	}
 	switch v.Op {
-	case values.OpAgg, values.OpConcat, values.OpLayout, values.OpExchange:
+	case values.OpAgg, values.OpConcat, values.OpLayout, values.OpExchange, values.OpWindow:
 		return true
 	case values.OpGather:
 		return !v.Vary && v.Type.Size() <= 2 && l.varies(v) || feedsLarge(l, v)

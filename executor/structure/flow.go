@@ -67,7 +67,7 @@ func (f *Flow) varies(n *ra.Node, reads *kernels.Asker) bool {
 			vary = vary || f.Column[ColumnOf{n.Inputs[c.Input], n.Inputs[c.Input].Index(c.ID)}]
 		}
 	}
-	for _, g := range n.Group {
+	for _, g := range n.Arranged() {
 		vary = vary || f.Column[ColumnOf{n.Inputs[0], n.Inputs[0].Index(g)}]
 	}
 	for k := range n.Key {
@@ -92,6 +92,9 @@ func (f *Flow) columnVaries(n *ra.Node, i int, reads *kernels.Asker) bool {
 		}
 		a := n.Aggs[i-len(n.Group)]
 		return a.Fn != ra.CountRows && f.Column[ColumnOf{in, in.Index(a.Arg)}]
+	case ra.Window:
+		id, ok := n.Source(i)
+		return ok && f.Column[ColumnOf{n.Inputs[0], n.Inputs[0].Index(id)}]
 	case ra.Union, ra.Add, ra.SemiJoin, ra.AntiJoin:
 		for s, in := range n.Inputs {
 			if s > 0 && (n.Op == ra.SemiJoin || n.Op == ra.AntiJoin) {
@@ -115,7 +118,7 @@ func (f *Flow) structural(n *ra.Node) {
 		wantCol(q.L)
 		wantCol(q.R)
 	}
-	for _, g := range n.Group {
+	for _, g := range n.Arranged() {
 		f.want(n.Inputs[0], n.Inputs[0].Index(g))
 	}
 	for k := range n.Key {
@@ -151,6 +154,10 @@ func (f *Flow) want(n *ra.Node, i int) {
 			f.want(in, in.Index(n.Group[i]))
 		} else if a := n.Aggs[i-len(n.Group)]; a.Fn != ra.CountRows {
 			f.want(in, in.Index(a.Arg))
+		}
+	case ra.Window:
+		if id, ok := n.Source(i); ok {
+			f.want(n.Inputs[0], n.Inputs[0].Index(id))
 		}
 	case ra.Union, ra.Add:
 		for _, in := range n.Inputs {

@@ -20,6 +20,7 @@ type Relation struct {
 	Space   *Space
 	Indexes []*Index // Select, Join, SemiJoin, AntiJoin, Add (input rows by output row); nil entry: identity
 	Groups  *Groups  // Aggregate
+	Order   *Order   // Window
 	// layers, of a join that is a grid, tell which columns of its inputs hold the keys of which dims.
 	layers  []*layer
 	Repeats []*Groups
@@ -43,7 +44,8 @@ type Stage struct {
 	Rels    map[*ra.Node]*Relation
 	spaces  map[int]*Space
 	met     map[string]met // what joins have found, by metKey
-	Arrays  *Arrays        // memory for arrays that last as long as the stage
+	orders  map[string]*Order
+	Arrays  *Arrays // memory for arrays that last as long as the stage
 }
 
 // Env is shared by the stages of a program.
@@ -120,13 +122,13 @@ func (st *Stage) Step(ctx context.Context, from Columns) *Stage {
 
 // Forget forgets the indexes and what joins have found. Indexes made later are not those made before, even if equal.
 func (st *Stage) Forget() {
-	st.met = map[string]met{}
+	st.met, st.orders = map[string]met{}, map[string]*Order{}
 	st.Indexer.forget()
 }
 
 func makeStage(ctx context.Context, e *Env, from Columns) *Stage {
 	return &Stage{env: e, Ctx: ctx, from: from, Rels: map[*ra.Node]*Relation{}, spaces: map[int]*Space{},
-		met: map[string]met{}}
+		met: map[string]met{}, orders: map[string]*Order{}}
 }
 
 // Relation returns the structure of a node, building it where neither this stage nor the run's has it.
@@ -182,6 +184,8 @@ func (st *Stage) build(n *ra.Node, inputs []*Relation) (*Relation, error) {
 		return st.semi(n, inputs)
 	case ra.Aggregate:
 		return st.aggregate(n, inputs[0])
+	case ra.Window:
+		return windowed(st, n, inputs[0])
 	case ra.Union:
 		total := 0
 		for _, in := range inputs {

@@ -16,6 +16,7 @@ type Sizes struct {
 type Lanes struct {
 	LaneWork       float64 // operations in a lane, at least
 	LaneRows       int     // rows in a lane of structure
+	WindowRows     int     // rows of a window in a lane, at least: running sums go on from the sums of such blocks
 	BlockScratch   int     // bytes of a block's cells: as many as fit into the second-level cache
 	ProductScratch int     // the same for a block with products, for which more pay
 }
@@ -89,7 +90,8 @@ type Files struct {
 // Default is for a processor with a second-level cache of half a megabyte or more.
 func Default() *Sizes {
 	return &Sizes{
-		Lanes: Lanes{LaneWork: 65536, LaneRows: 1 << 13, BlockScratch: 256 << 10, ProductScratch: 5 << 18},
+		Lanes: Lanes{LaneWork: 65536, LaneRows: 1 << 13, WindowRows: 1 << 12,
+			BlockScratch: 256 << 10, ProductScratch: 5 << 18},
 		Grids: Grids{GridPairs: 32, GridWork: 1 << 16},
 		Products: Products{SumProduct: 1 << 18, SumPanel: 512, RowsOfChunks: 1 << 16, ShareRows: 16, InPlaceMatrix: 1024,
 			RowsTransposed: 32, RowsOfProduct: 128, LargeFlops: 1e8, LargeMatrix: 1 << 16, NarrowSide: 256, NarrowPanel: 1024,

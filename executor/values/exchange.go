@@ -32,7 +32,8 @@ type Part struct {
 
 // Exchange makes the column of a space that an exchange brings. It may change from step to step if vary is set.
 func (g *Graph) Exchange(x *Exchange, name string, t kernels.Type, sp *structure.Space, vary bool) *Val {
-	v := &Val{ID: g.NewID(), Op: OpExchange, Space: sp, Type: g.KindType(t), Vary: vary || sp.Varies, Moves: x, Name: name}
+	v := &Val{ID: g.NewID(), Op: OpExchange, Space: sp, Type: g.KindType(t), Vary: vary || sp.Varies,
+		Special: Special{Moves: x}, Name: name}
 	if x.Sent != nil {
 		v.Args = []*Val{x.Sent}
 	}

@@ -26,6 +26,7 @@ const (
 	OpConcat             // args one below the other
 	OpLayout             // args[0] in another chunking
 	OpExchange           // rows of args[0] as it is at several sites
+	OpWindow             // args[0] summed or counted over Frame, in Order
 )
 
 // Val is a column over a space. A val in a space of one row may be used in every space. Vals are
@@ -43,10 +44,9 @@ type Val struct {
 	Fn     ra.AggFn
 	Groups *structure.Groups
 	From   []*structure.Space // OpConcat: the spaces of args
-	Layout Chunking           // OpLayout
-	Moves  *Exchange          // OpExchange
-	Over   *Val               // the val whose memory this one overwrites; nil: none
-	Name   string             // for plans: of a leaf its name, else what it stands for
+	Special
+	Over *Val   // the val whose memory this one overwrites; nil: none
+	Name string // for plans: of a leaf its name, else what it stands for
 
 	fails *bool // the result of CanFail; nil: not known yet
 
@@ -54,6 +54,14 @@ type Val struct {
 	Done bool           // it is computed once, and Data holds its values
 
 	Structural bool // only the structure reads it; it is freed with it
+}
+
+// Special is what vals of one kind have that few are of.
+type Special struct {
+	Layout Chunking         // OpLayout
+	Moves  *Exchange        // OpExchange
+	Order  *structure.Order // OpWindow
+	Frame  ra.Frame         // OpWindow
 }
 
 func (v *Val) Uniform() bool { return v.Space.N == 1 }

@@ -199,7 +199,8 @@ func (g *Graph) dense(v *Val, l *Layout, shape []int) *Val {
 		return v
 	}
 	return g.intern(fmt.Sprintf("l%d %v %s", v.ID, t, l.key), func() *Val {
-		return &Val{Op: OpLayout, Space: sp, Type: t, Args: []*Val{v}, Layout: Chunking{l, false}, Vary: v.Vary}
+		return &Val{Op: OpLayout, Space: sp, Type: t, Args: []*Val{v},
+			Special: Special{Layout: Chunking{l, false}}, Vary: v.Vary}
 	})
 }
 
@@ -224,7 +225,8 @@ func (g *Graph) stored(v *Val, l *Layout, sp *structure.Space, t kernels.Type) *
 		return v
 	}
 	return g.intern(fmt.Sprintf("L%d %v %d %s", v.ID, t, sp.ID, l.key), func() *Val {
-		return &Val{Op: OpLayout, Space: sp, Type: t, Args: []*Val{v}, Layout: Chunking{l, true}, Vary: v.Vary}
+		return &Val{Op: OpLayout, Space: sp, Type: t, Args: []*Val{v},
+			Special: Special{Layout: Chunking{l, true}}, Vary: v.Vary}
 	})
 }
 

@@ -46,7 +46,7 @@ func (v *Val) Text(stop bool, depth int) string {
 		return fmt.Sprintf("v%d", v.ID)
 	case v.Op == OpExchange && len(v.Args) == 0:
 		return "rows of other sites"
-	case v.Op == OpLayout, v.Op == OpExchange:
+	case v.Op == OpLayout, v.Op == OpExchange, v.Op == OpWindow:
 		return v.Args[0].Text(true, depth+1)
 	case v.Op == OpGather:
 		return v.Args[0].Text(true, depth+1) + "[·]"

@@ -357,7 +357,7 @@ var faults = []fault{
 	{"a branch of which all rows are kept goes", "optimizer/rules/eliminate_empty_branch.go",
 		"known && !truth || comparesNull(x)", "known && truth || comparesNull(x)", goldens},
 	{"pruning drops what is read", "optimizer/rules/prune_columns.go",
-		"	for _, g := range n.Group {\n		need[g] = true\n	}\n", "", losses},
+		"	for _, g := range n.Arranged() {\n		need[g] = true\n	}\n", "", losses},
 
 	// Sums by parts.
 	{"sums by parts are trusted wherever the sample is", "executor/device/cpu/run_parts.go",

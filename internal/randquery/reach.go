@@ -121,6 +121,8 @@ func (l *lineage) fill(n *ra.Node, rows []interp.Row, inputs [][][]set, inRows [
 				at++
 			}
 		}
+	case ra.Window:
+		fillFrames(n, inputs[0], inRows[0], out)
 	case ra.SemiJoin, ra.AntiJoin, ra.Add:
 		fillByKey(n, rows, inputs, inRows, out)
 	}
@@ -162,6 +164,21 @@ func fillGroups(n *ra.Node, rows []interp.Row, input [][]set, inRows []interp.Ro
 			}
 		}
 	}
+}
+
+// fillFrames is fill of a window: a row has what the rows of its frame have.
+func fillFrames(n *ra.Node, input [][]set, inRows []interp.Row, out [][]set) {
+	in, i := n.Inputs[0], 0
+	interp.Frames(n, inRows, func(_ int, frame []int) {
+		for _, r := range frame {
+			for a, agg := range n.Aggs {
+				if agg.Fn != ra.Count && agg.Fn != ra.CountRows {
+					out[i][len(n.Over.Pass)+a].add(input[r][in.Index(agg.Arg)])
+				}
+			}
+		}
+		i++
+	})
 }
 
 // fillByKey is fill of operators whose rows are those of inputs with the same identity.

@@ -66,6 +66,10 @@ func (b *builder) below(n *ra.Node, i int) (err error) {
 		}
 	case n.Op == ra.Aggregate:
 		follow(0, n.Group[i])
+	case n.Op == ra.Window:
+		if id, ok := n.Source(i); ok {
+			follow(0, id)
+		}
 	case n.Out != nil:
 		n.Out[i].Any(func(x *kernels.Expr) bool {
 			if x.IsCol {

@@ -142,8 +142,8 @@ func (m *Model) estimate(n *ra.Node) float64 {
 			r += m.Rows(in)
 		}
 		return r
-	case ra.Gradient:
-		return m.Rows(n.Inputs[1])
+	case ra.Window, ra.Gradient: // those of the only input; those of the parameter
+		return m.Rows(n.Inputs[len(n.Inputs)-1])
 	case ra.Opaque:
 		if n.Rows > 0 {
 			return float64(n.Rows)
@@ -184,6 +184,8 @@ func (m *Model) below(n *ra.Node, ids []ra.ColumnID) (*ra.Node, []ra.ColumnID) {
 				}
 			case n.Op == ra.Aggregate && at < len(n.Group):
 				out = append(out, n.Group[at])
+			case n.Op == ra.Window && at < len(n.Over.Pass):
+				out = append(out, n.Over.Pass[at])
 			case (n.Op == ra.SemiJoin || n.Op == ra.AntiJoin) && i == 0:
 				out = append(out, in.Cols[at].ID)
 			}
@@ -210,6 +212,10 @@ func (m *Model) Heaviest(n *ra.Node, id ra.ColumnID) (out float64) {
 		}
 	case ra.SemiJoin, ra.AntiJoin:
 		return m.Heaviest(n.Inputs[0], n.Inputs[0].Cols[n.Index(id)].ID)
+	case ra.Window:
+		if id, ok := n.Passed(n.Index(id)); ok {
+			return m.Heaviest(n.Inputs[0], id)
+		}
 	case ra.Aggregate:
 		if i := n.Index(id); i < len(n.Group) && len(n.Group) > 1 {
 			return m.Heaviest(n.Inputs[0], n.Group[i])
@@ -313,6 +319,10 @@ func (m *Model) guess(n *ra.Node, id ra.ColumnID) float64 {
 		}
 	case ra.SemiJoin, ra.AntiJoin:
 		return math.Min(r, m.remaining(n, n.Inputs[0].Cols[n.Index(id)].ID))
+	case ra.Window:
+		if id, ok := n.Passed(n.Index(id)); ok {
+			return math.Min(r, m.distinctCol(n.Inputs[0], id))
+		}
 	case ra.Aggregate:
 		if i := n.Index(id); i < len(n.Group) {
 			return math.Min(r, m.distinctCol(n.Inputs[0], n.Group[i]))

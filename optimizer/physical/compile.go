@@ -81,6 +81,8 @@ func (c *compiler) node(n *ra.Node) (*Node, error) {
 		c.broadcast(out)
 	case ra.Aggregate:
 		out.Inputs[0] = c.shuffle(out.Inputs[0], n.Group)
+	case ra.Window:
+		out.Inputs[0] = c.shuffle(out.Inputs[0], n.Over.Partition)
 	case ra.Add:
 		for i, in := range out.Inputs {
 			out.Inputs[i] = c.shuffle(in, byPosition(n, i, n.Key))

@@ -306,6 +306,8 @@ func perRow(n *ra.Node, parts bool) (out rowWork) {
 		for i, a := range n.Aggs {
 			out.sum(n, a, n.Cols[len(n.Group)+i].Type, parts)
 		}
+	case ra.Window:
+		out.windows(n)
 	case ra.Add, ra.Union:
 		out.together(n)
 	}
@@ -345,6 +347,18 @@ func (w *rowWork) sum(n *ra.Node, a ra.Agg, t kernels.Type, parts bool) {
 		}
 	}
 	w.operations += each * float64(t.Size())
+}
+
+// windows are running sums, whose input is read in the order of the rows: each number is added twice.
+func (w *rowWork) windows(n *ra.Node) {
+	for i, a := range n.Aggs {
+		t := n.Cols[len(n.Over.Pass)+i].Type
+		if a.Fn != ra.CountRows {
+			w.read(n, kernels.Col{ID: a.Arg})
+		}
+		w.operations += 2 * adding * float64(t.Size())
+		w.writes += bytes(t)
+	}
 }
 
 // together are the rows of several inputs, which are read and written, and perhaps added.
@@ -389,7 +403,7 @@ func weighted(x *kernels.Expr) bool {
 }
 
 // finds reports whether an operator finds rows by their columns.
-func finds(n *ra.Node) bool { return len(n.Equi) > 0 || len(n.Group) > 0 }
+func finds(n *ra.Node) bool { return len(n.Equi) > 0 || len(n.Group) > 0 || n.Op == ra.Window }
 
 // flow knows of the relations of a plan what steps change, and which of their expressions others compute, too.
 type flow struct {
@@ -532,6 +546,12 @@ func source(n *ra.Node, id ra.ColumnID) (*ra.Node, ra.ColumnID, *kernels.Expr) {
 			n, id = n.Inputs[x.Col.Input], x.Col.ID
 		case ra.SemiJoin, ra.AntiJoin:
 			n, id = n.Inputs[0], n.Inputs[0].Cols[i].ID
+		case ra.Window:
+			from, ok := n.Passed(i)
+			if !ok {
+				return n, id, nil
+			}
+			n, id = n.Inputs[0], from
 		default:
 			return n, id, nil
 		}

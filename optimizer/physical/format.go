@@ -103,6 +103,8 @@ func (p *printer) detail(n *Node) string {
 		return " " + n.RA.Table.Name
 	case n.RA.Op == ra.Aggregate:
 		return " by (" + list(n.RA.Group) + ")"
+	case n.RA.Op == ra.Window:
+		return " by (" + list(n.RA.Over.Partition) + ")"
 	case len(n.RA.Equi) > 0:
 		var conditions []string
 		for _, q := range n.RA.Equi {

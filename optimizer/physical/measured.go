@@ -327,7 +327,7 @@ func (k *Measured) sizes(p *ra.Plan) map[string]cost.Size {
 		for _, q := range n.Equi {
 			meets[class.of(q.L.ID)] = true
 		}
-		for _, g := range n.Group {
+		for _, g := range n.Arranged() {
 			meets[class.of(g)] = true
 		}
 	}, p.Nodes()...)

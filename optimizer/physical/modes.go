@@ -43,6 +43,11 @@ func wanted(order []*ra.Node, roots []Root) map[*ra.Node][][]ra.ColumnID {
 				for _, g := range n.Group {
 					want(in, []ra.ColumnID{g})
 				}
+			case ra.Window:
+				want(in, n.Over.Partition)
+				for _, g := range n.Over.Partition {
+					want(in, []ra.ColumnID{g})
+				}
 			case ra.Join, ra.SemiJoin, ra.AntiJoin:
 				for _, by := range joint(n) {
 					if by[slot] != nil {
@@ -69,6 +74,8 @@ func below(n *ra.Node, slot int, by []ra.ColumnID) (out []ra.ColumnID, ok bool) 
 		switch {
 		case n.Op == ra.Aggregate && i < len(n.Group):
 			out = append(out, n.Group[i])
+		case n.Op == ra.Window && i < len(n.Over.Pass):
+			out = append(out, n.Over.Pass[i])
 		case n.Out != nil && n.Out[i].IsCol && n.Out[i].Col.Input == slot:
 			out = append(out, n.Out[i].Col.ID)
 		case n.Op == ra.Union || n.Op == ra.Add || (n.Op == ra.SemiJoin || n.Op == ra.AntiJoin) && slot == 0:

@@ -152,6 +152,8 @@ func local(n *Node) (Placement, error) {
 		return chosen(n)
 	case ra.Aggregate:
 		return summed(n), nil
+	case ra.Window:
+		return windowed(n)
 	case ra.Union:
 		return united(n)
 	case ra.Add:
@@ -253,6 +255,21 @@ func summed(n *Node) Placement {
 		}
 		return out
 	})
+}
+
+// windowed: a window sees all rows of a partition where they lie at one site, or each site has all rows. They stay
+// there.
+func windowed(n *Node) (Placement, error) {
+	from := n.Inputs[0].Place
+	if !from.within(n.RA.Over.Partition) {
+		return Placement{}, sqlerr.Broken(room, "a %v reads partitions whose rows lie at several sites (%v)", n.RA.Op, from)
+	}
+	return from.mapped(func(id ra.ColumnID) (out []ra.ColumnID) {
+		if i := slices.Index(n.RA.Over.Pass, id); i >= 0 {
+			out = append(out, n.RA.Cols[i].ID)
+		}
+		return out
+	}), nil
 }
 
 // sums are the ⊕ by which parts of an aggregate are added up: parts of a count are summed.

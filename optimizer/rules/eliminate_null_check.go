@@ -72,7 +72,7 @@ func (p *provers) reach(n *ra.Node, slot int) {
 	switch {
 	case n.Op == ra.Add || n.Op == ra.Union:
 		p.splits[slot] = append(p.splits[slot], n)
-	case n.Op == ra.AntiJoin || n.Op == ra.Aggregate && len(n.Group) > 0:
+	case n.Op == ra.AntiJoin || n.Op == ra.Window || n.Op == ra.Aggregate && len(n.Group) > 0:
 		p.reach(n.Inputs[0], slot)
 	case n.Op == ra.Select || n.Op == ra.Join || n.Op == ra.SemiJoin:
 		for _, in := range n.Inputs {
@@ -120,7 +120,7 @@ func needsRows(n, of *ra.Node) bool {
 			memo[n] = slices.ContainsFunc(n.Inputs, visit)
 		case ra.Aggregate:
 			memo[n] = len(n.Group) > 0 && visit(n.Inputs[0])
-		case ra.AntiJoin:
+		case ra.AntiJoin, ra.Window:
 			memo[n] = visit(n.Inputs[0])
 		case ra.Add, ra.Union:
 			memo[n] = !slices.ContainsFunc(n.Inputs, func(in *ra.Node) bool { return !visit(in) })

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -61,6 +62,13 @@ func (c *Context) signature(n *ra.Node) string {
 	}
 	for _, g := range n.Group {
 		fmt.Fprintf(&b, "|g%d", n.Inputs[0].Index(g))
+	}
+	if o := n.Over; o != nil {
+		at := func(id ra.ColumnID) int { return n.Inputs[0].Index(id) }
+		fmt.Fprintf(&b, "|%v|%v|%v", lists.Map(o.Pass, at), lists.Map(o.Partition, at), o.Frame)
+		for _, s := range o.Order {
+			fmt.Fprintf(&b, "|o%d %v %v", at(s.Col), s.Desc, s.NullsFirst)
+		}
 	}
 	for _, a := range n.Aggs {
 		arg := -1
@@ -142,6 +150,9 @@ func redirect(c *Context, n, to *ra.Node) {
 		p.Group, p.Aggs = slices.Clone(p.Group), slices.Clone(p.Aggs)
 		for i, g := range p.Group {
 			p.Group[i] = fresh[g]
+		}
+		if p.Over != nil {
+			p.Over = p.Over.Renamed(func(id ra.ColumnID) ra.ColumnID { return fresh[id] })
 		}
 		for i, a := range p.Aggs {
 			if a.Fn != ra.CountRows {

@@ -37,8 +37,15 @@ func demand(n *ra.Node, need map[ra.ColumnID]bool) {
 	for _, q := range n.Equi {
 		need[q.L.ID], need[q.R.ID] = true, true
 	}
-	for _, g := range n.Group {
+	for _, g := range n.Arranged() {
 		need[g] = true
+	}
+	for i := range n.Cols {
+		if n.Op == ra.Window {
+			if id, ok := n.Passed(i); ok {
+				need[id] = true
+			}
+		}
 	}
 	for _, a := range n.Aggs {
 		if a.Fn != ra.CountRows {
@@ -64,7 +71,7 @@ func demand(n *ra.Node, need map[ra.ColumnID]bool) {
 // prune drops n's unread columns.
 func prune(n *ra.Node, need map[ra.ColumnID]bool) bool {
 	switch n.Op {
-	case ra.Scan, ra.Select, ra.Join, ra.Aggregate:
+	case ra.Scan, ra.Select, ra.Join, ra.Aggregate, ra.Window:
 	default:
 		return false
 	}
@@ -72,6 +79,7 @@ func prune(n *ra.Node, need map[ra.ColumnID]bool) bool {
 	var tab []int
 	var out []*kernels.Expr
 	var aggs []ra.Agg
+	var pass []ra.ColumnID
 	for i, c := range n.Cols {
 		last := n.Op == ra.Scan && i == len(n.Cols)-1 && cols == nil // a scan without columns would have no rows
 		if !need[c.ID] && !n.IsKey(c.ID) && !last {
@@ -84,11 +92,18 @@ func prune(n *ra.Node, need map[ra.ColumnID]bool) bool {
 		if n.Out != nil {
 			out = append(out, n.Out[i])
 		}
-		if n.Op == ra.Aggregate && i >= len(n.Group) {
-			aggs = append(aggs, n.Aggs[i-len(n.Group)])
+		switch own := i - len(n.Cols) + len(n.Aggs); {
+		case own >= 0 && n.Aggs != nil:
+			aggs = append(aggs, n.Aggs[own])
+		case n.Op == ra.Window:
+			pass = append(pass, n.Over.Pass[i])
 		}
 	}
 	fired := len(cols) < len(n.Cols)
+	if n.Over != nil && fired {
+		over := *n.Over
+		over.Pass, n.Over = pass, &over
+	}
 	n.Cols, n.TableCols, n.Out, n.Aggs = cols, tab, out, aggs
 	return fired
 }

@@ -99,6 +99,8 @@ func (in *Interp) Apply(ctx context.Context, n *ra.Node, inputs [][]Row) ([]Row,
 			}
 		}
 		return out, nil
+	case ra.Window:
+		return windowed(n, inputs[0]), nil
 	case ra.SemiJoin, ra.AntiJoin:
 		return in.semi(n, inputs)
 	case ra.Add:

@@ -115,6 +115,10 @@ func calledName(b *binder, n *ra.Node, id ra.ColumnID) string {
 		}
 	case ra.SemiJoin, ra.AntiJoin:
 		return calledName(b, n.Inputs[0], n.Inputs[0].Cols[i].ID)
+	case ra.Window:
+		if id, ok := n.Passed(i); ok {
+			return calledName(b, n.Inputs[0], id)
+		}
 	case ra.Opaque:
 		return "a key of a sub-query, which has none"
 	case ra.Union:
@@ -295,12 +299,9 @@ func columnType(n *ra.Node, id ra.ColumnID) string {
 		if x := n.Out[i]; x.IsCol {
 			return columnType(n.Inputs[x.Col.Input], x.Col.ID)
 		}
-	case ra.Aggregate:
-		if i < len(n.Group) {
-			return columnType(n.Inputs[0], n.Group[i])
-		}
-		if a := n.Aggs[i-len(n.Group)]; a.Fn == ra.Min || a.Fn == ra.Max {
-			return columnType(n.Inputs[0], a.Arg)
+	case ra.Aggregate, ra.Window:
+		if id, ok := handedOn(n, i); ok {
+			return columnType(n.Inputs[0], id)
 		}
 	case ra.Union:
 		for _, in := range n.Inputs {
@@ -312,4 +313,16 @@ func columnType(n *ra.Node, id ra.ColumnID) string {
 		return columnType(n.Inputs[0], n.Inputs[0].Cols[i].ID)
 	}
 	return ""
+}
+
+// handedOn is the column of the input whose values column i of an Aggregate or Window has.
+func handedOn(n *ra.Node, i int) (id ra.ColumnID, ok bool) {
+	if n.Op == ra.Window {
+		return n.Passed(i)
+	}
+	if i < len(n.Group) {
+		return n.Group[i], true
+	}
+	a := n.Aggs[i-len(n.Group)]
+	return a.Arg, a.Fn == ra.Min || a.Fn == ra.Max
 }

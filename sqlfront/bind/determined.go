@@ -52,6 +52,15 @@ func origins(n *ra.Node, id ra.ColumnID, held holds) []origin {
 			}
 			return 0, false
 		})...)
+	case ra.Window:
+		if from, ok := n.Passed(i); ok {
+			return append(out, origins(n.Inputs[0], from, func(id ra.ColumnID) (ra.ColumnID, bool) {
+				if at := slices.Index(n.Over.Pass, id); at >= 0 {
+					return held(n.Cols[at].ID)
+				}
+				return 0, false
+			})...)
+		}
 	case ra.Union:
 		return append(out, unionOrigins(n, i, held)...)
 	}

@@ -75,6 +75,9 @@ func fixed(n *ra.Node, id ra.ColumnID) bool {
 		return fixed(n.Inputs[0], n.Inputs[0].Cols[i].ID)
 	case ra.Aggregate:
 		return i < len(n.Group) && fixed(n.Inputs[0], n.Group[i])
+	case ra.Window:
+		id, ok := n.Passed(i)
+		return ok && fixed(n.Inputs[0], id)
 	case ra.Select, ra.Join:
 		x := n.Out[i]
 		return x.IsConst() || x.IsCol && fixed(n.Inputs[x.Col.Input], x.Col.ID) ||

@@ -123,6 +123,8 @@ func (c *code) kernels(t *task) (out []*launch, err error) {
 		return out, nil
 	case *device.Relayout:
 		return c.relayout(f, t), nil
+	case *device.Windowed:
+		panic(elsewhere{"sums over frames are added in the order of the rows"})
 	case *device.GEMM, *device.NarrowProduct, *device.Outers, *device.ProductSum:
 		return c.products(t), nil
 	case *device.Finite, *device.Clip, *device.Update:

@@ -79,7 +79,7 @@ func (d *Device) Computes(kernel string) bool { return hostOnly[kernel] == "" }
 
 // forms are those that it has.
 var forms = map[string]bool{"map": true, "sum": true, "adder": true, "one below the other": true, "re-chunked": true,
-	"exchanged": true, "GEMM": true, "GEMM of outer products": true, "GEMM of sums": true}
+	"exchanged": true, "windowed": true, "GEMM": true, "GEMM of outer products": true, "GEMM of sums": true}
 
 // Describe says what the device is.
 func (d *Device) Describe() string {

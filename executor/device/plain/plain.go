@@ -96,6 +96,8 @@ func (c *plainCode) compute(ctx context.Context, in *device.Instr, v *values.Val
 		return c.reduce(ctx, v)
 	case values.OpLayout:
 		return c.lay(v)
+	case values.OpWindow:
+		return c.window(ctx, v)
 	case values.OpConcat:
 		at := 0
 		for i, a := range v.Args {
@@ -237,6 +239,31 @@ func (c *plainCode) reduce(ctx context.Context, v *values.Val) error {
 	for g := range groups {
 		if !v.Data.Put(g, groups[g].result(v)) {
 			return sqlerr.Broken("executor", "group %d of v%d is NULL though its type %v is not nullable", g, v.ID, v.Type)
+		}
+	}
+	return nil
+}
+
+// window makes each row of v from the rows of its frame, one after the other.
+func (c *plainCode) window(ctx context.Context, v *values.Val) error {
+	frames := v.Order.Frames(v.Frame, 0)
+	for k := range v.Space.N {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		lo, hi, _ := frames.At(k)
+		sum := group{}
+		for at := lo; at < hi; at++ {
+			x, err := c.row(v.Args[0], v.Order.Row(at), v, map[*values.Val]kernels.Value{})
+			if err != nil {
+				return err
+			}
+			if !x.Null {
+				sum.add(v.Fn, x)
+			}
+		}
+		if r := v.Order.Row(k); !v.Data.Put(r, sum.result(v)) {
+			return sqlerr.Broken("executor", "row %d of v%d is NULL though its type %v is not nullable", r, v.ID, v.Type)
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ package kernelfunc
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -120,18 +121,26 @@ func extreme(sign int) func(x, y float64) float64 {
 
 // Step takes one value.
 func (s *fold) Step(a []lite.Cell) error {
-	c := &a[0]
+	t, err := summand(&a[0])
+	if t == nil || err != nil {
+		return err
+	}
+	return s.take(t)
+}
+
+// summand is the number or chunk in a cell; nil: it is NULL.
+func summand(c *lite.Cell) (*tensor.Tensor, error) {
 	switch c.Kind() {
 	case lite.Null:
-		return nil
+		return nil, nil
 	case lite.Integer, lite.Float:
-		return s.take(&tensor.Tensor{Data: []float64{c.Float()}})
+		return &tensor.Tensor{Data: []float64{c.Float()}}, nil
 	}
 	t, err := tensor.Decode(c.Bytes())
 	if err != nil {
-		return sqlerr.New(sqlerr.DataCorrupted, "%v", err)
+		return nil, sqlerr.New(sqlerr.DataCorrupted, "%v", err)
 	}
-	return s.take(t)
+	return t, nil
 }
 
 func (s *fold) take(t *tensor.Tensor) error {
@@ -166,4 +175,38 @@ func (s *fold) Value(res lite.Result) error {
 		res.Float(s.t.Data[0])
 	}
 	return nil
+}
+
+func newSum() *fold { return &fold{name: "sum", add: func(x, y float64) float64 { return x + y }} }
+
+// frameSum is the sum over a frame that rows enter and leave: it adds the rows that are in it whenever it is asked.
+type frameSum struct{ rows []*tensor.Tensor } // nil: NULL
+
+// Step takes the row that enters.
+func (s *frameSum) Step(a []lite.Cell) error {
+	t, err := summand(&a[0])
+	s.rows = append(s.rows, t)
+	return err
+}
+
+// Inverse drops the row that leaves, which is the first that came.
+func (s *frameSum) Inverse([]lite.Cell) error {
+	s.rows = s.rows[1:]
+	return nil
+}
+
+// Value returns the result.
+func (s *frameSum) Value(res lite.Result) error {
+	sum := newSum()
+	for _, t := range s.rows {
+		if t == nil {
+			continue
+		}
+		own := *t
+		own.Data = slices.Clone(t.Data) // the sum adds to the first
+		if err := sum.take(&own); err != nil {
+			return err
+		}
+	}
+	return sum.Value(res)
 }

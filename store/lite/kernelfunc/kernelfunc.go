@@ -24,8 +24,8 @@ func Register(c *lite.Conn) error {
 	for name, f := range helpers {
 		errs = append(errs, c.Func("relgrad_"+name, -1, true, f))
 	}
-	errs = append(errs, c.Aggregate("relgrad_sum", 1,
-		func() lite.State { return &fold{name: "sum", add: func(x, y float64) float64 { return x + y }} }),
+	errs = append(errs, c.Aggregate("relgrad_sum", 1, func() lite.State { return newSum() }),
+		c.Aggregate("relgrad_sum_frame", 1, func() lite.State { return &frameSum{} }),
 		c.Aggregate("relgrad_max_agg", 1, func() lite.State { return &fold{name: "max_agg", add: extreme(1)} }),
 		c.Aggregate("relgrad_min_agg", 1, func() lite.State { return &fold{name: "min_agg", add: extreme(-1)} }))
 	return errors.Join(errs...)
