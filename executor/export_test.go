@@ -74,6 +74,9 @@ func SmallBlocks(t *tuning.Sizes) {
 	t.SourceBlock, t.SourceReads, t.BlockReads, t.SourceLanes = 40, 1, 1, 1
 }
 
+// SmallWindows cuts few rows of windows into blocks.
+func SmallWindows(t *tuning.Sizes) { t.WindowRows = 16 }
+
 // SmallPieces reads few rows at once from files.
 func SmallPieces(t *tuning.Sizes) { t.FiledNumbers = 1 }
 

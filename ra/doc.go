@@ -8,16 +8,18 @@
 //
 // The operators: Scan τ, Select σ, Join ⋈ (of any number of inputs; ⋈const is a join whose other inputs
 // no parameter reaches), Aggregate Σ, Union, SemiJoin, AntiJoin, Add (only in gradients), Gradient (a
-// nested gradient before autodiff expands it) and Opaque (a sub-query that reads no parameter, run by the
-// store). Select and Join hold the kernels: every output column is an expression over the inputs' columns.
+// nested gradient before autodiff expands it), Opaque (a sub-query that reads no parameter, run by the
+// store) and Window (sums over frames of ordered rows). Select and Join hold the kernels: every output column is
+// an expression over the inputs' columns.
 //
 // # Invariants
 //
 // A column id is defined by exactly one node of a query. A node's Key is a set of its columns that
 // identifies its rows; an empty Key means at most one row. Select and Join pass the identity of every
 // input through (InputKey); a Join whose identity would be wider than MaxKey passes only what tells its rows apart, and
-// the rows of its inputs are found again by joining these. Structure — predicates, join conditions, groups, keys —
-// reads no column that depends on a parameter. A node reached over several edges is one node: edges are a multiset.
+// the rows of its inputs are found again by joining these. Structure — predicates, join conditions, groups, keys, the
+// partitions and orders of windows — reads no column that depends on a parameter. A node reached over several edges is
+// one node: edges are a multiset.
 //
 // # Errors
 //

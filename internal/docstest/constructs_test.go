@@ -114,8 +114,9 @@ var differentiable = []struct {
 				"WHERE id < 3) q"},
 		{title: "aggregates OVER (PARTITION BY …)",
 			loss: "SELECT sum(p ^ 2) FROM (SELECT exp(x) / sum(exp(x)) OVER (PARTITION BY id % 2) AS p FROM w) q"},
-		{title: "… with ORDER BY, and frames ROWS BETWEEN …", loss: "SELECT sum(s * m) FROM (SELECT sum(x) OVER (ORDER BY " +
-			"id) AS s, avg(x) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS m FROM w) q"},
+		{title: "… with ORDER BY, frames ROWS BETWEEN … and RANGE to peers",
+			loss: "SELECT sum(s * m + p) FROM (SELECT sum(x) OVER (ORDER BY id) AS s, avg(x) OVER (ORDER BY id ROWS BETWEEN " +
+				"1 PRECEDING AND 1 FOLLOWING) AS m, sum(x ^ 2) OVER (ORDER BY id % 2 RANGE CURRENT ROW) AS p FROM w) q"},
 		{title: "row_number, rank, lag, lead", loss: "SELECT sum((x - before) ^ 2 * r) FROM (SELECT x, lag(x) OVER (ORDER " +
 			"BY id) AS before, row_number() OVER (ORDER BY id DESC) AS r FROM w) q"},
 	}},

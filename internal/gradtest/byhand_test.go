@@ -141,6 +141,34 @@ func TestSubQueries(t *testing.T) {
 	byHand(t, db, "SELECT dot(ARRAY[sum(x), 1, max(x)], ARRAY[2, 5, 3.0]) FROM t", 14+5+12, 2, 2, 5)
 }
 
+// TestFrames: windows over frames. t has x of ids 0, 1, 2 in groups 0, 1, 0.
+func TestFrames(t *testing.T) {
+	db := scalars(1, 2, 4)
+	of := func(z, over string) string {
+		return "SELECT sum(x * coalesce(z, 0)) FROM (SELECT x, " + z + " OVER (" + over + ") AS z FROM t) q"
+	}
+	byHand(t, db, of("max(x)", "ORDER BY id DESC ROWS BETWEEN 1 PRECEDING AND CURRENT ROW"), 2+8+16, 2, 5, 10)
+	byHand(t, db, of("min(x)", "PARTITION BY g ORDER BY id"), 1+4+4, 6, 4, 1)
+	byHand(t, db, of("min(x)", "ORDER BY g RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING"), 1+4+4, 6, 4, 1)
+	byHand(t, db, of("max(x)", "ORDER BY g RANGE CURRENT ROW"), 4+4+16, 4, 4, 9)
+	byHand(t, db, of("sum(x)", "ORDER BY g RANGE CURRENT ROW"), 5+4+20, 10, 4, 10)
+	byHand(t, db, of("sum(x)", "ORDER BY g RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING"), 7+4+28, 12, 9, 12)
+	byHand(t, db, of("sum(x)", "ORDER BY id ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING"), 6+8, 6, 5, 3)
+	byHand(t, db, of("sum(x)", "PARTITION BY g ORDER BY id ROWS BETWEEN 2 FOLLOWING AND 3 FOLLOWING"), 0, 0, 0, 0)
+	byHand(t, db, of("avg(x)", "ORDER BY nullif(id, 1) NULLS FIRST ROWS BETWEEN 1 PRECEDING AND CURRENT ROW"), 1.5+4+10,
+		1.5+0.5+2, 2+2+0.5, 2.5+2)
+	byHand(t, scalars(1, math.NaN(), 4), of("sum(x)", "ORDER BY id DESC ROWS 1 PRECEDING"), 1+16, 2, 0, 8)
+	// only rows that some frame of the loss holds have a gradient (law 3)
+	byHand(t, db, "SELECT sum(s) FROM (SELECT id, sum(x) OVER (ORDER BY id ROWS 1 PRECEDING) AS s FROM t) q WHERE id = 1",
+		3, 1, 1)
+	byHand(t, db, "SELECT sum(s * s) FROM (SELECT id, sum(x) OVER (ORDER BY id) AS s FROM t) q WHERE id = 1", 9, 6, 6)
+	byHand(t, db, "SELECT sum(s) FROM (SELECT id, sum(x) OVER (ORDER BY id ROWS 1 PRECEDING) AS s FROM t) q WHERE id <> 1",
+		1+6, 1, 1, 1)
+	// the gradient of a gradient: with the sums A x it is d = 2 AᵀA x, and 4 AᵀA d are its own
+	byHand(t, db, "SELECT sum(d.x ^ 2) FROM gradient('SELECT sum(s ^ 2) FROM (SELECT sum(x) OVER (ORDER BY id) AS s "+
+		"FROM t) q', NULL::t) d", 4*(121+100+49), 480, 392, 224)
+}
+
 // TestFound: EXISTS, IN, ANY and ALL are three-valued wherever they stand.
 func TestFound(t *testing.T) {
 	db := scalars(1, 2, 4)

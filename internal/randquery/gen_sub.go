@@ -45,10 +45,22 @@ func windowExpr(g *gen, s *scope) expr {
 	if order, unique := orderText(g, s); order != "" && !strings.HasPrefix(e.sql, "var") && (unique || g.one(2)) {
 		over += " ORDER BY " + order
 		g.use("window order")
-		switch k := g.pick(27, 38, 33, 2); {
+		switch k := g.pick(27, 38, 33, 2, 12); {
+		case k == 4:
+			g.use("window peers")
+			over += [...]string{" RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING", " RANGE CURRENT ROW",
+				" RANGE BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"}[g.r.Intn(3)]
 		case !unique || k == 3:
 		case k == 0:
 			g.use("window frame")
+			if g.one(5) { // without the row, and perhaps without any
+				n := 1 + g.r.Intn(2)
+				over += fmt.Sprintf([...]string{" ROWS BETWEEN %[2]d PRECEDING AND %[1]d PRECEDING",
+					" ROWS BETWEEN %[1]d FOLLOWING AND %[2]d FOLLOWING", " ROWS BETWEEN UNBOUNDED PRECEDING AND %[1]d PRECEDING",
+					" ROWS BETWEEN %[1]d FOLLOWING AND UNBOUNDED FOLLOWING"}[g.r.Intn(4)], n, n+g.r.Intn(2))
+				e.null = true
+				break
+			}
 			over += fmt.Sprintf(" ROWS BETWEEN %d PRECEDING AND %d FOLLOWING", g.r.Intn(3), g.r.Intn(3)-1)
 			over = strings.NewReplacer("0 PRECEDING", "UNBOUNDED PRECEDING", "-1 FOLLOWING",
 				"UNBOUNDED FOLLOWING", "0 FOLLOWING", "CURRENT ROW").Replace(over)

@@ -58,12 +58,16 @@ func stackRows(s *scope, groups []*kernels.Expr, c *ast.FuncCall,
 		return nil, nil, s.f.fail(c, sqlerr.ProgramLimit,
 			"array_agg makes arrays of %d elements here, more than %d", size, maxStacked)
 	}
-	at, err := positionsIn(s, o)
+	at, err := overRows(s, o, ra.Frame{Lo: -ra.Unbounded, Hi: -1}, ra.Count)
+	if err != nil {
+		return nil, nil, err
+	}
+	size, err := overRows(s, o, ra.Frame{Lo: -ra.Unbounded, Hi: ra.Unbounded}, ra.Count)
 	if err != nil {
 		return nil, nil, err
 	}
 	x, keep = o.swap(x), o.swap(keep)
-	row := kernels.BuildAttr("stack_row", kernels.Attr{Int: n}, at[0], at[1], kernels.Build("is_null", x))
+	row := kernels.BuildAttr("stack_row", kernels.Attr{Int: n}, at[0], size[0], kernels.Build("is_null", x))
 	x = placed(x, kernels.CastTo(x.Type.Kind, kernels.BuildAttr("one_hot", kernels.Attr{Int: n}, row)))
 	if keep.IsConst() {
 		return o.swap, x, nil

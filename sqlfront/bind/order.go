@@ -124,44 +124,67 @@ func foldOrdered(s *scope, o *ordered, n *ra.Node, own int, fns ...ra.AggFn) ([]
 	if err != nil {
 		return nil, err
 	}
-	s.inputs = append(s.inputs, &relation{node: a})
-	for i, k := range o.rows.Key {
-		s.equi = append(s.equi, ra.Equi{L: kernels.Col{ID: k}, R: kernels.Col{Input: 1, ID: a.Cols[i].ID}, NullSafe: true})
-	}
-	var out []*kernels.Expr
-	for i := range aggs {
-		out = append(out, a.Var(1, a.Cols[own+i].ID))
-	}
-	return out, nil
+	return attachRows(s, o, a), nil
 }
 
-// positionsIn computes each row's position in its group, from 0, and the number of rows there. Only rows count whose
-// first extra column is not NULL.
-func positionsIn(s *scope, o *ordered) ([]*kernels.Expr, error) {
-	count := o.rows.Var(1, o.extra[0])
-	before := kernels.Build("case", o.before(nil), count, nullInt())
-	n, own := o.pairs(s.b.b, nil, nil, ra.OutCol{Name: "position", X: before}, ra.OutCol{Name: "size", X: count})
-	return foldOrdered(s, o, n, own, ra.Count, ra.Count)
+// attachRows adds as an input a relation that has a row for each row, whose identity its columns begin with. It returns
+// the others.
+func attachRows(s *scope, o *ordered, n *ra.Node) (out []*kernels.Expr) {
+	slot := len(s.inputs)
+	s.inputs = append(s.inputs, &relation{node: n})
+	for i, k := range o.rows.Key {
+		s.equi = append(s.equi, ra.Equi{L: kernels.Col{ID: k}, R: kernels.Col{Input: slot, ID: n.Cols[i].ID}, NullSafe: true})
+	}
+	for _, c := range n.Cols[len(o.rows.Key):] {
+		out = append(out, n.Var(slot, c.ID))
+	}
+	return out
+}
+
+// overRows adds as an input what fns make of the first extra columns over each row's frame.
+func overRows(s *scope, o *ordered, f ra.Frame, fns ...ra.AggFn) ([]*kernels.Expr, error) {
+	over := ra.Over{Pass: o.rows.Key, Partition: o.group, Frame: f}
+	keys := o.keys
+	if !f.Peers {
+		keys = o.total()
+	}
+	for _, k := range keys {
+		over.Order = append(over.Order, ra.Sort{Col: k.x.Col.ID, Desc: k.desc, NullsFirst: k.nullsFirst})
+	}
+	var aggs []ra.AggCol
+	for i, fn := range fns {
+		a := ra.AggCol{Name: fn.String(), Agg: ra.Agg{Fn: fn}}
+		if fn != ra.CountRows {
+			a.Name, a.Arg = o.rows.Col(o.extra[i]).Name, o.extra[i]
+		}
+		aggs = append(aggs, a)
+	}
+	n, err := s.b.b.Window(o.rows, over, aggs)
+	if err != nil {
+		return nil, err
+	}
+	return attachRows(s, o, n), nil
+}
+
+// total are the keys of an order that tells all rows of a group apart: rows that are equal follow their identity.
+func (o *ordered) total() []sortKey {
+	keys := slices.Clone(o.keys)
+	for _, k := range o.rows.Unique {
+		if !slices.Contains(o.group, k) {
+			keys = append(keys, sortKey{x: o.rows.Var(0, k)})
+		}
+	}
+	return keys
 }
 
 func nullInt() *kernels.Expr { return kernels.Const(kernels.NullOf(kernels.Type{Kind: kernels.Int})) }
 
 func intConst(i int64) *kernels.Expr { return kernels.Const(kernels.IntValue(i)) }
 
-// before is the condition that the other row of a pair precedes the row. Rows with equal keys are ordered by their
-// identity if ties is nil; else the condition is *ties for them.
-func (o *ordered) before(ties *bool) *kernels.Expr {
-	keys := o.keys
-	rest := kernels.Const(kernels.BoolValue(ties != nil && *ties))
-	if ties == nil {
-		keys = slices.Clone(keys)
-		for _, k := range o.rows.Unique {
-			if !slices.Contains(o.group, k) {
-				keys = append(keys, sortKey{x: o.rows.Var(0, k)})
-			}
-		}
-	}
-	for _, k := range slices.Backward(keys) {
+// before is the condition that the other row of a pair precedes the row; of rows with equal keys it is ties.
+func (o *ordered) before(ties bool) *kernels.Expr {
+	rest := boolConst(ties)
+	for _, k := range slices.Backward(o.keys) {
 		rest = k.precedes(rest)
 	}
 	return rest

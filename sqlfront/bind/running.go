@@ -2,7 +2,6 @@ package bind
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,8 +12,10 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// Ordered windows are sums over pairs of rows of a partition: the other row is in the row's frame. Their work is
-// quadratic in the partitions, except for lag and lead, whose pairs meet by position once the positions are known.
+// Ordered windows are the algebra's windows, whose work is linear but for the sort. It has no least and greatest of
+// frames, whose gradient goes to the rows that attain them: these are taken over pairs of rows of a partition, of which
+// the other is in the row's frame, and so is what lag and lead read that is no float. Pairs of equal positions meet by
+// them; the work of others is quadratic in the partitions.
 
 // rowFunctions are the window functions that are not aggregates.
 var rowFunctions = map[string]func(s *scope, c *ast.FuncCall, w *ast.Window,
@@ -29,32 +30,26 @@ var rowFunctions = map[string]func(s *scope, c *ast.FuncCall, w *ast.Window,
 	},
 }
 
-// frame is the frame of a window: the rows at positions lo to hi relative to the row; if rows is not set, all rows up
-// to the row and those equal to it.
-type frame struct {
-	rows   bool
-	lo, hi int64
-}
-
-const unbounded = math.MaxInt32
+// toPeers is the frame of all rows up to the row and those equal to it.
+var toPeers = ra.Frame{Peers: true, Lo: -ra.Unbounded}
 
 // frameOf reads a frame clause.
-func frameOf(s *scope, c *ast.FuncCall, w *ast.Window) (frame, error) {
+func frameOf(s *scope, c *ast.FuncCall, w *ast.Window) (ra.Frame, error) {
 	kind, bounds, _ := strings.Cut(w.Frame, " BETWEEN ")
 	from, to, _ := strings.Cut(bounds, " AND ")
-	whole := from == "UNBOUNDED PRECEDING" && to == "UNBOUNDED FOLLOWING"
 	lo, ok := frameBound(from)
 	hi, ok2 := frameBound(to)
-	switch {
-	case w.Frame == "" || kind == "RANGE" && from == "UNBOUNDED PRECEDING" && to == "CURRENT ROW":
-		return frame{}, nil
-	case whole:
-		return frame{rows: true, lo: -unbounded, hi: unbounded}, nil
-	case kind == "ROWS" && ok && ok2:
-		return frame{true, lo, hi}, nil
+	switch whole := from == "UNBOUNDED PRECEDING" && to == "UNBOUNDED FOLLOWING"; {
+	case w.Frame == "":
+		return toPeers, nil
+	case whole || kind == "ROWS" && ok && ok2:
+		return ra.Frame{Lo: lo, Hi: hi}, nil
+	case kind == "RANGE" && (to == "CURRENT ROW" || to == "UNBOUNDED FOLLOWING") &&
+		(from == "CURRENT ROW" || from == "UNBOUNDED PRECEDING"):
+		return ra.Frame{Peers: true, Lo: lo, Hi: hi}, nil
 	}
-	return frame{}, s.f.fail(c, sqlerr.FeatureNotSupported, "the frame %s is not differentiable", w.Frame).
-		WithHint("ROWS BETWEEN … is, without EXCLUDE, and the default frame.")
+	return ra.Frame{}, s.f.fail(c, sqlerr.FeatureNotSupported, "the frame %s is not differentiable", w.Frame).
+		WithHint("ROWS BETWEEN … is, without EXCLUDE, and RANGE between the current row and the ends of the partition.")
 }
 
 func frameBound(text string) (int64, bool) {
@@ -67,7 +62,7 @@ func frameBound(text string) (int64, bool) {
 		return 0, true
 	}
 	if word == "UNBOUNDED" {
-		return sign * unbounded, true
+		return sign * ra.Unbounded, true
 	}
 	n, err := strconv.ParseInt(word, 10, 32)
 	return sign * n, two && err == nil && n >= 0
@@ -97,7 +92,7 @@ func runningAggregate(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.
 }
 
 // overFrame aggregates parts over the frames of the rows. rows is the relation over which the first part's argument is.
-func overFrame(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr, f frame,
+func overFrame(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr, f ra.Frame,
 	parts []aggPart) (cols []*kernels.Expr, rows *ra.Node, err error) {
 	order, err := bindSortKeys(s, w.OrderBy)
 	if err != nil {
@@ -111,27 +106,40 @@ func overFrame(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr, f
 		}
 		args, fns = append(args, p.arg), append(fns, p.fn)
 	}
+	if positional(f) && s.mask() != nil {
+		return nil, nil, refusePositions(s, c)
+	}
+	if slices.Contains(fns, ra.Min) || slices.Contains(fns, ra.Max) {
+		return overPairs(s, keys, order, f, args, fns)
+	}
+	o := orderRows(s, keys, order, args...)
+	cols, err = overRows(s, o, f, fns...)
+	return cols, o.rows, err
+}
+
+// overPairs is overFrame by pairs of rows.
+func overPairs(s *scope, keys []*kernels.Expr, order []sortKey, f ra.Frame, args []*kernels.Expr,
+	fns []ra.AggFn) (cols []*kernels.Expr, rows *ra.Node, err error) {
 	n := len(args)
-	if f.rows {
-		at, swap, err := placeRows(s, c, keys, order)
+	if positional(f) {
+		at, swap, err := placeRows(s, keys, order)
 		if err != nil {
 			return nil, nil, err
 		}
 		order = nil
 		renameAll(swap, keys, args)
-		args = append(args, at[0])
-		if f.lo == f.hi {
-			args = append(args, kernels.Build("add", at[0], intConst(f.lo)))
+		args = append(args, at)
+		if f.Lo == f.Hi {
+			args = append(args, kernels.Build("add", at, intConst(f.Lo)))
 		}
 	}
 	o := orderRows(s, keys, order, args...)
 	var equi []ra.Equi
 	var pred []*kernels.Expr
 	switch {
-	case !f.rows:
-		yes := true
-		pred = append(pred, o.before(&yes))
-	case f.lo == f.hi:
+	case !positional(f):
+		pred = o.among(f)
+	case f.Lo == f.Hi:
 		equi = append(equi, ra.Equi{L: kernels.Col{ID: o.extra[n+1]}, R: kernels.Col{Input: 1, ID: o.extra[n]}})
 	default:
 		pred = o.between(o.extra[n], f)
@@ -140,14 +148,30 @@ func overFrame(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr, f
 	return cols, o.rows, err
 }
 
-// between is the condition that the other row's position is in the row's frame.
-func (o *ordered) between(position ra.ColumnID, f frame) (pred []*kernels.Expr) {
-	far := kernels.Build("sub", o.rows.Var(1, position), o.rows.Var(0, position))
-	if f.lo > -unbounded {
-		pred = append(pred, kernels.Build("ge", far, intConst(f.lo)))
+// positional reports whether a frame depends on the positions of rows.
+func positional(f ra.Frame) bool {
+	return !f.Peers && (f.Lo > -ra.Unbounded || f.Hi < ra.Unbounded)
+}
+
+// among is the condition that the other row's keys are in the row's frame.
+func (o *ordered) among(f ra.Frame) (pred []*kernels.Expr) {
+	if f.Peers && f.Lo == 0 {
+		pred = append(pred, kernels.Build("not", o.before(false)))
 	}
-	if f.hi < unbounded {
-		pred = append(pred, kernels.Build("le", far, intConst(f.hi)))
+	if f.Peers && f.Hi == 0 {
+		pred = append(pred, o.before(true))
+	}
+	return pred
+}
+
+// between is the condition that the other row's position is in the row's frame.
+func (o *ordered) between(position ra.ColumnID, f ra.Frame) (pred []*kernels.Expr) {
+	far := kernels.Build("sub", o.rows.Var(1, position), o.rows.Var(0, position))
+	if f.Lo > -ra.Unbounded {
+		pred = append(pred, kernels.Build("ge", far, intConst(f.Lo)))
+	}
+	if f.Hi < ra.Unbounded {
+		pred = append(pred, kernels.Build("le", far, intConst(f.Hi)))
 	}
 	return pred
 }
@@ -165,16 +189,17 @@ func foldOrNull(s *scope, o *ordered, equi []ra.Equi, pred []*kernels.Expr, fns 
 	return foldOrdered(s, o, s.b.unite([]*ra.Node{n, alone}, own+len(fns)), own, fns...)
 }
 
-// placeRows computes each row's position in its partition, from 0, and the number of rows there.
-func placeRows(s *scope, c *ast.FuncCall, keys []*kernels.Expr, order []sortKey) ([]*kernels.Expr, renaming, error) {
-	if s.mask() != nil {
-		return nil, nil, s.f.fail(c, sqlerr.FeatureNotSupported,
-			"positions of rows that a parameter's values choose are not differentiable").
-			WithHint("Structure may not depend on values: choose by keys or attributes.")
-	}
-	o := orderRows(s, keys, order, intConst(1))
-	at, err := positionsIn(s, o)
-	return at, o.swap, err
+// placeRows computes each row's position in its partition, from 0.
+func placeRows(s *scope, keys []*kernels.Expr, order []sortKey) (*kernels.Expr, renaming, error) {
+	o := orderRows(s, keys, order)
+	at, err := overRows(s, o, ra.Frame{Lo: -ra.Unbounded, Hi: -1}, ra.CountRows)
+	return first(at), o.swap, err
+}
+
+func refusePositions(s *scope, c *ast.FuncCall) error {
+	return s.f.fail(c, sqlerr.FeatureNotSupported,
+		"positions of rows that a parameter's values choose are not differentiable").
+		WithHint("Structure may not depend on values: choose by keys or attributes.")
 }
 
 // rowNumber is row_number().
@@ -183,14 +208,14 @@ func rowNumber(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr) (
 		return nil, s.f.fail(c, sqlerr.UndefinedFunction, "row_number() takes no argument and no FILTER")
 	}
 	order, err := bindSortKeys(s, w.OrderBy)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case s.mask() != nil:
+		return nil, refusePositions(s, c)
 	}
-	at, _, err := placeRows(s, c, keys, order)
-	if err != nil {
-		return nil, err
-	}
-	return kernels.Build("add", at[0], intConst(1)), nil
+	at, err := overRows(s, orderRows(s, keys, order), ra.Frame{Lo: -ra.Unbounded}, ra.CountRows)
+	return first(at), err
 }
 
 // rankCall is rank(): 1 plus the number of rows before the row that are not equal to it.
@@ -203,14 +228,16 @@ func rankCall(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr) (*
 	if err != nil {
 		return nil, err
 	}
-	o, no := orderRows(s, keys, order), false
-	before := kernels.Build("case", o.before(&no), intConst(1), nullInt())
-	n, own := o.pairs(s.b.b, nil, nil, ra.OutCol{Name: "before", X: before})
-	at, err := foldOrdered(s, o, n, own, ra.Count)
+	o := orderRows(s, keys, order)
+	to, err := overRows(s, o, toPeers, ra.CountRows)
 	if err != nil {
 		return nil, err
 	}
-	return kernels.Build("add", at[0], intConst(1)), nil
+	equal, err := overRows(s, o, ra.Frame{Peers: true}, ra.CountRows)
+	if err != nil {
+		return nil, err
+	}
+	return kernels.Build("add", kernels.Build("sub", to[0], equal[0]), intConst(1)), nil
 }
 
 // shifted is lag(x, n, default) and lead: x of the row n positions before or after.
@@ -249,10 +276,11 @@ func shifted(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr, sig
 	if !x.Type.IsFloat() {
 		fn = ra.Max
 	}
-	if by < -unbounded || by > unbounded {
+	if by < -ra.Unbounded || by > ra.Unbounded {
 		return nil, s.f.fail(c.Args[1], sqlerr.InvalidParameter, "%s by %d rows", c.Name, by)
 	}
-	f := frame{true, sign * by, sign * by}
+	by = sign * min(max(by, 1-ra.Unbounded), ra.Unbounded-1) // no partition has so many rows
+	f := ra.Frame{Lo: by, Hi: by}
 	cols, _, err := overFrame(s, c, w, slices.Clone(keys), f, []aggPart{{fn, x}, {ra.Count, intConst(1)}})
 	if err != nil || len(args) < 3 {
 		return first(cols), err

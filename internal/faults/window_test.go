@@ -1,0 +1,27 @@
+package faults
+
+// The tests of windows on the processors.
+const frames = "./executor -run=TestWindows$|TestWindowsOfSteps"
+
+// Faults of windows.
+func init() {
+	faults = append(faults, []fault{
+		{"the gradient of a frame is the frame", "rjp/window.go", "	over.Frame = over.Frame.Mirrored()\n", "", byHand},
+		{"rows that no frame holds have a gradient", "rjp/window.go", "kernels.Build(\"gt\", w.Var(0, sums[0].ID)",
+			"kernels.Build(\"ge\", w.Var(0, sums[0].ID)", byHand},
+		{"rows without a gradient are in no frame", "rjp/window.go", "c.B.Semi(ra.AntiJoin, in, g.Node, lacks, nil)",
+			"c.B.Semi(ra.AntiJoin, in, g.Node, nil, nil)", byHand},
+		{"windows of two frames are one", "optimizer/rules/merge_duplicates.go", "lists.Map(o.Partition, at), o.Frame)",
+			"lists.Map(o.Partition, at), 0)", byHand},
+		{"a block does not go on from those before", "executor/device/cpu/run_window.go", "first < (b-1)*x.Block {",
+			"first < 0 {", frames},
+		{"a row that has left a frame is summed", "executor/device/cpu/run_window.go", "		if from >= q.mid {",
+			"		if from > q.mid+1 {", frames},
+		{"NULLs of an order lie at the other end", "executor/structure/window.go", "v.IsNull(r) != nullsFirst",
+			"v.IsNull(r) == nullsFirst", frames},
+		{"a frame is printed from its end in the order of its beginning", "sqlgen/window.go", "if s.Desc != back {",
+			"if s.Desc {", random},
+		{"a window reads its partitions in pieces", "optimizer/physical/placement.go",
+			"	if !from.within(n.RA.Over.Partition) {", "	if false {", "./internal/gradtest -run=TestSites"},
+	}...)
+}
