@@ -52,6 +52,9 @@ func (x *Frames) At(place int) (lo, hi, first int) {
 	return lo, min(max(place+int(x.f.Hi)+1, lo), end), first
 }
 
+// End is where the partition ends of the place asked for last.
+func (x *Frames) End() int { return int(x.o.Start[x.part+1]) }
+
 // FrameRows is how many rows the frame of each row holds.
 func (o *Order) FrameRows(f ra.Frame) []int64 {
 	out, x := make([]int64, o.Space.N), o.Frames(f, 0)

@@ -175,6 +175,7 @@ func (x *windower[E, T]) sumBlock(b, end int) {
 func (x *windower[E, T]) runBlock(lo, hi int) {
 	a, at, part := total[T]{f: make([]T, x.size)}, -1, -1
 	frames, out := x.Order.Frames(x.Frame, lo), x.in.V.Data
+	each := x.size == 1 && x.valid == nil && !x.count && out.Valid() == nil && x.endsAtRow()
 	for k := lo; k < hi; k++ {
 		_, end, first := frames.At(k)
 		if first != part {
@@ -186,12 +187,49 @@ func (x *windower[E, T]) runBlock(lo, hi int) {
 				}
 			}
 		}
+		if each && at == k { // to the end of the partition, or of the block
+			k = min(hi, frames.End())
+			a.f[0] = x.sumEach(out, a.f[0], at, k)
+			at, k = k, k-1
+			continue
+		}
 		if at < end {
 			x.add(&a, at, end)
 			at = end
 		}
 		x.store(out, k, a.f, a.seen)
 	}
+}
+
+// endsAtRow reports whether the frame of each row ends with the row.
+func (x *windower[E, T]) endsAtRow() bool {
+	return x.Frame.Hi == 0 && (!x.Frame.Peers || len(x.Order.Peers) == x.in.Rows+1)
+}
+
+// sumEach adds the rows at places lo to hi to a sum and makes each one's result. It returns the sum.
+func (x *windower[E, T]) sumEach(out *column.Column, sum T, lo, hi int) T {
+	switch out.Kind() {
+	case column.F64:
+		return sumInto(x.x, out.F64(), x.Order.Rows, sum, lo, hi)
+	case column.F32:
+		return sumInto(x.x, out.F32(), x.Order.Rows, sum, lo, hi)
+	}
+	return sumInto(x.x, out.I64(), x.Order.Rows, sum, lo, hi)
+}
+
+func sumInto[E, O float32 | float64 | int64, T summed](x []E, out []O, rows []int32, sum T, lo, hi int) T {
+	if rows == nil {
+		for i, e := range x[lo:hi] {
+			sum += T(e)
+			out[lo+i] = O(sum)
+		}
+		return sum
+	}
+	for _, r := range rows[lo:hi] {
+		sum += T(x[r])
+		out[r] = O(sum)
+	}
+	return sum
 }
 
 // moving sums over a number of rows.
