@@ -148,6 +148,7 @@ func TestFrames(t *testing.T) {
 		return "SELECT sum(x * coalesce(z, 0)) FROM (SELECT x, " + z + " OVER (" + over + ") AS z FROM t) q"
 	}
 	byHand(t, db, of("max(x)", "ORDER BY id DESC ROWS BETWEEN 1 PRECEDING AND CURRENT ROW"), 2+8+16, 2, 5, 10)
+	byHand(t, db, of("max(x)", "ORDER BY id DESC"), 4+8+16, 4, 4, 11)
 	byHand(t, db, of("min(x)", "PARTITION BY g ORDER BY id"), 1+4+4, 6, 4, 1)
 	byHand(t, db, of("min(x)", "ORDER BY g RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING"), 1+4+4, 6, 4, 1)
 	byHand(t, db, of("max(x)", "ORDER BY g RANGE CURRENT ROW"), 4+4+16, 4, 4, 9)

@@ -93,6 +93,12 @@ var Losses = []Loss{
 	{"SELECT sum(s * s * dst) + sum(m * m * weight) + sum(l * l * l) FROM (SELECT dst, weight, sum(weight) OVER " +
 		"(PARTITION BY src ORDER BY dst DESC) AS s, max(weight) OVER (ORDER BY src, dst ROWS BETWEEN 2 PRECEDING AND 1 " +
 		"PRECEDING) AS m, coalesce(lag(weight, 2, 0.5) OVER (ORDER BY dst, src), 1) AS l FROM adj) q", []string{"adj"}},
+	{"SELECT sum(a * a * dst) + sum(b * c) FROM (SELECT dst, sum(weight) OVER (PARTITION BY src % 2 ORDER BY dst RANGE " +
+		"BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS a, coalesce(sum(weight ^ 2) OVER (ORDER BY nullif(src, 1) " +
+		"DESC, dst ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING), 1) AS b, avg(weight) OVER (ORDER BY dst, src ROWS " +
+		"BETWEEN 1 PRECEDING AND 2 FOLLOWING) AS c FROM adj) q WHERE dst <> 1", []string{"adj"}},
+	{"SELECT sum(sqnorm(d) + sum_elements(e)) FROM (SELECT sum(v) OVER (ORDER BY node DESC ROWS 1 PRECEDING) AS d, " +
+		"avg(v * v) OVER (PARTITION BY node % 2 ORDER BY node) AS e FROM w0) q", []string{"w0"}},
 	{"SELECT sum(weight * r * n) FROM (SELECT weight, rank() OVER (ORDER BY dst % 2) AS r, row_number() OVER (PARTITION " +
 		"BY src ORDER BY dst) AS n FROM adj WHERE dst > 0) q", []string{"adj"}},
 	{"SELECT sum(sum_elements(matmul(a, a) * a)) + sum(b) FROM (SELECT node % 2 AS h, matmul(array_agg(w0.v " +
