@@ -379,8 +379,13 @@ func exactKeys(q *bind.Query) bool {
 			meet(n.Inputs[e.L.Input].Col(e.L.ID).Type, texts)
 			meet(n.Inputs[e.R.Input].Col(e.R.ID).Type, texts)
 		}
-		for _, g := range n.Arranged() {
+		for _, g := range n.Group {
 			meet(n.Inputs[0].Col(g).Type, true)
+		}
+		if n.Op == ra.Window {
+			for _, g := range n.Over.Partition {
+				meet(n.Inputs[0].Col(g).Type, texts)
+			}
 		}
 	}, q.Node)
 	return ok

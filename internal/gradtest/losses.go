@@ -97,8 +97,9 @@ var Losses = []Loss{
 		"BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS a, coalesce(sum(weight ^ 2) OVER (ORDER BY nullif(src, 1) " +
 		"DESC, dst ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING), 1) AS b, avg(weight) OVER (ORDER BY dst, src ROWS " +
 		"BETWEEN 1 PRECEDING AND 2 FOLLOWING) AS c FROM adj) q WHERE dst <> 1", []string{"adj"}},
-	{"SELECT sum(sqnorm(d) + sum_elements(e)) FROM (SELECT sum(v) OVER (ORDER BY node DESC ROWS 1 PRECEDING) AS d, " +
-		"avg(v * v) OVER (PARTITION BY node % 2 ORDER BY node) AS e FROM w0) q", []string{"w0"}},
+	{"SELECT sum(sqnorm(d) + sum_elements(e)) FROM (SELECT sum(v) OVER (ORDER BY node DESC ROWS BETWEEN 1 " +
+		"PRECEDING AND CURRENT ROW) AS d, avg(v * v) OVER (PARTITION BY node % 2 ORDER BY node) AS e FROM w0) q",
+		[]string{"w0"}},
 	{"SELECT sum(weight * r * n) FROM (SELECT weight, rank() OVER (ORDER BY dst % 2) AS r, row_number() OVER (PARTITION " +
 		"BY src ORDER BY dst) AS n FROM adj WHERE dst > 0) q", []string{"adj"}},
 	{"SELECT sum(sum_elements(matmul(a, a) * a)) + sum(b) FROM (SELECT node % 2 AS h, matmul(array_agg(w0.v " +
