@@ -20,6 +20,7 @@ import (
 var notOnPlain = map[string]string{
 	"TestByParts":           "asks for sums by parts, which only the processors make",
 	"TestPartsThatCancel":   "asks for sums by parts",
+	"TestWindowsOfWorkers":  "adds the rows of large frames anew for each row: minutes there",
 	"TestFactorsThatCancel": "asks for sums by parts",
 	"TestRowsFromFile":      "asks for reads of a file instead of its pages, and takes minutes",
 	"TestModels":            "trains models of a size that takes minutes there",
