@@ -322,7 +322,8 @@ func (r *nestedRows) Next(dst []any) (err error) {
 	}
 	r.left--
 	for i, n := range r.cols {
-		if err := n.start(); err == nil {
+		err := n.start()
+		if err == nil {
 			dst[i], err = n.read()
 		}
 		if err != nil {

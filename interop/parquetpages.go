@@ -122,6 +122,9 @@ func (l *inLeaf) open(p *Parquet, g *file.RowGroupReader, meta fields) (err erro
 	if err != nil {
 		return p.malformed("column \"%s\": %v", l.field.Name, err)
 	}
+	if typ := l.desc.PhysicalType(); meta.int(1) != int64(typ) {
+		return p.malformed("column \"%s\" is of type %d, in the schema %d", l.field.Name, meta.int(1), typ)
+	}
 	if l.stream == nil {
 		l.stream = &stream{}
 	}
@@ -208,8 +211,11 @@ func (p *pages) whole(page file.Page) error {
 			return errShortPage
 		}
 		b = b[rep+def:]
-	default:
-		return nil // a dictionary
+	default: // a dictionary
+		return checkPlain(p.desc, encodingPlain, b, n, true)
+	}
+	if err := checkPlain(p.desc, int(page.Encoding()), b, n, false); err != nil {
+		return err
 	}
 	if err := checkDeltas(int(page.Encoding()), b, n, maxDef == 0); err != nil {
 		return err
@@ -228,6 +234,30 @@ func (p *pages) whole(page file.Page) error {
 		}
 	}
 	return nil
+}
+
+// checkPlain checks a page in which values of one size lie as they are. all: it has n of them, else it has n at most.
+func checkPlain(c *schema.Column, encoding int, b []byte, n int64, all bool) error {
+	w, size := width(c), int64(len(b))
+	if encoding == encodingPlain && w > 0 && (size%w != 0 || size > n*w || all && size < n*w) {
+		return errShortPage
+	}
+	return nil
+}
+
+// width is how many bytes a value takes in the encoding PLAIN, 0 where values differ in it.
+func width(c *schema.Column) int64 {
+	switch c.PhysicalType() {
+	case parquet.Types.Int32, parquet.Types.Float:
+		return 4
+	case parquet.Types.Int64, parquet.Types.Double:
+		return 8
+	case parquet.Types.Int96:
+		return 12
+	case parquet.Types.FixedLenByteArray:
+		return int64(c.TypeLength())
+	}
+	return 0
 }
 
 // countRuns counts the values of the RLE and bit-packing hybrid, up to enough.

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
@@ -123,7 +124,12 @@ func parseAction(line []byte) (a action, err error) {
 	if err := json.Unmarshal(line, &known); err != nil {
 		return a, corrupt("not a line of JSON with an action: %v", err)
 	}
-	a = known.action
+	if !utf8.Valid(line) {
+		return a, corrupt("a line of JSON with bytes that are no text")
+	}
+	if a = known.action; a.MetaData != nil && a.MetaData.PartitionColumns == nil {
+		return a, corrupt("metadata without partitionColumns")
+	}
 	if len(known.CommitInfo) > 0 {
 		a.CommitInfo = &commitInfo{}
 		_ = json.Unmarshal(known.CommitInfo, a.CommitInfo)

@@ -319,6 +319,11 @@ func (r *replay) snapshot(files Files, version int64) (*Snapshot, error) {
 	if err := checkReadable(s); err != nil {
 		return nil, err
 	}
+	for _, f := range s.files {
+		if len(s.meta.PartitionColumns) > 0 && f.PartitionValues == nil {
+			return nil, corrupt("version %d of the table has the file \"%s\", which does not say its partition", version, f.name)
+		}
+	}
 	var err error
 	if s.columns, err = parseSchema(r.meta.SchemaString); err != nil {
 		return nil, within(err, "version %d of the table: ", version)

@@ -1,15 +1,12 @@
 package delta
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
-	"math/rand/v2"
 	"net/url"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -292,92 +289,6 @@ func TestInCommitTimestamp(t *testing.T) {
 	}
 	_, err := Open(files, Timestamp(time.UnixMilli(999)))
 	sqlerrtest.Refused(t, err, sqlerr.UndefinedObject)
-}
-
-// TestMutated changes bytes of logs, checkpoints and data files: none may crash, hang or take much memory.
-func TestMutated(t *testing.T) {
-	const mutants = 200
-	files := Memory{}
-	tx, err := Create(files, everything, TableOptions{Partition: []string{"p"}}, WriteOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := commit(t, tx, everyRow(0), everyRow(1), everyRow(2), everyRow(3))
-	s = commit(t, begin(t, s), everyRow(4), everyRow(5))
-	if err := s.Checkpoint(); err != nil {
-		t.Fatal(err)
-	}
-	check := logDir + "00000000000000000001.checkpoint.parquet"
-	for what, name := range map[string]string{"log": commitFile(0), "checkpoint": check, "data": s.Files()[0].name} {
-		r, refused := rand.New(rand.NewPCG(7, uint64(len(what)))), 0
-		for i := range mutants {
-			spoilt := Memory{}
-			for k, v := range files {
-				if what != "log" || k != check {
-					spoilt[k] = v
-				}
-			}
-			spoilt[name] = mutate(r, files[name])
-			err := measured(t, func() error {
-				s, err := Open(spoilt, Latest())
-				if err != nil {
-					return err
-				}
-				var names []string
-				for _, f := range s.Fields() {
-					if f.Refused == "" {
-						names = append(names, f.Name)
-					}
-				}
-				_, err = scan(s, names)
-				return err
-			})
-			var e *sqlerr.Error
-			if err != nil {
-				refused++
-				if !errors.As(err, &e) || e.Code == sqlerr.Internal {
-					t.Errorf("%s %d: %v %s", what, i, err, e.Detail)
-				}
-			}
-		}
-		if refused < mutants/10 {
-			t.Errorf("%s: only %d of %d refused", what, refused, mutants)
-		}
-		t.Logf("%s: %d of %d refused", what, refused, mutants)
-	}
-}
-
-func measured(t *testing.T, do func() error) error {
-	t.Helper()
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	began := time.Now()
-	err := do()
-	runtime.ReadMemStats(&after)
-	if took := after.TotalAlloc - before.TotalAlloc; took > 128<<20 || time.Since(began) > 10*time.Second {
-		t.Errorf("%d bytes and %v taken: %v", took, time.Since(began), err)
-	}
-	return err
-}
-
-func mutate(r *rand.Rand, good []byte) []byte {
-	b := bytes.Clone(good)
-	for range 1 + r.IntN(3) {
-		at := r.IntN(len(b))
-		switch r.IntN(5) {
-		case 0:
-			b = b[:max(at, 1)]
-		case 1:
-			b[at] ^= 1 << r.IntN(8)
-		case 2:
-			b[at] = byte(r.IntN(256))
-		case 3:
-			b = append(b[:at], append([]byte("9999999"), b[at:]...)...)
-		case 4:
-			copy(b[at:], good[r.IntN(len(good)):])
-		}
-	}
-	return b
 }
 
 // TestFileStats checks what the log says of a file's values, and which files it lets be skipped.

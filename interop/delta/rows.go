@@ -183,8 +183,8 @@ func (r *Scan) open(f *File) error {
 		}
 		k := slices.IndexFunc(have, func(x interop.Field) bool { return x.Name == col.Name })
 		if k < 0 { // the column was added to the table later
-			if col.Required {
-				return corrupt("it lacks the column \"%s\", which must not be NULL", col.Name)
+			if err := r.mayLack(f, col); err != nil {
+				return err
 			}
 			continue
 		}
@@ -206,6 +206,18 @@ func (r *Scan) open(f *File) error {
 	r.rows, err = p.Read(groups, names)
 	r.many = r.byColumns()
 	return err
+}
+
+// mayLack refuses a file without a column of which it must have values.
+func (r *Scan) mayLack(f *File, col *interop.Field) error {
+	if col.Required {
+		return corrupt("it lacks the column \"%s\", which must not be NULL", col.Name)
+	}
+	st := f.stats()
+	if nulls := st.of(col).nulls; nulls >= 0 && nulls < st.rows() {
+		return corrupt("it lacks the column \"%s\", which the log says is not NULL in %d rows", col.Name, st.rows()-nulls)
+	}
+	return nil
 }
 
 // groups are the row groups in which there may be rows within the bounds.

@@ -62,7 +62,9 @@ func parseSchema(text string) ([]column, error) {
 
 func parseField(f jsonField, depth int) (interop.Field, error) {
 	out, err := parseType(f.Type, depth)
-	out.Name, out.Required = f.Name, !f.Nullable
+	if out.Name, out.Required = f.Name, !f.Nullable; err == nil && f.Name == "" {
+		err = corrupt("a column without a name")
+	}
 	return out, err
 }
 
