@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -346,6 +347,47 @@ func TestFileStats(t *testing.T) {
 	} {
 		if b := (span{c.b, 0}); b.none(c.r, 3) != c.want {
 			t.Errorf("%v in %v: %v", c.b, c.r, !c.want)
+		}
+	}
+}
+
+// TestSpecialFloats: NaN, infinities and -0 are found by all bounds, written by rows or by columns, and no bounds of
+// them are in the log.
+func TestSpecialFloats(t *testing.T) {
+	nan, inf, zero := math.NaN(), math.Inf(1), math.Copysign(0, -1)
+	all := []float64{nan, inf, -inf, zero, 0, 1, -1}
+	for _, one := range all {
+		list := []float64{one, 0.5, one}
+		for _, columns := range []bool{false, true} {
+			tx, err := Create(Memory{}, []interop.Field{{Name: "f", Type: "double"}}, TableOptions{}, WriteOptions{})
+			if err == nil && columns {
+				err = tx.WriteColumns(len(list), []any{list})
+			}
+			for i := 0; i < len(list) && err == nil && !columns; i++ {
+				err = tx.Write([]any{list[i]})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := commit(t, tx)
+			stats, special := s.Files()[0].Stats, one != one || one-one != 0
+			if special == strings.Contains(stats, `"minValues":{"f"`) || special == strings.Contains(stats, `"maxValues":{"f"`) {
+				t.Errorf("%v: %s", one, stats)
+			}
+			for _, low := range all {
+				for _, high := range all {
+					var want []string
+					for _, v := range list {
+						if compare(v, low) >= 0 && compare(v, high) <= 0 {
+							want = append(want, fmt.Sprint(v))
+						}
+					}
+					slices.Sort(want)
+					if got := keys(t, s, "f", Bound{"f", low, high}); !slices.Equal(got, want) {
+						t.Errorf("%v from %v to %v: %q, not %q", list, low, high, got, want)
+					}
+				}
+			}
 		}
 	}
 }

@@ -37,6 +37,20 @@ func shown(t testing.TB, id string, x *Tensor) string {
 	return fmt.Sprintf("%s %s %s %x", id, d.DType, shape, sha256.Sum256(d.Data))
 }
 
+// agree checks that Python prints what is wanted, by either program.
+func agree(t *testing.T, args []string, want []string) {
+	t.Helper()
+	got := python(t, args...)
+	if len(got) != 2*len(want) {
+		t.Fatalf("%d lines for %d tensors: %q", len(got), len(want), got)
+	}
+	for i, line := range got {
+		if line != want[i/2] {
+			t.Errorf("%s, not %s", line, want[i/2])
+		}
+	}
+}
+
 // quiet makes all NaN the same: Python's numbers do not keep their bits.
 func quiet(data []byte) {
 	for i := 0; i < len(data); i += 4 {
@@ -77,7 +91,84 @@ func TestPython(t *testing.T) {
 		}
 		same(t, name, readAll(t, files, "x", "[2, 1:3]"), partOf(dense(t, x), Slice{{From: 2, One: true}, {From: 1, To: 3}}))
 	}
-	if len(lines) != 7 {
+	if len(lines) != 9 {
 		t.Errorf("%d tables", len(lines))
 	}
+}
+
+// TestPythonForms: both read elements of all types, tensors without elements or without any that is not zero, and
+// single numbers.
+func TestPythonForms(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 9))
+	args, want, dir := []string{"read"}, []string{}, t.TempDir()
+	for n, layout := range Names() {
+		types, shapes := allTypes, [][]int64{{3, 4, 2}, {2, 3}, {3, 0, 2}}
+		if layout == "ftsf" {
+			types, shapes = append([]string{"bool", "float16", "uint64"}, types...), append(shapes, []int64{0}, []int64{})
+		}
+		for k, dtype := range types {
+			if layout != "ftsf" && layout != "coo" && (n+k)%2 == 0 { // each type in half of the others
+				continue
+			}
+			path := filepath.Join(dir, layout+dtype)
+			args = append(args, path)
+			for i, shape := range shapes {
+				x := random(r, dtype, shape, []float64{0.5, 0, 1}[i%3], false)
+				if dtype == "bool" {
+					for k := range x.Data {
+						x.Data[k] &= 1
+					}
+				}
+				if dtype == "float32" {
+					quiet(x.Data)
+				}
+				id := fmt.Sprint("t", i)
+				store(t, delta.NewLocal(path), id, x, Options{Layout: layout})
+				same(t, path, readAll(t, delta.NewLocal(path), id, ""), x)
+				want = append(want, shown(t, id, x))
+			}
+		}
+	}
+	agree(t, args, want)
+}
+
+// TestPythonBetween: deltalake appends to tables of relgrad's, makes checkpoints and fewer files, relgrad appends again
+// and makes a checkpoint, and both read all of it, where no commit before that is left.
+func TestPythonBetween(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 10))
+	dir, tensors := t.TempDir(), map[string]*Tensor{}
+	var paths, want []string
+	for _, layout := range Names() {
+		path := filepath.Join(dir, layout)
+		paths, tensors[path] = append(paths, path), random(r, "float32", []int64{9, 7, 5}, 0.4, false)
+		quiet(tensors[path].Data)
+		store(t, delta.NewLocal(path), "x", tensors[path], Options{Layout: layout})
+	}
+	if got := python(t, append([]string{"change"}, paths...)...); len(got) != 1 || got[0] != "" {
+		t.Fatal(got)
+	}
+	for i, layout := range Names() {
+		path, files := paths[i], delta.NewLocal(paths[i])
+		x := tensors[path]
+		for _, id := range []string{"x", "copy"} {
+			same(t, path, readAll(t, files, id, ""), x)
+			same(t, path, readAll(t, files, id, "[4, 2:6]"), partOf(x, Slice{{From: 4, One: true}, {From: 2, To: 6}}))
+		}
+		y := random(r, "float32", []int64{4, 11}, 0.4, true)
+		quiet(y.Data)
+		store(t, files, "y", y, Options{Layout: layout})
+		s := latest(t, files)
+		if err := s.Checkpoint(); err != nil {
+			t.Fatal(err)
+		}
+		for v := range s.Version + 1 {
+			if err := files.Delete(fmt.Sprintf("_delta_log/%020d.json", v)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		same(t, path, readAll(t, files, "y", ""), y)
+		same(t, path, readAll(t, files, "copy", ""), x)
+		want = append(want, shown(t, "copy", x), shown(t, "x", x), shown(t, "y", y))
+	}
+	agree(t, append([]string{"read"}, paths...), want)
 }

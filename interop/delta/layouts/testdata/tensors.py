@@ -2,6 +2,7 @@
 
 tensors.py read DIR... prints the sum of the bytes of each tensor's elements, as deltalake and as polars read it
 tensors.py write DIR   writes a table for each layout, and prints the same of the tensor in it
+tensors.py change DIR... appends a copy of the tensor "x" as "copy" to each table, and makes a checkpoint and fewer files
 """
 import hashlib
 import io
@@ -129,6 +130,24 @@ def write_tables(base):
     store("csr", x, {"id": ["x"], "layout": ["CSR"], "dense_shape": pa.array([x.shape], ints),
                      "flattened_shape": pa.array([flat.shape], ints), "crow_indices": pa.array([starts], ints),
                      "col_indices": pa.array([where[:, 1]], ints), "value": pa.array([values], pa.list_(pa.float32()))})
+    where = np.argwhere(x.reshape(24, 5).T)  # in the order of columns
+    starts = np.searchsorted(where[:, 0], range(6))
+    store("csc", x, {"id": ["x"], "layout": ["CSC"], "dense_shape": pa.array([x.shape], ints),
+                     "flattened_shape": pa.array([(24, 5)], ints), "ccol_indices": pa.array([starts], ints),
+                     "row_indices": pa.array([where[:, 1]], ints),
+                     "value": pa.array([x.reshape(24, 5)[where[:, 1], where[:, 0]]], pa.list_(pa.float32()))})
+    ids, pointers = [], []
+    for level in range(3):  # the nodes of a level are the different beginnings of indices
+        nodes = np.unique(at[:, :level + 1], axis=0)
+        ids.append(nodes[:, level])
+        if level > 0:
+            above = np.unique(at[:, :level], axis=0)
+            first = [tuple(n) for n in nodes[:, :level].tolist()]
+            pointers.append([first.index(tuple(n)) for n in above.tolist()] + [len(nodes)])
+    store("csf", x, {"id": ["x"], "layout": ["CSF"], "dense_shape": pa.array([x.shape], ints),
+                     "fid_zero": pa.array([ids[0]], ints), "fid_one": pa.array([ids[1]], ints),
+                     "fid_two": pa.array([ids[2]], ints), "fptr_zero": pa.array([pointers[0]], ints),
+                     "fptr_one": pa.array([pointers[1]], ints), "value": pa.array([values], pa.list_(pa.float32()))})
     blocks = [(i, j, x[i:i + 1, 2 * j:2 * j + 2]) for i in range(6) for j in range(2)]
     blocks = [b for b in blocks if b[2].any()]
     k = len(blocks)
@@ -138,10 +157,23 @@ def write_tables(base):
                       "values": pa.array([b.reshape(-1) for _, _, b in blocks], pa.list_(pa.float32()))})
 
 
+def change_table(path):
+    rows = deltalake.DeltaTable(path).to_pyarrow_table(filters=[("id", "=", "x")])
+    copy = rows.set_column(rows.column_names.index("id"), "id", pa.array(["copy"] * rows.num_rows))
+    deltalake.write_deltalake(path, copy, mode="append")
+    table = deltalake.DeltaTable(path)
+    table.create_checkpoint()
+    table.optimize.compact()
+    table.create_checkpoint()
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "read":
         for path in sys.argv[2:]:
             read_table(path)
+    elif sys.argv[1] == "change":
+        for path in sys.argv[2:]:
+            change_table(path)
     else:
         write_tables(sys.argv[2])
     # Threads of a library may still run: where Python ends as usual, they sometimes abort it.
