@@ -24,7 +24,6 @@ type inLeaf struct {
 	most       int // elements of a list
 	read       func() (levels int64, values int, err error)
 	get        func(i int) (any, error)
-	ints       func(i int) int64
 	many       func(from, to int) any // several numbers; nil for other values
 	f32        []float32
 	f64        []float64
@@ -89,12 +88,10 @@ func (l *inLeaf) begin(r file.ColumnChunkReader, few int) error {
 		l.get = func(i int) (any, error) { return vals[i], nil }
 	case *file.Int32ColumnChunkReader:
 		vals := fetch(l, levelsRead, x.ReadBatch)
-		l.ints = func(i int) int64 { return int64(vals[i]) }
 		l.numbersOf(vals, nil)
 		l.get = func(i int) (any, error) { return l.fromInt(int64(vals[i])) }
 	case *file.Int64ColumnChunkReader:
 		vals := fetch(l, levelsRead, x.ReadBatch)
-		l.ints = func(i int) int64 { return vals[i] }
 		l.numbersOf(nil, vals)
 		l.get = func(i int) (any, error) { return l.fromInt(vals[i]) }
 	case *file.Int96ColumnChunkReader:
@@ -407,23 +404,23 @@ func (n *inNode) more() (bool, error) {
 
 // numbers reads a list of numbers as a slice of these. Where one is NULL, it returns the elements up to it.
 func (n *inNode) numbers(l *inLeaf) (all any, some []any, err error) {
-	switch l.field.Type {
-	case "byte", "short", "integer", "long":
-		if x, ok := l.desc.LogicalType().(*schema.IntLogicalType); !ok || x.IsSigned() {
-			return slice(n, l, func(i int) int64 { return l.ints(i) })
-		}
-	case "float":
-		return slice(n, l, func(i int) float32 { return l.f32[i] })
-	case "double":
-		return slice(n, l, func(i int) float64 { return l.f64[i] })
+	switch {
+	case l.many == nil:
+		return nil, nil, nil
+	case l.field.Type == "float":
+		return slice[float32](n, l)
+	case l.field.Type == "double":
+		return slice[float64](n, l)
 	}
-	return nil, nil, nil
+	return slice[int64](n, l)
 }
 
-func slice[T any](n *inNode, l *inLeaf, get func(int) T) (all any, some []any, err error) {
+// slice takes the elements of a list as they lie in the batches that the library reads.
+func slice[T any](n *inNode, l *inLeaf) (all any, some []any, err error) {
 	var out []T
 	for {
-		if _, def := l.next(); def < n.parts[0].def {
+		k := l.run(n.rep, n.parts[0].def)
+		if k == 0 {
 			l.at++
 			some = make([]any, 0, len(out)+1)
 			for _, v := range out {
@@ -431,17 +428,30 @@ func slice[T any](n *inNode, l *inLeaf, get func(int) T) (all any, some []any, e
 			}
 			return nil, append(some, nil), nil
 		}
-		i, err := l.take()
-		if err != nil {
-			return nil, nil, err
+		if l.used+k > l.n {
+			return nil, nil, sqlerr.New(sqlerr.BadCopy, "its values end early")
 		}
-		if out = append(out, get(i)); len(out) > l.most {
+		if len(out)+k > l.most {
 			return nil, nil, tooLong(l.most)
 		}
+		out = append(out, l.many(l.used, l.used+k).([]T)...)
+		l.at, l.used = l.at+k, l.used+k
 		if more, err := n.more(); err != nil || !more {
 			return out, nil, err
 		}
 	}
+}
+
+// run is how many elements of a list, none of them NULL, the batch has from here on, where the first one is known to
+// belong to it.
+func (l *inLeaf) run(rep, def int16) int {
+	reps, defs := l.rep[l.at:l.levels], l.def[l.at:l.levels]
+	for i, d := range defs {
+		if d < def || i > 0 && reps[i] != rep {
+			return i
+		}
+	}
+	return len(defs)
 }
 
 // ColumnRows are rows that may also be read by columns.

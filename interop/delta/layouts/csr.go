@@ -77,18 +77,18 @@ func (m *matrix) place(coords [][]int64, i int) (major, minor int64) {
 	return major, minor
 }
 
-// index is the inverse of place.
-func (m *matrix) index(major, minor int64, out []int64) {
-	if m.column {
-		major, minor = minor, major
+// walk moves an index within the dimensions that are rows, or those that are columns, by a number of rows or columns.
+func (m *matrix) walk(index []int64, rows bool, by int64) {
+	from, to := m.split, len(m.shape)
+	if rows {
+		from, to = 0, m.split
 	}
-	for d := len(m.shape) - 1; d >= 0; d-- {
-		from := &minor
-		if d < m.split {
-			from = &major
+	for d := to - 1; d >= from && by != 0; d-- {
+		x := index[d] + by
+		if by = 0; x >= m.shape[d] {
+			x, by = x%m.shape[d], x/m.shape[d]
 		}
-		out[d] = *from % m.shape[d]
-		*from /= m.shape[d]
+		index[d] = x
 	}
 }
 
@@ -113,10 +113,10 @@ func (n matrixNames) write(w *writing, column bool) error {
 	for i := range total {
 		places[0][i], places[1][i] = m.place(w.e.coords, i)
 	}
-	majors, minors := m.sizes()
-	perm, err := order(places, []int64{majors, minors}, total)
-	if err != nil {
-		return err
+	majors, _ := m.sizes()
+	var perm []int32
+	if column { // the elements are in the order of rows, which stays among those of one column
+		perm = sortBy(places[:1], []int64{majors}, total)
 	}
 	at := func(k int) int {
 		if perm != nil {
@@ -228,19 +228,41 @@ func (m *matrix) take(r *reading, first, last int64, pointers, indices []int64, 
 		return corrupt("%d rows from %d to %d of %d, with %d indices and %d elements", len(pointers)-1, first, last, majors,
 			len(indices), len(bits))
 	}
-	index := make([]int64, len(m.shape))
+	index, major := make([]int64, len(m.shape)), int64(0)
 	for p := range pointers[1:] {
 		from, to := pointers[p], pointers[p+1]
 		if from > to || to > int64(len(bits)) {
 			return corrupt("elements from %d to %d of %d", from, to, len(bits))
 		}
+		if from == to {
+			continue
+		}
+		m.walk(index, !m.column, first+int64(p)-major)
+		major = first + int64(p)
+		m.clear(index, m.column)
+		minor := int64(0)
 		for k := from; k < to; k++ {
-			if indices[k] < 0 || indices[k] >= minors {
-				return corrupt("index %d of %d columns", indices[k], minors)
+			next := indices[k]
+			if next < 0 || next >= minors {
+				return corrupt("index %d of %d columns", next, minors)
 			}
-			m.index(first+int64(p), indices[k], index)
+			if next < minor {
+				m.clear(index, m.column)
+				minor = 0
+			}
+			m.walk(index, m.column, next-minor)
+			minor = next
 			r.b.take(r.out, index, bits[k])
 		}
 	}
 	return nil
+}
+
+// clear goes to the first row, or the first column.
+func (m *matrix) clear(index []int64, rows bool) {
+	if rows {
+		clear(index[:m.split])
+	} else {
+		clear(index[m.split:])
+	}
 }

@@ -475,7 +475,7 @@ func (r *reading) many(names []string, where []delta.Bound, columns func(n int, 
 func integers(v any) []int64 {
 	switch x := v.(type) {
 	case []int64:
-		return slices.Clone(x)
+		return x
 	case []any:
 		if len(x) == 0 {
 			return []int64{}

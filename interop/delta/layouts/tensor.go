@@ -257,29 +257,39 @@ func sortBy(coords [][]int64, shape []int64, n int) []int32 {
 		slices.SortStableFunc(perm, func(a, b int32) int { return compareAt(coords, int(a), int(b)) })
 		return perm
 	}
-	type keyed struct {
-		key int64
-		i   int32
-	}
-	list := make([]keyed, n)
-	for i := range list {
-		k := int64(0)
-		for d, c := range coords {
-			k = k*shape[d] + c[i]
+	keys := make([]int64, n)
+	for d, c := range coords {
+		for i := range keys {
+			keys[i] = keys[i]*shape[d] + c[i]
 		}
-		list[i] = keyed{k, int32(i)}
 	}
-	slices.SortFunc(list, func(a, b keyed) int {
-		switch {
-		case a.key < b.key || a.key == b.key && a.i < b.i:
-			return -1
-		case a == b:
-			return 0
+	return sortKeys(keys, perm)
+}
+
+// sortKeys sorts numbers below len(keys) by keys, which are not negative: by one digit of them after the other, from
+// the last on, each time in the order of before among equal ones.
+func sortKeys(keys []int64, perm []int32) []int32 {
+	const digit = 11
+	all := int64(0)
+	for _, k := range keys {
+		all |= k
+	}
+	next := make([]int32, len(perm))
+	for shift := 0; all>>shift > 0; shift += digit {
+		var at [1 << digit]int32
+		for _, k := range keys {
+			at[k>>shift&(1<<digit-1)]++
 		}
-		return 1
-	})
-	for k, x := range list {
-		perm[k] = x.i
+		sum := int32(0)
+		for d, n := range at {
+			at[d], sum = sum, sum+n
+		}
+		for _, i := range perm {
+			d := keys[i] >> shift & (1<<digit - 1)
+			next[at[d]] = i
+			at[d]++
+		}
+		perm, next = next, perm
 	}
 	return perm
 }
