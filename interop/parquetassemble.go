@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"math/big"
 
 	"github.com/apache/arrow/go/v17/parquet"
@@ -454,50 +453,38 @@ func (l *inLeaf) run(rep, def int16) int {
 	return len(defs)
 }
 
-// ColumnRows are rows that may also be read by columns.
-type ColumnRows interface {
-	Rows
-	// Columns sets columns to the next rows, of each as []int64, []float32 or []float64, which are good until the next
-	// call, and returns their number. It is 0 where the next row must be read by Next: where one of its values is NULL or
-	// not a number, behind the last row, and before an error.
-	Columns(columns []any) int
-	// Done reports whether there was no further row.
-	Done() bool
-}
-
-var _ ColumnRows = (*nestedRows)(nil)
-
-// Columns implements ColumnRows.
-func (r *nestedRows) Columns(columns []any) (rows int) {
-	defer func() {
-		if r.err != nil {
-			rows = 0
+// skip leaves out the levels and values of some rows.
+func (l *inLeaf) skip(rows int) error {
+	most, repeated := l.desc.MaxDefinitionLevel(), l.desc.MaxRepetitionLevel() > 0
+	for began := false; ; {
+		if ok, err := l.peek(); err != nil {
+			return err
+		} else if !ok && (rows > 0 || !began) {
+			return sqlerr.New(sqlerr.BadCopy, "the column ends early")
+		} else if !ok {
+			return nil
 		}
-	}()
-	defer guard(r.p.name, "parquet", &r.err)
-	if r.ahead() != nil {
-		return 0
-	}
-	rows = int(min(r.left, levelsRead))
-	for _, n := range r.cols {
-		if rows = min(rows, n.plain()); rows == 0 {
-			return 0
+		for ; l.at < l.levels; l.at++ {
+			if !repeated || l.rep[l.at] == 0 { // a row begins
+				if rows == 0 {
+					return nil
+				}
+				rows--
+			} else if !began {
+				return errLevels
+			}
+			if began = true; most > 0 && l.def[l.at] < most {
+				continue
+			}
+			if l.used++; l.used > l.n {
+				return sqlerr.New(sqlerr.BadCopy, "its values end early")
+			}
+		}
+		if rows == 0 && !repeated {
+			return nil
 		}
 	}
-	if len(r.cols) == 0 {
-		return 0
-	}
-	for i, n := range r.cols {
-		l := n.leaf
-		columns[i] = l.many(l.used, l.used+rows)
-		l.at, l.used = l.at+rows, l.used+rows
-	}
-	r.left -= int64(rows)
-	return rows
 }
-
-// Done implements ColumnRows.
-func (r *nestedRows) Done() bool { return r.err == io.EOF }
 
 // plain is how many of the next values are numbers that have been read already.
 func (n *inNode) plain() (count int) {

@@ -383,3 +383,92 @@ func (r *nestedRows) ended() error {
 	}
 	return nil
 }
+
+// ColumnRows are rows that may also be read by columns.
+type ColumnRows interface {
+	Rows
+	// Columns sets columns to the next rows, of each as []int64, []float32 or []float64, which are good until the next
+	// call, and returns their number. It is 0 where the next row must be read by Next: where one of its values is NULL or
+	// not a number, behind the last row, and before an error.
+	Columns(columns []any) int
+	// Ahead looks at the next rows without taking them: it sets the columns that are not nil to them, as Columns does, and
+	// returns their number, 0 where the next row has none of the numbers, or for the reasons of Columns.
+	Ahead(columns []any) int
+	// Skip leaves out rows that Ahead has shown.
+	Skip(rows int) error
+	// Done reports whether there was no further row.
+	Done() bool
+}
+
+var _ ColumnRows = (*nestedRows)(nil)
+
+// Columns implements ColumnRows.
+func (r *nestedRows) Columns(columns []any) (rows int) {
+	defer func() {
+		if r.err != nil {
+			rows = 0
+		}
+	}()
+	defer guard(r.p.name, "parquet", &r.err)
+	if r.ahead() != nil {
+		return 0
+	}
+	rows = int(min(r.left, levelsRead))
+	for _, n := range r.cols {
+		if rows = min(rows, n.plain()); rows == 0 {
+			return 0
+		}
+	}
+	if len(r.cols) == 0 {
+		return 0
+	}
+	for i, n := range r.cols {
+		l := n.leaf
+		columns[i] = l.many(l.used, l.used+rows)
+		l.at, l.used = l.at+rows, l.used+rows
+	}
+	r.left -= int64(rows)
+	return rows
+}
+
+// Ahead implements ColumnRows.
+func (r *nestedRows) Ahead(columns []any) (rows int) {
+	defer func() {
+		if r.err != nil {
+			rows = 0
+		}
+	}()
+	defer guard(r.p.name, "parquet", &r.err)
+	if r.ahead() != nil {
+		return 0
+	}
+	rows = int(min(r.left, levelsRead))
+	for i, n := range r.cols {
+		if columns[i] != nil {
+			rows = min(rows, n.plain())
+		}
+	}
+	for i, n := range r.cols {
+		if l := n.leaf; columns[i] != nil && rows > 0 {
+			columns[i] = l.many(l.used, l.used+rows)
+		}
+	}
+	return rows
+}
+
+// Skip implements ColumnRows.
+func (r *nestedRows) Skip(rows int) (err error) {
+	defer guard(r.p.name, "parquet", &err)
+	for _, n := range r.cols {
+		for _, l := range n.leaves {
+			if err := l.skip(rows); err != nil {
+				return within(err, fmt.Sprintf("file \"%s\": column \"%s\", group %d: ", r.p.name, n.field.Name, r.group+1))
+			}
+		}
+	}
+	r.left -= int64(rows)
+	return nil
+}
+
+// Done implements ColumnRows.
+func (r *nestedRows) Done() bool { return r.err == io.EOF }

@@ -11,6 +11,7 @@ import (
 // call, and returns their number. It is 0 where the next row must be read by Next: where one of its values is NULL or
 // not a number, behind the last row, and before an error.
 func (r *Scan) Columns(columns []any) int {
+	r.sieve.rows = 0 // the rows that it has only looked at
 	for {
 		for r.rows == nil && r.err == nil && len(r.files) > 0 {
 			r.err = r.next()
@@ -138,6 +139,11 @@ func (r *Scan) byColumns() bool {
 			return false
 		}
 	}
+	return r.integers()
+}
+
+// integers reports whether all bounds that must be looked at are of integers in the file.
+func (r *Scan) integers() bool {
 	for i := range r.spans {
 		column := &r.s.columns[r.spans[i].column].Field
 		if !r.sure[i] && (!slices.Contains(r.from, r.at[i]) ||
@@ -146,4 +152,54 @@ func (r *Scan) byColumns() bool {
 		}
 	}
 	return true
+}
+
+// sieve lists the next rows of a file that are within the bounds, where these are of integers: of other rows nothing
+// but these integers is taken.
+type sieve struct {
+	on   bool
+	rows int   // that were looked at, and not taken or left out
+	at   int   // the number of the next one
+	keep []int // the numbers of those within the bounds that are not taken
+}
+
+// siftable reports whether there are bounds to look at, all of them of integers.
+func (r *Scan) siftable() bool {
+	_, ok := r.rows.(interop.ColumnRows)
+	return ok && slices.Contains(r.sure, false) && r.integers()
+}
+
+// sift leaves out rows up to the next one within the bounds, as far as it has looked.
+func (r *Scan) sift() error {
+	s := &r.sieve
+	in, ok := r.rows.(interop.ColumnRows)
+	for ok && s.on {
+		if s.rows == 0 {
+			clear(r.some)
+			for i := range r.spans {
+				if !r.sure[i] {
+					r.some[slices.Index(r.from, r.at[i])] = true
+				}
+			}
+			if s.rows = in.Ahead(r.some); s.rows == 0 {
+				return nil // Next looks at this row
+			}
+			s.at, s.keep = 0, r.keep(s.rows)
+		}
+		skip := s.rows
+		if len(s.keep) > 0 {
+			skip = s.keep[0] - s.at
+		}
+		if skip > 0 {
+			if err := in.Skip(skip); err != nil {
+				return err
+			}
+			s.at, s.rows = s.at+skip, s.rows-skip
+		}
+		if s.rows > 0 {
+			s.at, s.rows, s.keep = s.at+1, s.rows-1, s.keep[1:]
+			return nil
+		}
+	}
+	return nil
 }

@@ -118,3 +118,58 @@ func TestWriteColumns(t *testing.T) {
 		t.Errorf("by columns into partitions: %v", err)
 	}
 }
+
+// TestSift: rows outside of bounds of integers are left out with their lists, texts and NULLs, in whatever batches the
+// columns come.
+func TestSift(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	list := func(f interop.Field) interop.Field {
+		return interop.Field{Name: "l", Type: "array", Parts: []interop.Field{f}}
+	}
+	some := []interop.Field{{Name: "k", Type: "long"}, list(interop.Field{Name: "element", Type: "float"}),
+		{Name: "s", Type: "string"}, {Name: "j", Type: "integer"},
+		{Name: "d", Type: "struct", Parts: []interop.Field{{Name: "x", Type: "long"}, list(interop.Field{Name: "element",
+			Type: "array", Parts: []interop.Field{{Name: "element", Type: "long"}}})}}}
+	tx, err := Create(Memory{}, some, TableOptions{}, WriteOptions{Parquet: interop.ParquetOptions{Rows: 9000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows [][]any
+	for i := range 20000 {
+		row := []any{int64(i / 7), []float32{float32(i), 1, 2}[:r.IntN(4)], fmt.Sprint(i), r.Int64N(50),
+			map[string]any{"x": int64(i), "l": []any{[]int64{1, int64(i)}[:1+r.IntN(2)], []int64{}, nil}[:r.IntN(4)]}}
+		if k := r.IntN(60); k < len(row) {
+			row[k] = nil
+		} else if k == 59 {
+			row[1] = []any{float32(1), nil, float32(i)}
+		}
+		rows = append(rows, row)
+	}
+	s := commit(t, tx, rows...)
+	for _, where := range [][]Bound{{{"j", int64(10), int64(11)}}, {{"k", int64(900), int64(1500)}},
+		{{"j", nil, int64(40)}},
+		{{"k", int64(700), nil}, {"j", int64(3), int64(3)}}, {{"j", int64(5), int64(5)}, {"k", nil, int64(5)}}} {
+		want := []string{}
+		for _, row := range rows {
+			in := true
+			for _, b := range where {
+				v := row[map[string]int{"k": 0, "j": 3}[b.Column]]
+				in = in && v != nil && (b.Min == nil || compare(v, b.Min) >= 0) && (b.Max == nil || compare(v, b.Max) <= 0)
+			}
+			if in {
+				want = append(want, shown([]any{row[0], row[1], row[2], row[3], row[4]}))
+			}
+		}
+		in, err := s.Scan([]string{"k", "l", "s", "j", "d"}, where)
+		got, row := []string{}, make([]any, 5)
+		for err == nil {
+			if err = in.Next(row); err == nil {
+				got = append(got, shown(slices.Clone(row)))
+			}
+		}
+		if err != io.EOF || len(want) == 0 {
+			t.Fatal(err, len(want))
+		}
+		sameRows(t, fmt.Sprint(where), got, want)
+	}
+}

@@ -46,7 +46,7 @@ func traced(t *testing.T, what, dir string, at int) (call string) {
 	}
 	defer func() { _ = c.Wait() }()
 	main := c.Process.Pid
-	in := map[int]bool{}                                                                 // the threads that are inside of a call
+	in := map[int]bool{}                                                                 // threads inside of a call
 	const flags = syscall.PTRACE_O_TRACECLONE | syscall.PTRACE_O_TRACESYSGOOD | 0x100000 // EXITKILL
 	for first := true; ; {
 		var status syscall.WaitStatus

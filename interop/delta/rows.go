@@ -96,6 +96,7 @@ type Scan struct {
 	sure    []bool // by span: all rows of the file are within it
 	many    bool   // the file may be read by columns
 	some    []any
+	sieve   sieve
 	err     error // of a file that could not be opened
 }
 
@@ -112,6 +113,9 @@ func (r *Scan) Next(dst []any) (err error) {
 		}
 		if r.err != nil {
 			return r.err
+		}
+		if err := r.sift(); err != nil {
+			return err
 		}
 		if err := r.rows.Next(r.file); err == io.EOF {
 			r.rows = nil
@@ -205,6 +209,7 @@ func (r *Scan) open(f *File) error {
 	r.file, r.some = make([]any, len(names)), make([]any, len(names))
 	r.rows, err = p.Read(groups, names)
 	r.many = r.byColumns()
+	r.sieve = sieve{on: r.siftable()}
 	return err
 }
 
