@@ -1,7 +1,6 @@
 package tensors
 
 import (
-	"bufio"
 	"compress/gzip"
 	"encoding/binary"
 	"fmt"
@@ -9,8 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"github.com/relgrad/relgrad/interop/delta/layouts"
 )
@@ -82,28 +79,11 @@ func listed(separator string, first int64, shape ...int64) func(in *Input, quick
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", in.Real, err)
 		}
-		x := &layouts.Tensor{DType: "float32", Shape: shape, Coords: make([][]int64, len(shape))}
-		lines := bufio.NewScanner(z)
-		for lines.Scan() {
-			rest := lines.Text()
-			if rest == "" || rest[0] > '9' || rest[0] == '#' {
-				continue
-			}
-			for d := range shape {
-				word, after, _ := strings.Cut(rest, separator)
-				n, err := strconv.ParseInt(word, 10, 64)
-				if err != nil {
-					return nil, fmt.Errorf("%s: %w", in.Real, err)
-				}
-				x.Coords[d], rest = append(x.Coords[d], n-first), after
-			}
-			v, err := strconv.ParseFloat(strings.TrimSpace(rest), 32)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", in.Real, err)
-			}
-			x.Data = binary.LittleEndian.AppendUint32(x.Data, math.Float32bits(float32(v)))
+		x, err := layouts.ReadCoordinates(z, separator, first, shape)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", in.Real, err)
 		}
-		return x, lines.Err()
+		return x, nil
 	}
 }
 

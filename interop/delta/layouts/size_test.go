@@ -1,23 +1,22 @@
 package layouts
 
 import (
-	"bufio"
 	"compress/gzip"
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/relgrad/relgrad/internal/need"
+	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/interop/delta"
 )
 
-// coordinates reads a compressed text of numbers: the indices of an element, from first, and its value.
+// coordinates reads a compressed text.
 func coordinates(t testing.TB, file, separator string, first int64, shape []int64) *Tensor {
 	t.Helper()
 	f, err := os.Open(file)
@@ -29,27 +28,29 @@ func coordinates(t testing.TB, file, separator string, first int64, shape []int6
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &Tensor{DType: "float32", Shape: shape, Coords: make([][]int64, len(shape))}
-	for lines := bufio.NewScanner(z); lines.Scan(); {
-		rest := lines.Text()
-		if rest == "" || rest[0] > '9' || rest[0] == '#' {
-			continue
-		}
-		for d := range shape {
-			word, after, _ := strings.Cut(rest, separator)
-			n, err := strconv.ParseInt(word, 10, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			x.Coords[d], rest = append(x.Coords[d], n-first), after
-		}
-		v, err := strconv.ParseFloat(strings.TrimSpace(rest), 32)
-		if err != nil {
-			t.Fatal(err)
-		}
-		x.Data = binary.LittleEndian.AppendUint32(x.Data, math.Float32bits(float32(v)))
+	x, err := ReadCoordinates(z, separator, first, shape)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return x
+}
+
+// TestReadCoordinates reads texts of coordinates, and refuses what is none by its line.
+func TestReadCoordinates(t *testing.T) {
+	shape := []int64{2, 3}
+	x, err := ReadCoordinates(strings.NewReader("# a tensor\ni,j,v\n\n2,1,0.5\n1,3, -2\r\n"), ",", 1, shape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "a text", x, &Tensor{DType: "float32", Shape: shape, Coords: [][]int64{{1, 0}, {0, 2}},
+		Data: []byte{0, 0, 0, 63, 0, 0, 0, 192}})
+	for text, want := range map[string]string{"1 1 1\n3 1 1": "line 2: \"3\"", "0 1 1": "\"0\"", "1 1": "no value",
+		"1 x 1": "\"x\"", "1 1 1 1": "\"1 1\" is no value", "1": "\"\" is no index of dimension 1"} {
+		_, err := ReadCoordinates(strings.NewReader(text), " ", 1, shape)
+		refused(t, err, sqlerr.BadCopy, want)
+	}
+	_, err = ReadCoordinates(strings.NewReader("# "+strings.Repeat("x", 1<<17)), " ", 1, shape)
+	refused(t, err, sqlerr.IO, "too long")
 }
 
 func taxi(t testing.TB) *Tensor {
