@@ -7,13 +7,9 @@ const (
 	registry = "./kernels"
 	random   = "./internal/randquery -run=TestRandom -seed=1 -queries=80"
 	goldens  = "./optimizer"
-<<<<<<< HEAD
 	inPairs  = "./internal/gradtest -run=TestPairs|TestProducts"
-	byHand   = "./internal/gradtest -run=TestTies|TestNulls|TestSubQueries|TestDetermined|TestFound|TestRows|TestTexts"
-=======
 	byHand   = "./internal/gradtest -run=TestTies|TestNulls|TestSubQueries|TestFrames|TestDetermined|TestFound|TestRows|" +
 		"TestTexts"
->>>>>>> ab07531a (Ordered windows are bound as windows, not as pairs of rows)
 	training = "./train"
 	onPlain  = "./executor -device=plain -run=TestTraining|TestParametersInPlace"
 	resuming = "./ -run=Resume"
