@@ -2,6 +2,7 @@ package relgrad
 
 import (
 	"context"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -19,25 +20,9 @@ import (
 // deltaFunc runs delta_table('dir' [, version]) or delta_tensor('dir', 'name' [, slice [, version]]) in FROM. It reads
 // the columns and rows that the statement needs, as far as conditions tell.
 func deltaFunc(ctx context.Context, call *ast.FuncCall, needs ast.Needs) (*catalog.Relation, error) {
-	positional, named := []string{"dir"}, []string{"version"}
-	if call.Name == "delta_tensor" {
-		positional, named = []string{"dir", "name"}, []string{"slice", "version"}
-	}
-	args, err := engine.ReadArgs(call, positional, 0, named...)
+	s, args, err := openCall(ctx, call)
 	if err != nil {
 		return nil, err
-	}
-	version := ""
-	if v, ok := args.Value["version"].(int64); ok {
-		version = strconv.FormatInt(v, 10)
-	}
-	s, ofVersion, err := openDelta(ctx, args.Text("dir"), version)
-	if err != nil {
-		at := "dir"
-		if ofVersion {
-			at = "version"
-		}
-		return nil, engine.At(err, args.Position(at))
 	}
 	var in interop.Reader
 	var where []delta.Bound
@@ -49,19 +34,17 @@ func deltaFunc(ctx context.Context, call *ast.FuncCall, needs ast.Needs) (*catal
 	if err != nil {
 		return nil, err
 	}
-	cols := slices.DeleteFunc(in.Columns(), func(c interop.Column) bool {
-		return needs.Cols != nil && !needs.Cols[c.Name]
-	})
-	if len(cols) == 0 { // rows are counted
-		cols = in.Columns()[:1]
-	}
+	cols := needed(in.Columns(), needs)
 	var rows interop.Rows
-	if err = interop.Readable(args.Text("dir"), cols); err == nil {
-		if call.Name == "delta_tensor" {
-			rows, err = in.Rows(cols)
-		} else {
-			rows, err = s.Rows(cols, where)
-		}
+	err = interop.Readable(args.Text("dir"), cols)
+	switch {
+	case err != nil:
+	case needs.Typed:
+		rows = noRows{}
+	case call.Name == "delta_tensor":
+		rows, err = in.Rows(cols)
+	default:
+		rows, err = s.Rows(cols, where)
 	}
 	if err == nil {
 		var r *catalog.Relation
@@ -70,6 +53,48 @@ func deltaFunc(ctx context.Context, call *ast.FuncCall, needs ast.Needs) (*catal
 		}
 	}
 	return nil, engine.At(inFolder(err, args.Text("dir")), args.Position("dir"))
+}
+
+// noRows are rows of which there are none.
+type noRows struct{}
+
+// Next implements interop.Rows.
+func (noRows) Next([]any) error { return io.EOF }
+
+// openCall reads the arguments of a call and opens the version of the table that it names.
+func openCall(ctx context.Context, call *ast.FuncCall) (*delta.Snapshot, *engine.Args, error) {
+	positional, named := []string{"dir"}, []string{"version"}
+	if call.Name == "delta_tensor" {
+		positional, named = []string{"dir", "name"}, []string{"slice", "version"}
+	}
+	args, err := engine.ReadArgs(call, positional, 0, named...)
+	if err != nil {
+		return nil, nil, err
+	}
+	version := ""
+	if v, ok := args.Value["version"].(int64); ok {
+		version = strconv.FormatInt(v, 10)
+	}
+	s, ofVersion, err := openDelta(ctx, args.Text("dir"), version)
+	if err != nil {
+		at := "dir"
+		if ofVersion {
+			at = "version"
+		}
+		return nil, nil, engine.At(err, args.Position(at))
+	}
+	return s, args, nil
+}
+
+// needed are the columns that a statement needs, at least one: then rows are counted.
+func needed(cols []interop.Column, needs ast.Needs) []interop.Column {
+	out := slices.DeleteFunc(slices.Clone(cols), func(c interop.Column) bool {
+		return needs.Cols != nil && !needs.Cols[c.Name]
+	})
+	if len(out) == 0 {
+		return cols[:1]
+	}
+	return out
 }
 
 // tensorSlice reads the slice of a tensor that a call asks for, cut by conditions on its indices.

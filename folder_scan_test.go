@@ -110,6 +110,36 @@ func TestDeltaTableReadsLess(t *testing.T) {
 	}
 }
 
+// TestDeltaViewReadsNothing: a view is made of a table whose rows are not read then.
+func TestDeltaViewReadsNothing(t *testing.T) {
+	db, dir := testDB(t), t.TempDir()
+	addRows(t, dir, 0, 10)
+	files, err := filepath.Glob(filepath.Join(dir, "*.parquet"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	if err := os.Rename(files[0], files[0]+".away"); err != nil {
+		t.Fatal(err)
+	}
+	for _, sql := range []string{"CREATE VIEW v AS SELECT k, x, day FROM delta_table('DIR') WHERE k > 2",
+		"CREATE VIEW s AS SELECT count(*) AS n, sum(v.x) AS x FROM delta_table('DIR') d JOIN v USING (k)",
+		"CREATE MATERIALIZED VIEW m AS SELECT k FROM delta_table('DIR') WITH NO DATA"} {
+		if got := answer(t, db, strings.ReplaceAll(sql, "DIR", dir)); got != "" {
+			t.Errorf("%s: %s", sql, got)
+		}
+	}
+	if got := answer(t, db, "SELECT * FROM v"); !strings.Contains(got, "no such file") {
+		t.Error(got)
+	}
+	if err := os.Rename(files[0]+".away", files[0]); err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, db, "REFRESH MATERIALIZED VIEW m")
+	if got := answer(t, db, "SELECT *, (SELECT count(*) FROM m), (SELECT min(day) FROM v) FROM s"); got != "7 21 10 2024-01-04" {
+		t.Error(got)
+	}
+}
+
 // TestDeltaTableVersions: a call reads the version that is there, a plan of an older one is not used again.
 func TestDeltaTableVersions(t *testing.T) {
 	db, dir := testDB(t), t.TempDir()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 // What only some databases can do. The engine checks whether a Database has these methods, and does without otherwise.
@@ -100,6 +101,24 @@ type Filed interface{ Path() string }
 
 // Snapshotter runs statements that see one state of the database without an explicit transaction.
 type Snapshotter interface{ InOne() bool }
+
+// Streamer is a database in which a function in FROM may give relations that need not be in memory as a whole.
+type Streamer interface {
+	// Stream opens the relation of a call. The context ends all that is read of it.
+	Stream(ctx context.Context, call *ast.FuncCall, needs ast.Needs) (Stream, error)
+}
+
+// Stream is a relation that is read part by part.
+type Stream interface {
+	// Columns are its columns with their types, and these as Postgres calls them.
+	Columns() (cols []ra.Column, types []string)
+	// Parts are the numbers of rows of its parts, each at least 1.
+	Parts() []int64
+	// Read reads a part. The columns are the caller's. It may be called by another goroutine than the session's.
+	Read(ctx context.Context, part int) ([]*column.Column, error)
+	// Hash is different for relations of other rows.
+	Hash() string
+}
 
 // Presenter converts a query's columns to the types of a table.
 type Presenter interface {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -32,6 +33,7 @@ type Batch struct {
 	place  []int32          // by row: its position in order
 	epoch  int64            // of perm; 0: none
 	perm   []int32
+	stream *stream // of a view whose rows are read as the steps need them; nil: the rows are found by their keys
 }
 
 // OpenBatch finds the relation that a run's option names and reads its identities; nil where the option is not given.
@@ -48,18 +50,27 @@ func (db *compiler) OpenBatch(ctx context.Context, config *train.Config, names [
 		}
 		params = append(params, ref)
 	}
-	found, err := bind.ResolveBatch(ctx, db.Catalogue, name, params)
+	from, streams := db.Database.(catalog.Streamer)
+	found, err := bind.ResolveBatch(ctx, db.Catalogue, name, params, streams)
 	if err != nil {
 		return nil, About(err, "batch", 0)
 	}
 	b := &Batch{Batch: found, db: db, config: config}
-	if b.keys, err = b.read(ctx, b.Key); err != nil {
+	if b.Streamed != nil {
+		err = b.open(ctx, from)
+	} else if b.keys, err = b.read(ctx, b.Key); err == nil {
+		b.N = b.keys[0].Len()
+	}
+	if err != nil {
 		return nil, About(err, "batch", 0)
 	}
-	if b.N = b.keys[0].Len(); b.N == 0 {
+	if b.N == 0 {
 		return nil, About(sqlerr.New(sqlerr.InvalidParameter, "batch %q has no rows", name), "batch", 0)
 	}
 	b.Size = min(config.BatchSize, int64(b.N))
+	if b.stream != nil {
+		return b, About(config.SetRows(int64(b.N)), "batch", 0)
+	}
 	if config.BeforeStep == "" { // it may change that order, and a resumed run would begin with that
 		b.Order = b.findOrder
 	}
@@ -177,6 +188,9 @@ func (b *Batch) ofStep(env *kernels.Env) ([]*column.Column, error) {
 
 // Hash identifies the rows: a run can only be resumed with the same ones.
 func (b *Batch) Hash() string {
+	if b.stream != nil {
+		return fmt.Sprintf("batch %s.%s %d %s", b.Schema, b.Name, b.N, b.stream.Hash())
+	}
 	h := fnv.New64a()
 	for _, v := range b.keys {
 		fmt.Fprint(h, v.I64(), v.F64(), v.F32(), Apart(v.Texts()), truths(v.Valid()))
@@ -194,7 +208,7 @@ func truths(b []byte) (out []bool) {
 
 // Unchanged refuses a run whose rows differ from those at its beginning because before_step has changed a table.
 func (b *Batch) Unchanged(ctx context.Context, t Object) error {
-	if b == nil || !slices.Contains(b.reads, t) {
+	if b == nil || b.stream != nil || !slices.Contains(b.reads, t) {
 		return nil
 	}
 	now := *b

@@ -32,7 +32,7 @@ type Group struct {
 }
 
 // Stats are the smallest and the largest value of a column in a row group, nil where they are unknown; of floats, NaN
-// is left out. Nulls is the number of NULLs, -1 where it is unknown.
+// is left out. Nulls is the number of NULLs, -1 where it is unknown; of a list, 0 says that there are none, nor in it.
 type Stats struct {
 	Min, Max any
 	Nulls    int64
@@ -85,6 +85,10 @@ func (p *Parquet) Groups() []Group {
 		group, _ := g.(fields)
 		x := Group{Rows: group.int(3), Stats: map[string]Stats{}}
 		for _, n := range p.root {
+			if n.leaf == nil && len(n.leaves) == 1 { // a list: NULLs in it count too
+				chunk, _ := group.list(1)[n.leaves[0].index].(fields)
+				x.Stats[n.field.Name] = Stats{Nulls: n.leaves[0].stats(chunk.get(3).get(12)).Nulls}
+			}
 			if n.leaf == nil || n.leaf.desc.MaxRepetitionLevel() > 0 {
 				continue
 			}

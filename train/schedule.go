@@ -69,7 +69,16 @@ var permutationStream = int64(tensor.HashText("train batch"))
 // Permutation draws the order of n rows in an epoch (Fisher and Yates; Durstenfeld, CACM 7(7), 1964) from the stream of
 // seed and epoch.
 func Permutation(seed, epoch int64, n int) []int32 {
-	p, key := make([]int32, n), tensor.HashKey(permutationStream, epoch)
+	return permuted(seed, tensor.HashKey(permutationStream, epoch), n)
+}
+
+// PermutationOf draws the order of n rows of a part of the rows in an epoch.
+func PermutationOf(seed, epoch int64, part, n int) []int32 {
+	return permuted(seed, tensor.HashKey(permutationStream, epoch, int64(part)), n)
+}
+
+func permuted(seed int64, key uint64, n int) []int32 {
+	p := make([]int32, n)
 	for i := range p {
 		p[i] = int32(i)
 	}

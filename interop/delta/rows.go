@@ -16,11 +16,16 @@ func (s *Snapshot) Rows(want []interop.Column, where []Bound) (interop.Rows, err
 	if err != nil {
 		return nil, err
 	}
+	return s.converted(in, want), nil
+}
+
+// converted gives rows of a scan as values of Postgres types.
+func (s *Snapshot) converted(in interop.Rows, want []interop.Column) *converted {
 	out := &converted{in: in, want: want}
 	for _, c := range want {
 		out.fields = append(out.fields, &s.columns[s.column(c.Name)].Field)
 	}
-	return out, nil
+	return out
 }
 
 // converted are rows as values of Postgres types.
@@ -94,6 +99,7 @@ type Scan struct {
 	file    []any
 	widen   []bool
 	sure    []bool // by span: all rows of the file are within it
+	group   *Piece // the only one of the file that is read; nil: all
 	many    bool   // the file may be read by columns
 	some    []any
 	sieve   sieve
@@ -199,6 +205,9 @@ func (r *Scan) open(f *File) error {
 		r.widen = append(r.widen, col.Type == "double" && have[k].Type == "float")
 	}
 	groups, err := r.groups(p, f)
+	if err == nil {
+		groups, err = r.only(groups)
+	}
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 type Needs struct {
 	Cols  map[string]bool // the names of columns; nil: all
 	Where []Condition     // only rows of which all of these hold
+	Typed bool            // only the columns' names and types: no rows
 }
 
 // Condition is a comparison of a column with a constant.

@@ -25,10 +25,17 @@ type Batch struct {
 	// with the same matrix should follow each other. Order, if not nil, is then called.
 	Near  string
 	Order func(ctx context.Context) error
+	// Streamed is the call in FROM of a view whose rows are read as the steps need them, nil for other batches. There is
+	// no Key then: Rows returns the columns of Cols, whose Postgres types are Types.
+	Streamed *ast.FuncFrom
+	Needs    ast.Needs // of the view's query
+	Cols     []ra.Column
 }
 
-// ResolveBatch finds a table or view by name, and the columns that identify its rows.
-func ResolveBatch(ctx context.Context, cat Catalog, name string, params []ParamRef) (_ *Batch, err error) {
+// ResolveBatch finds a table or view by name, and the columns that identify its rows. If the database streams, a view
+// may be columns of a table that lies outside of it.
+func ResolveBatch(ctx context.Context, cat Catalog, name string, params []ParamRef, streams bool) (_ *Batch,
+	err error) {
 	defer noPanic(&err)
 	schema, bare, ok := splitName(name)
 	if !ok {
@@ -41,7 +48,11 @@ func ResolveBatch(ctx context.Context, cat Catalog, name string, params []ParamR
 	case err != nil:
 		return nil, err
 	case v != nil:
-		return batchView(b, v)
+		if call := streamed(v.Query); call != nil && streams {
+			b.needs.Note(v.Query)
+			return &Batch{Schema: v.Schema, Name: v.Name, Streamed: call, Needs: b.needs.Funcs[call]}, nil
+		}
+		return batchView(b, v, streams)
 	}
 	t, err := cat.Table(ctx, nil, schema, bare)
 	switch {
@@ -66,7 +77,7 @@ func ResolveBatch(ctx context.Context, cat Catalog, name string, params []ParamR
 
 // batchView finds the columns that identify the rows of a view. Which rows it has must depend neither on values of
 // parameters nor on the step.
-func batchView(b *binder, v *View) (*Batch, error) {
+func batchView(b *binder, v *View, streams bool) (*Batch, error) {
 	r, err := b.view(&place{text: &ast.Text{}}, &ast.TableRef{Node: ast.Node{At: -1}, Schema: v.Schema, Name: v.Name})
 	if err != nil {
 		return nil, err
@@ -89,6 +100,11 @@ func batchView(b *binder, v *View) (*Batch, error) {
 			continue
 		}
 		out.Key, out.Types = append(out.Key, r.names[i]), append(out.Types, columnType(r.node, k))
+	}
+	if len(hidden) > 0 && streams && ast.ReadsRange(v.Query) {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "the batch %q reads a table outside of the database in a way "+
+			"that cannot be cut into steps", v.Name).WithHint("Its view may be SELECT … FROM delta_table('dir'), with columns " +
+			"and expressions; put conditions, joins and groups into the loss.")
 	}
 	if len(hidden) > 0 {
 		return nil, sqlerr.New(sqlerr.InvalidParameter, "the batch %q does not show what identifies its rows: %s", v.Name,
@@ -141,7 +157,7 @@ func stepwise(root *ra.Node) bool {
 // step is then found from these, without a pass over the relation.
 func batchedRows(b *binder, schema, name string, r *relation) *relation {
 	t := b.opt.Batch
-	if t == nil || t.Schema != schema || t.Name != name {
+	if t == nil || t.Schema != schema || t.Name != name || t.Streamed != nil {
 		return r
 	}
 	t.Used = true

@@ -521,6 +521,9 @@ func (b *binder) view(f *place, t *ast.TableRef) (*relation, error) {
 		b.orders, where = true, nil // batches are drawn from all rows
 	}
 	r, where, err := b.viewRows(v, where)
+	if err == nil {
+		err = unstreamed(b, v, r)
+	}
 	if err != nil {
 		return nil, sqlerr.In(err, v.Text)
 	}

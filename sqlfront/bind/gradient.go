@@ -22,6 +22,9 @@ func misplacedGradient(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 // funcFrom binds a function in FROM: a differentiable one, or a set-returning function of constants that the store
 // runs.
 func funcFrom(b *binder, f *place, it *ast.FuncFrom) (*relation, error) {
+	if o := b.opt.Batch; o != nil && o.Streamed == it {
+		return streamedRows(b, o), nil
+	}
 	if bind := tableFuncBinders[it.Func.Name]; bind != nil && builtIn(it.Func) {
 		return bind(b, f, it.Func)
 	}

@@ -71,7 +71,9 @@ func tableIntrinsic(b *Binder, it *ast.FuncFrom) *catalog.TableDef {
 		return nil
 	}
 	noEngine(b, it.Func)
-	r, ok, err := b.session.Intrinsics().TableFunc(b.Context, it.Func, b.needs.Funcs[it], b.Text)
+	needs := b.needs.Funcs[it]
+	needs.Typed = b.Unread
+	r, ok, err := b.session.Intrinsics().TableFunc(b.Context, it.Func, needs, b.Text)
 	b.Check(it.At, err)
 	if !ok {
 		return nil

@@ -245,6 +245,7 @@ func (r *run) close() {
 		r.pushed.apart.Close()
 	}
 	r.c, r.v = nil, nil
+	r.batch.Close()
 	if r.back != nil {
 		r.back()
 	}
