@@ -135,7 +135,8 @@ func TestDeltaViewReadsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustRun(t, db, "REFRESH MATERIALIZED VIEW m")
-	if got := answer(t, db, "SELECT *, (SELECT count(*) FROM m), (SELECT min(day) FROM v) FROM s"); got != "7 21 10 2024-01-04" {
+	got := answer(t, db, "SELECT *, (SELECT count(*) FROM m), (SELECT min(day) FROM v) FROM s")
+	if got != "7 21 10 2024-01-04" {
 		t.Error(got)
 	}
 }

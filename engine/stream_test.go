@@ -146,7 +146,8 @@ func TestStreamAhead(t *testing.T) {
 	}()
 	select {
 	case <-closed:
-	case <-time.After(20 * time.Second):
+	case <-time.After(10 * time.Second):
+		s.cancel()
 		t.Fatal("closing waits for what is read")
 	}
 }

@@ -195,7 +195,18 @@ func (n *outNode) put(v any, rep, def int16) (int, error) {
 }
 
 func unfit(f *Field, v any) error {
-	return sqlerr.New(sqlerr.DatatypeMismatch, "a value of Go's type %T cannot become %s", v, f.Type)
+	what := fmt.Sprintf("a value of Go's type %T", v)
+	switch v.(type) {
+	case bool:
+		what = "a truth value"
+	case int64:
+		what = "an integer"
+	case float32, float64:
+		what = "a float"
+	case string:
+		what = "a text"
+	}
+	return mismatch(what, f.Type)
 }
 
 // none adds the absence of a value to all leaves.

@@ -50,6 +50,7 @@ var chapters = []struct{ file, title string }{
 	{"scripts", "Scripts and their variables"},
 	{"names", "Names"},
 	{"copy", "Files"},
+	{"lake", "Tables of Delta Lake"},
 	{"rows", "Rows, keys and transactions"},
 	{"chunks", "Chunks and values"},
 	{"loss", "Losses"},
@@ -89,7 +90,12 @@ func TestErrors(t *testing.T) {
 		fmt.Fprintf(&page, "\n## %s\n", c.title)
 		t.Run(c.file, func(t *testing.T) {
 			b := &bench{dir: t.TempDir(), page: &page}
-			datadriven.RunTest(t, filepath.Join("testdata", c.file), b.run)
+			cases, err := filepath.Abs(filepath.Join("testdata", c.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Chdir(b.dir) // folders in a query are those of the process
+			datadriven.RunTest(t, cases, b.run)
 		})
 	}
 	path := filepath.Join(need.Root(), "docs", "errors.md")

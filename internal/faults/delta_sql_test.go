@@ -40,7 +40,8 @@ func init() {
 			"./engine -run=TestStreamAhead"},
 		{"a row group is read with the others of its file", "interop/delta/pieces.go",
 			"	return []int{r.group.group}, nil", "	return groups, nil", "./interop/delta -run=TestPieces"},
-		{"any files are those with which a run began", "folder_stream.go",
-			"strconv.Quote(d.pieces[i].File()), d.pieces[i].Rows, \" \")", "\" \")", statement + "TestStreamedFiles"},
+		{"any files are those with which a run began", "engine/batch.go",
+			"return fmt.Sprintf(\"batch %s.%s %d %s\", b.Schema, b.Name, b.N, b.stream.Hash())", "return \"\"",
+			statement + "TestStreamedFiles"},
 	}...)
 }

@@ -521,11 +521,11 @@ func (b *binder) view(f *place, t *ast.TableRef) (*relation, error) {
 		b.orders, where = true, nil // batches are drawn from all rows
 	}
 	r, where, err := b.viewRows(v, where)
-	if err == nil {
-		err = unstreamed(b, v, r)
-	}
 	if err != nil {
 		return nil, sqlerr.In(err, v.Text)
+	}
+	if err := unstreamed(b, v, r); err != nil {
+		return nil, f.at(err, t)
 	}
 	r = &relation{node: r.node, names: slices.Clone(r.names), cols: r.cols, classes: r.classes, mask: r.mask}
 	copy(r.names, v.Cols)

@@ -2,9 +2,11 @@ package bind
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/store/functions"
 )
@@ -74,6 +76,9 @@ func tableIntrinsic(b *Binder, it *ast.FuncFrom) *catalog.TableDef {
 	needs := b.needs.Funcs[it]
 	needs.Typed = b.Unread
 	r, ok, err := b.session.Intrinsics().TableFunc(b.Context, it.Func, needs, b.Text)
+	if e := (*sqlerr.Error)(nil); errors.As(err, &e) && e.Pos >= 0 { // in this text, which may be a view's
+		err = sqlerr.In(err, b.Text)
+	}
 	b.Check(it.At, err)
 	if !ok {
 		return nil
