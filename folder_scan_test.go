@@ -53,6 +53,8 @@ func TestDeltaTableReadsLess(t *testing.T) {
 	mustRun(t, db, "CREATE TABLE w (k bigint PRIMARY KEY, p double precision); INSERT INTO w SELECT k, 1 + k FROM "+
 		"generate_series(0, 30) AS g(k); CREATE VIEW seen AS SELECT k, x FROM delta_table('"+dir+"'); CREATE VIEW "+
 		"named (x, k) AS SELECT k, x FROM delta_table('"+dir+"')")
+	mustRun(t, db, "CREATE VIEW over AS SELECT k AS n, x FROM seen; CREATE VIEW above AS SELECT * FROM over o; CREATE "+
+		"VIEW few AS SELECT * FROM (SELECT * FROM above ORDER BY n LIMIT 15) q; CREATE VIEW other AS SELECT k, x FROM named")
 	const loss = "SELECT sum((d.x - w.p) ^ 2) FROM delta_table('DIR') d JOIN w USING (k) WHERE d.k BETWEEN 15 AND 16"
 	for _, tc := range []struct{ from, want string }{
 		{"SELECT count(*), sum(x) FROM delta_table('DIR') WHERE k >= 18", "2 18.5"},
@@ -74,6 +76,17 @@ func TestDeltaTableReadsLess(t *testing.T) {
 		{"SELECT sum(x) FROM seen WHERE k > 18", "9.5"},
 		{"SELECT sum(v.x) FROM w JOIN seen v ON v.k = w.k AND v.k > 18", "9.5"},
 		{"SELECT sum(x) FROM named WHERE k > 18", "*"},
+		{"SELECT sum(x) FROM over WHERE n > 18", "9.5"},
+		{"SELECT sum(x) FROM above WHERE n > 18", "9.5"},
+		{"SELECT sum(a.x), count(*) FROM above a JOIN over b USING (n) WHERE a.n > 18 AND b.n > 17", "9.5 1"},
+		{"SELECT count(*) FROM above a JOIN over b USING (n) WHERE a.n > 18", "*"},
+		{"SELECT (SELECT count(*) FROM above WHERE n > 18) + (SELECT count(*) FROM over)", "*"},
+		{"SELECT sum(x) FROM few WHERE n > 12", "*"},
+		{"SELECT sum(x) FROM other WHERE k > 18", "*"},
+		{"SELECT sum(p) FROM gradient('SELECT sum((d.x - w.p) ^ 2) FROM above d JOIN w ON w.k = d.n WHERE d.n > 18', " +
+			"NULL::w) WHERE p <> 0", "21"},
+		{"SELECT sum(p) FROM gradient('SELECT sum((d.x - w.p) ^ 2) FROM few d JOIN w ON w.k = d.n WHERE d.n > 12', " +
+			"NULL::w) WHERE p <> 0", "*"},
 		{"SELECT sum(d.x) FROM w JOIN delta_table('DIR') d ON d.k = w.k AND d.k > 18", "9.5"},
 		{"SELECT count(*), sum(d.x) FROM w LEFT JOIN delta_table('DIR') d ON d.k = w.k AND d.k > 18", "31 9.5"},
 		{"SELECT count(*), sum(d.x) FROM delta_table('DIR') d RIGHT JOIN w ON d.k = w.k AND d.k > 18", "31 9.5"},

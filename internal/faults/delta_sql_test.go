@@ -43,5 +43,12 @@ func init() {
 		{"any files are those with which a run began", "engine/batch.go",
 			"return fmt.Sprintf(\"batch %s.%s %d %s\", b.Schema, b.Name, b.N, b.stream.Hash())", "return \"\"",
 			statement + "TestStreamedFiles"},
+		{"conditions of one use of a view are those of the next one", "sqlfront/ast/needs.go",
+			"to.Views[it] = on(sel, it, cmp.Or(it.Alias.Name, it.Name), it.Alias, where) //",
+			"if c := on(sel, it, cmp.Or(it.Alias.Name, it.Name), it.Alias, where); c != nil {\n\t\t\tto.Views[it] = c\n\t\t} //",
+			statement + "TestDeltaTableReadsLess"},
+		{"conditions on a view stop at the views that it reads", "store/bind/from.go",
+			"found = err == nil && readsRange(", "found = err == nil && inner == sel && readsRange(",
+			statement + "TestDeltaTableReadsLess"},
 	}...)
 }

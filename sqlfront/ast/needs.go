@@ -72,9 +72,7 @@ func (to *Notes) item(sel *Select, it FromItem, where []Expr) {
 			to.Funcs[it] = n
 		}
 	case *TableRef:
-		if c := on(sel, it, cmp.Or(it.Alias.Name, it.Name), it.Alias, where); c != nil {
-			to.Views[it] = c
-		}
+		to.Views[it] = on(sel, it, cmp.Or(it.Alias.Name, it.Name), it.Alias, where) // also none: it may be noted again
 	case *SubSelect:
 		to.outer[it.Query] = on(sel, it, it.Alias.Name, it.Alias, where)
 	case *JoinFrom:

@@ -536,10 +536,24 @@ func (b *binder) view(f *place, t *ast.TableRef) (*relation, error) {
 	return r, nil
 }
 
+// readsRange reports whether a view reads what lies outside of the database, itself or through other views.
+func readsRange(b *binder, v *View, seen map[*View]bool) bool {
+	seen[v] = true
+	found := ast.ReadsRange(v.Query)
+	ast.Walk(v.Query, func(t ast.Tree) bool {
+		if x, ok := t.(*ast.TableRef); ok && !found {
+			w, err := b.cat.View(b.ctx, v.Text.Path, x.Schema, x.Name)
+			found = err == nil && w != nil && !seen[w] && readsRange(b, w, seen)
+		}
+		return !found
+	})
+	return found
+}
+
 // viewRows binds a view's query. Where it reads what lies outside of the database, only the rows may be there of which
 // conditions on the view's columns hold; it returns those that were used.
 func (b *binder) viewRows(v *View, where []ast.Condition) (*relation, []ast.Condition, error) {
-	if !ast.ReadsRange(v.Query) {
+	if where != nil && !readsRange(b, v, map[*View]bool{}) {
 		where = nil
 	}
 	b.needs.Around(v.Query, where)

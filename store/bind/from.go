@@ -202,7 +202,7 @@ func (b *Binder) View(at ast.Pos, v *catalog.ViewDef, where ...ast.Condition) *R
 	}
 	sel, text, err := b.session.Tree(v)
 	b.Check(at, err)
-	if !ast.ReadsRange(sel) {
+	if where != nil && !readsRange(b, v, sel, map[*catalog.ViewDef]bool{}) {
 		where = nil
 	}
 	if len(b.stack) >= bind.MaxViews {
@@ -238,6 +238,22 @@ func (b *Binder) View(at ast.Pos, v *catalog.ViewDef, where ...ast.Condition) *R
 		b.views[v] = r
 	}
 	return r
+}
+
+// readsRange reports whether a view reads what lies outside of the store, itself or through other views.
+func readsRange(b *Binder, v *catalog.ViewDef, sel *ast.Select, seen map[*catalog.ViewDef]bool) bool {
+	seen[v] = true
+	found := ast.ReadsRange(sel)
+	ast.Walk(sel, func(t ast.Tree) bool {
+		if x, ok := t.(*ast.TableRef); ok && !found {
+			if _, w := b.session.Definitions().Relation(v.ReadPath(), x.Schema, x.Name); w != nil && !seen[w] {
+				inner, _, err := b.session.Tree(w)
+				found = err == nil && readsRange(b, w, inner, seen)
+			}
+		}
+		return !found
+	})
+	return found
 }
 
 func outName(i int) string { return "c" + strconv.Itoa(i+1) }
