@@ -80,11 +80,12 @@ func (s *Snapshot) Scan(want []string, where []Bound) (r *Scan, err error) {
 	return r, nil
 }
 
-// Scan are rows of a table, file by file. Files and Groups count the files and row groups that have been opened, for
-// whoever wants to know what was skipped.
-type Scan struct {
-	Files, Groups int
+// Opened counts the files and row groups that have been opened, for whoever wants to know what was skipped.
+type Opened struct{ Files, Groups int }
 
+// Scan are rows of a table, file by file.
+type Scan struct {
+	Opened
 	s       *Snapshot
 	files   []*File
 	spans   []span

@@ -217,7 +217,8 @@ func (b *builder) largest(s *body, n int, number func(s *body, k string) string)
 	s.add("int %s = 0;", at)
 	s.add("double %s = %s;", most, number(s, "0"))
 	k := b.fresh("k")
-	s.block(fmt.Sprintf("for (int %s = 1; %[1]s < %d; %[1]s++)", k, n), func(s *body) {
+	loop := fmt.Sprintf("_Pragma(\"unroll %d\") for (int %s = 1; %[2]s < %d; %[2]s++)", functionsAtOnce, k, n)
+	s.block(loop, func(s *body) {
 		x := b.let(s, "number "+k, "double", func() string { return number(s, k) })
 		s.add("if (%s == %[1]s && (%[2]s > %[1]s || %[2]s != %[2]s))", most, x)
 		s.add("\t%s = %s, %s = %s;", most, x, at, k)

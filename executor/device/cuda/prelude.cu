@@ -165,10 +165,10 @@ template <class T> __device__ double k_length(const T *x, int n)
 {
 	double most = 0, sum = 0;
 
-	for (int i = 0; i < n; i++)
+	_Pragma("unroll 4") for (int i = 0; i < n; i++)
 		most = fmax(most, fabs((double) x[i]));
 	double scale = k_scale(most);
-	for (int i = 0; i < n; i++)
+	_Pragma("unroll 4") for (int i = 0; i < n; i++)
 		sum += (double) x[i] * scale * ((double) x[i] * scale);
 	return sqrt(sum) / scale;
 }
@@ -177,7 +177,7 @@ template <class T> __device__ void k_l2_normalize(const T *x, T *out, int n)
 {
 	double length = k_length(x, n);
 
-	for (int i = 0; i < n; i++)
+	_Pragma("unroll 4") for (int i = 0; i < n; i++)
 		out[i] = length == 0 ? 0 : (T) ((double) x[i] / length);
 }
 
@@ -188,21 +188,21 @@ template <class T> __device__ void k_l2_normalize_slope(const T *x, const T *g, 
 	double length = k_length(x, n), sum = 0;
 	int m = 0;
 
-	for (int i = 0; i < n; i++)
+	_Pragma("unroll 4") for (int i = 0; i < n; i++)
 		out[i] = 0;
 	if (length == 0)
 		return;
-	for (int i = 0; i < n; i++)
+	_Pragma("unroll 4") for (int i = 0; i < n; i++)
 		if (fabs((double) x[i]) > fabs((double) x[m]) || x[i] != x[i])
 			m = i;
 	double r = (double) g[m] / ((double) x[m] / length);
-	for (int i = 0; i < n; i++) {
+	_Pragma("unroll 4") for (int i = 0; i < n; i++) {
 		double y = (double) x[i] / length;
 
 		if (i != m)
 			sum += y * ((double) g[i] - y * r);
 	}
-	for (int i = 0; i < n; i++) {
+	_Pragma("unroll 4") for (int i = 0; i < n; i++) {
 		double y = (double) x[i] / length, h = i == m ? 0 : (double) g[i] - y * r;
 
 		out[i] = (T) ((h - y * sum) / length);
@@ -224,14 +224,14 @@ template <class T> __device__ k_center k_centers(const T *x, int n)
 	k_center c = {0, 0, 1, 0};
 	double most = 0, sum = 0;
 
-	for (int i = 0; i < n; i++)
+	_Pragma("unroll 4") for (int i = 0; i < n; i++)
 		c.mean += (double) x[i] / n;
-	for (int i = 0; i < n; i++)
+	_Pragma("unroll 4") for (int i = 0; i < n; i++)
 		c.rest += ((double) x[i] - c.mean) / n;
-	for (int i = 0; i < n; i++)
+	_Pragma("unroll 4") for (int i = 0; i < n; i++)
 		most = fmax(most, fabs(k_centered(x, i, c)));
 	c.scale = fmin(1, k_scale(most));
-	for (int i = 0; i < n; i++)
+	_Pragma("unroll 4") for (int i = 0; i < n; i++)
 		sum += k_centered(x, i, c) * k_centered(x, i, c);
 	c.sd = sqrt(sum / n + 1e-5 * c.scale * c.scale);
 	return c;
@@ -241,7 +241,7 @@ template <class T> __device__ void k_layer_norm(const T *x, T *out, int n)
 {
 	k_center c = k_centers(x, n);
 
-	for (int i = 0; i < n; i++)
+	_Pragma("unroll 4") for (int i = 0; i < n; i++)
 		out[i] = (T) (k_centered(x, i, c) / c.sd);
 }
 
@@ -259,29 +259,29 @@ template <class T> __device__ void k_layer_norm_slope(const T *x, const T *g, T 
 	double most = 0, sum = 0, mean = 0, along = 0, left = 0;
 	int m = 0, k = 0;
 
-	for (int i = 0; i < n; i++) {
+	_Pragma("unroll 4") for (int i = 0; i < n; i++) {
 		most = fmax(most, fabs(k_centered(x, i, c)));
 		mean += (double) g[i] / n;
 	}
 	double scale = k_scale(most);
-	for (int i = 0; i < n; i++)
+	_Pragma("unroll 4") for (int i = 0; i < n; i++)
 		sum += k_centered(x, i, c) * scale * (k_centered(x, i, c) * scale);
 	double length = sqrt(sum) / scale;
 	if (length == 0) {
-		for (int i = 0; i < n; i++)
+		_Pragma("unroll 4") for (int i = 0; i < n; i++)
 			out[i] = (T) (((double) g[i] - mean) / c.sd * c.scale);
 		return;
 	}
-	for (int i = 0; i < n; i++)
+	_Pragma("unroll 4") for (int i = 0; i < n; i++)
 		if (fabs(k_centered(x, i, c)) > fabs(k_centered(x, m, c)))
 			m = i;
 	double ym = k_centered(x, m, c) / length;
-	for (int i = 0; i < n; i++)
+	_Pragma("unroll 4") for (int i = 0; i < n; i++)
 		if (fabs(k_centered(x, i, c) / length - ym) > fabs(k_centered(x, k, c) / length - ym))
 			k = i;
 	double slope = ((double) g[m] - (double) g[k]) / (ym - k_centered(x, k, c) / length);
 	mean = 0;
-	for (int i = 0; i < n; i++) {
+	_Pragma("unroll 4") for (int i = 0; i < n; i++) {
 		double y = k_centered(x, i, c) / length, d = (double) g[i] - (double) g[m],
 			h = i == k || i == m ? 0 : d - slope * (y - ym);
 
@@ -290,7 +290,7 @@ template <class T> __device__ void k_layer_norm_slope(const T *x, const T *g, T 
 		left += h * y;
 	}
 	along *= 1e-5 * c.scale * c.scale / (c.sd * c.sd);
-	for (int i = 0; i < n; i++) {
+	_Pragma("unroll 4") for (int i = 0; i < n; i++) {
 		double y = k_centered(x, i, c) / length, d = (double) g[i] - (double) g[m],
 			h = i == k || i == m ? 0 : d - slope * (y - ym);
 
@@ -303,14 +303,14 @@ template <class T> __device__ void k_softmax_center(const T *x, const T *g, T *o
 	double total = 0, sum = 0;
 	int m = 0;
 
-	for (int i = 1; i < n; i++)
+	_Pragma("unroll 4") for (int i = 1; i < n; i++)
 		if (x[m] == x[m] && (x[i] > x[m] || x[i] != x[i]))
 			m = i;
-	for (int i = 0; i < n; i++)
+	_Pragma("unroll 4") for (int i = 0; i < n; i++)
 		total += exp((double) x[i] - (double) x[m]);
-	for (int i = 0; i < n; i++)
+	_Pragma("unroll 4") for (int i = 0; i < n; i++)
 		sum += exp((double) x[i] - (double) x[m]) / total * ((double) g[i] - (double) g[m]);
-	for (int i = 0; i < n; i++)
+	_Pragma("unroll 4") for (int i = 0; i < n; i++)
 		out[i] = (T) (((double) g[i] - (double) g[m]) - sum);
 }
 
