@@ -119,6 +119,8 @@ func digamma(x float64) float64 {
 // where this is exact, and for negative x by reflection.
 func polygamma(n int, x float64) float64 {
 	switch {
+	case x <= 0 && x == math.Trunc(x) && n%2 != 0:
+		return math.Inf(1) // from both sides
 	case x <= 0 && x == math.Trunc(x):
 		return math.NaN()
 	case x < 0:
@@ -161,8 +163,8 @@ func cotDerivative(n int, c float64) float64 {
 		}
 		p = next
 	}
-	y := 0.0
-	for k := len(p) - 1; k >= 0; k-- {
+	y := p[len(p)-1] // c may be infinite
+	for k := len(p) - 2; k >= 0; k-- {
 		y = y*c + p[k]
 	}
 	return y * math.Pow(math.Pi, float64(n+1))

@@ -19,7 +19,7 @@ func init() {
 	registerUnary(unary{name: "log2", doc: "The logarithm to base 2; -Infinity at 0, NaN below.", pg: true, flops: 15,
 		lo: 0.3, hi: 3, f: log2, d: func(x, _, g *Expr) *Expr { return Div(Mul(Num(math.Log2E), g), x) }})
 	registerUnary(unary{name: "cbrt", doc: "The cube root, of negative numbers too.",
-		kink: "At 0 the derivative is 0, as that of sqrt.", pg: true, flops: 20, lo: 0.3, hi: 3, f: math.Cbrt,
+		kink: "At 0 the derivative is 0, as that of sqrt.", pg: true, flops: 20, ulps: 14, lo: 0.3, hi: 3, f: math.Cbrt,
 		d: func(x, e, g *Expr) *Expr {
 			zero := Build("eq_mask", x, Num(0))
 			return Select(zero, Num(0), Div(g, Mul(Num(3), Build("square", Select(zero, Num(1), e)))))

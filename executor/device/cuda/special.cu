@@ -127,7 +127,7 @@ __device__ double k_digamma(double x)
 // k_cot_derivative is the n-th derivative of pi * cot(pi * x), of which c is the cotangent; n is at most 30.
 __device__ double k_cot_derivative(int n, double c)
 {
-	double p[33] = {0, 1}, y = 0, scale = 3.141592653589793;
+	double p[33] = {0, 1}, y, scale = 3.141592653589793;
 
 	for (int i = 0; i < n; i++) {
 		double next[33] = {};
@@ -140,7 +140,8 @@ __device__ double k_cot_derivative(int n, double c)
 			p[k] = next[k];
 		scale *= 3.141592653589793;
 	}
-	for (int k = n + 1; k >= 0; k--)
+	y = p[n + 1]; // c may be infinite
+	for (int k = n; k >= 0; k--)
 		y = y * c + p[k];
 	return y * scale;
 }
@@ -150,6 +151,8 @@ __device__ double k_polygamma(double order, double x)
 	const int n = (int) order;
 	double sum = 0, factor = 1, less = 0, sign = n % 2 ? 1 : -1, series = 0;
 
+	if (x <= 0 && x == trunc(x) && n % 2)
+		return 1.0 / 0.0; // from both sides
 	if (n < 1 || n > 30 || (x <= 0 && x == trunc(x)))
 		return 0.0 / 0.0;
 	if (x < 0) {
