@@ -13,7 +13,7 @@ CREATE FUNCTION bump(a double precision, width double precision) RETURNS double 
 AS $$ SELECT exp(-(a / width) ^ 2) $$;
 CREATE FUNCTION twice(a double precision) RETURNS double precision LANGUAGE plpgsql AS $$ BEGIN RETURN 2 * a; END $$;
 COPY (SELECT id, n, y FROM t) TO 'lake' (FORMAT delta);
-COPY (SELECT dst AS i0, src - 1 AS i1, weight AS value FROM link) TO 'tensors' (FORMAT delta, TENSOR 'a');
+COPY (SELECT dst AS i0, src - 1 AS i1, weight AS value FROM link) TO 'tensors' (FORMAT delta, TENSOR 'a', LAYOUT 'coo');
 `
 
 // construct is a row of a table of docs/sql.md.

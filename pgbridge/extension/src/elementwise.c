@@ -468,7 +468,7 @@ digamma(double x)
 static double
 cot_derivative(int n, double c)
 {
-	double p[MOST_ORDER + 3] = {0, 1}, y = 0;
+	double p[MOST_ORDER + 3] = {0, 1}, y;
 
 	for (int i = 0; i < n; i++) {
 		double next[MOST_ORDER + 3] = {0};
@@ -479,7 +479,8 @@ cot_derivative(int n, double c)
 		}
 		memcpy(p, next, sizeof p);
 	}
-	for (int k = n + 1; k >= 0; k--)
+	y = p[n + 1]; // c may be infinite
+	for (int k = n; k >= 0; k--)
 		y = y * c + p[k];
 	return y * pow(M_PI, n + 1);
 }
@@ -490,6 +491,8 @@ polygamma(int n, double x)
 {
 	double sum = 0, factor = tgamma(n), steps = fmax(0, ceil(15 + n - x)), from = x + steps, p, z, series = 0, term, y;
 
+	if (x <= 0 && x == trunc(x) && n % 2)
+		return INFINITY; // from both sides
 	if (n < 1 || n > MOST_ORDER || (x <= 0 && x == trunc(x)))
 		return NAN;
 	if (x < 0)
