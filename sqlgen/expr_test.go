@@ -35,6 +35,9 @@ func drawColumn(t kernels.Type, at, n int, ints []int64, rng *rand.Rand, d *kern
 			}
 		case t.Shape == nil:
 			x.X = scalars[rng.Intn(len(scalars))]
+			if d.Lo >= 1 && i%2 == 0 { // few of these are in its domain
+				x.X = d.Lo + rng.Float64()*(d.Hi-d.Lo)
+			}
 			if t.Kind == kernels.Float32 {
 				x.X = float64(float32(x.X))
 			}
