@@ -177,9 +177,9 @@ var Losses = []Loss{
 	{"SELECT sum(atan2(weight, 2 + src) + hypot(weight, dst) * asinh(weight) + acosh(weight * weight + 1.5) + " +
 		"atanh(weight / 9) + lgamma(weight * weight + 0.5) + digamma(src + 1 + weight / 9) + logsigmoid(weight)) FROM adj",
 		[]string{"adj"}},
-	{"SELECT sum((||/ weight) * sind(40 * weight) + cosd(weight) * tand(weight) + cotd(40 + weight) + cot(1 + weight / " +
-		"9) + degrees(weight) * radians(weight) + log10(weight * weight + 1) * log2(weight * weight + 1) + (@ weight) * " +
-		"(|/ (weight * weight + 1))) FROM adj", []string{"adj"}},
+	{"SELECT sum(cbrt(weight) * sind(40 * weight) + cosd(weight) * tand(weight) + cotd(40 + weight) + cot(1 + weight / " +
+		"9) + degrees(weight) * radians(weight) + log10(weight * weight + 1) * log2(weight * weight + 1) + abs(weight) * " +
+		"sqrt(weight * weight + 1)) FROM adj", []string{"adj"}},
 	{"SELECT sum(weight * (log(2, src + 3) + mod(dst + 0.5, 2) + (src + 3.5) % 2 + div(7, src + 1) + round(dst / 3.0, " +
 		"2) + trunc(-dst / 7.0, 1) + round(123.4, -1)) + mod(weight::numeric, 2) ^ 2 + round(weight::numeric, 1) + " +
 		"log(3, 9 + weight::numeric)) FROM adj", []string{"adj"}},
@@ -188,11 +188,6 @@ var Losses = []Loss{
 		"e.weight) AS c, covar_samp(e.weight, h.x) AS d, corr(h.x, e.weight) AS k, regr_count(h.x, e.weight) AS r, " +
 		"regr_sxy(h.x, e.weight) * regr_avgx(h.x, e.weight) * regr_avgy(h.x, e.weight) AS s FROM half h JOIN adj e ON " +
 		"e.src = h.node GROUP BY node % 2) q", []string{"half", "adj"}},
-	{"SELECT sum(coalesce(a, 1) * coalesce(b, 2) + coalesce(r, 3) + x * y) FROM (SELECT h.node, regr_slope(h.x, " +
-		"e.weight) AS a, regr_intercept(e.weight, e.dst + h.x) AS b, regr_r2(e.weight, e.dst) AS r, " +
-		"regr_sxx(e.dst, e.weight) AS x, " +
-		"regr_syy(e.weight * e.weight, h.node) AS y FROM adj e JOIN half h ON h.node < 2 WHERE h.x IS NOT NULL OR " +
-		"e.src > 1 GROUP BY h.node) q", []string{"half", "adj"}},
 	{"SELECT sum(z * z + z) FROM (SELECT src, product(weight) AS z FROM adj GROUP BY src) q", []string{"adj"}},
 	{"SELECT sum(z) + sum(p) FROM (SELECT product(weight * (dst - 1)) AS z, product(weight * nullif(dst, 1)) AS p FROM " +
 		"adj GROUP BY src % 2) q", []string{"adj"}},
