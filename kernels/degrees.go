@@ -33,8 +33,9 @@ func init() {
 
 // The numbers by which results are divided, so that those at 30, 45 and 60 degrees come out exactly.
 var (
-	sin30     = math.Sin(30 * radian)
-	lessCos60 = 1 - math.Cos(60*radian)
+	thirty    = 30.0 // a variable: products of constants are not rounded as those of arguments are
+	sin30     = math.Sin(thirty * radian)
+	lessCos60 = 1 - math.Cos(2*thirty*radian)
 	tan45     = sind90(45) / cosd90(45)
 	cot45     = cosd90(45) / sind90(45)
 )

@@ -27,7 +27,6 @@ SELECT corr(1::float8, 'inf'::float8);
 SELECT regr_slope('inf'::float8, 1::float8);
 SELECT corr(x, y), covar_pop(x, y), covar_samp(x, y), regr_slope(x, y), regr_intercept(x, y) FROM f;
 SELECT corr(x, x), regr_slope(1, x), corr(1, x), regr_intercept(5, x) FROM f;
---! refused 42883
 SELECT regr_count(y, x), regr_sxx(y, x), regr_syy(y, x), regr_sxy(y, x), regr_avgx(y, x), regr_avgy(y, x), regr_r2(y, x) FROM f;
 SELECT corr(x, y) FROM (VALUES (0.1::float8, 0.1::float8), (0.2, 0.2), (0.30000000000000004, 0.3)) v(x, y);
 --! both 22003
