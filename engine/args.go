@@ -333,6 +333,9 @@ func constant(e ast.Expr) (any, error) {
 			return v, err
 		}
 	case *ast.Unary:
+		if call := x.Function(); call != nil {
+			return constant(call)
+		}
 		v, err := constant(x.X)
 		switch n := v.(type) {
 		case int64:

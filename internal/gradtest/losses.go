@@ -177,9 +177,9 @@ var Losses = []Loss{
 	{"SELECT sum(atan2(weight, 2 + src) + hypot(weight, dst) * asinh(weight) + acosh(weight * weight + 1.5) + " +
 		"atanh(weight / 9) + lgamma(weight * weight + 0.5) + digamma(src + 1 + weight / 9) + logsigmoid(weight)) FROM adj",
 		[]string{"adj"}},
-	{"SELECT sum(cbrt(weight) * sind(40 * weight) + cosd(weight) * tand(weight) + cotd(40 + weight) + cot(1 + weight / " +
-		"9) + degrees(weight) * radians(weight) + log10(weight * weight + 1) * log2(weight * weight + 1) + abs(weight) * " +
-		"sqrt(weight * weight + 1)) FROM adj", []string{"adj"}},
+	{"SELECT sum((||/ weight) * sind(40 * weight) + cosd(weight) * tand(weight) + cotd(40 + weight) + cot(1 + weight / " +
+		"9) + degrees(weight) * radians(weight) + log10(weight * weight + 1) * log2(weight * weight + 1) + (@ weight) * " +
+		"(|/ (weight * weight + 1))) FROM adj", []string{"adj"}},
 	{"SELECT sum(weight * (log(2, src + 3) + mod(dst + 0.5, 2) + (src + 3.5) % 2 + div(7, src + 1) + round(dst / 3.0, " +
 		"2) + trunc(-dst / 7.0, 1) + round(123.4, -1)) + mod(weight::numeric, 2) ^ 2 + round(weight::numeric, 1) + " +
 		"log(3, 9 + weight::numeric)) FROM adj", []string{"adj"}},

@@ -85,7 +85,7 @@ func evalLiteral(l *ast.Literal) (value, bool) {
 
 func evalUnary(u *ast.Unary, vars lookup) (value, bool) {
 	v, ok := evalPart(u.X, vars)
-	if !ok {
+	if !ok || u.Function() != nil {
 		return v, false
 	}
 	if u.Op == "not" {

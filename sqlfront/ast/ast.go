@@ -56,13 +56,27 @@ type Bound struct {
 	Value any
 }
 
-// Unary is -x, +x or NOT x (Op "not"). Schema is "relgrad" where it is written OPERATOR(relgrad.-) x, as Postgres
+// Unary is -x, +x, NOT x (Op "not"), or an operator that stands for a Function. Schema is "relgrad" where it is written OPERATOR(relgrad.-) x, as Postgres
 // prints views; OPERATOR(pg_catalog.-) x is -x.
 type Unary struct {
 	Node
 	Op     string
 	X      Expr
 	Schema string
+}
+
+// Function is the call of Postgres's function that @ x, |/ x or ||/ x stands for; the roots are of double precision. nil:
+// another operator.
+func (u *Unary) Function() *FuncCall {
+	name := map[string]string{"@": "abs", "|/": "sqrt", "||/": "cbrt"}[u.Op]
+	if name == "" {
+		return nil
+	}
+	x := u.X
+	if name != "abs" {
+		x = &Cast{Node: u.Node, X: x, Type: TypeName{Name: "double precision"}}
+	}
+	return &FuncCall{Node: u.Node, Schema: "pg_catalog", Name: name, Args: []Expr{x}, ArgNames: []string{""}}
 }
 
 // Binary is an infix operator: + - * / % ^ || = <> < <= > >= and or, and the

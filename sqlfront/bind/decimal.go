@@ -33,6 +33,9 @@ func (s *scope) class(e ast.Expr) numberClass {
 	case *ast.ColumnRef:
 		return s.columnClass(x)
 	case *ast.Unary:
+		if call := x.Function(); call != nil {
+			return s.class(call)
+		}
 		if x.Op == "-" || x.Op == "+" {
 			return s.class(x.X)
 		}

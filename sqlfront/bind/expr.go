@@ -159,6 +159,9 @@ func bound(b *ast.Bound) (*kernels.Expr, error) {
 }
 
 func unaryExpr(s *scope, u *ast.Unary) (*kernels.Expr, error) {
+	if call := u.Function(); call != nil {
+		return s.expr(call)
+	}
 	bind := s.expr
 	if u.Op == "not" {
 		bind = s.boolean

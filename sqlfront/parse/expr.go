@@ -181,13 +181,11 @@ func (c *Converter) operator(e *pg.A_Expr) ast.Expr {
 	switch e.Kind {
 	case pg.A_Expr_Kind_AEXPR_OP, pg.A_Expr_Kind_AEXPR_LIKE, pg.A_Expr_Kind_AEXPR_ILIKE, pg.A_Expr_Kind_AEXPR_SIMILAR:
 		if e.Lexpr == nil {
-			if call := c.prefixFunction(op, e, at); call != nil {
-				return call
-			}
-			if op != "-" && op != "+" {
+			u := &ast.Unary{Node: at, Op: op, X: c.expr(e.Rexpr), Schema: schema}
+			if op != "-" && op != "+" && u.Function() == nil {
 				c.refuse(at.At, "the prefix operator "+op, "Use a function.")
 			}
-			return &ast.Unary{Node: at, Op: op, X: c.expr(e.Rexpr), Schema: schema}
+			return u
 		}
 		if !binaryOps[op] {
 			c.refuse(at.At, "the operator "+op, "")
@@ -220,21 +218,6 @@ func (c *Converter) operator(e *pg.A_Expr) ast.Expr {
 	}
 	c.refuse(at.At, op, "")
 	return nil
-}
-
-// prefixFunction is @ x, |/ x or ||/ x as the function of Postgres that it stands for; the roots are of double
-// precision. The plus in front of it keeps the column of such an expression without a name. nil: another operator.
-func (c *Converter) prefixFunction(op string, e *pg.A_Expr, at ast.Node) ast.Expr {
-	name := map[string]string{"@": "abs", "|/": "sqrt", "||/": "cbrt"}[op]
-	if name == "" {
-		return nil
-	}
-	x := c.expr(e.Rexpr)
-	if name != "abs" {
-		x = &ast.Cast{Node: at, X: x, Type: ast.TypeName{Name: "double precision"}}
-	}
-	return &ast.Unary{Node: at, Op: "+", X: &ast.FuncCall{Node: at, Schema: "pg_catalog", Name: name, Args: []ast.Expr{x},
-		ArgNames: []string{""}}}
 }
 
 func (c *Converter) boolExpr(b *pg.BoolExpr) ast.Expr {

@@ -64,7 +64,7 @@ func levelOf(e ast.Expr) level {
 		if x.Op == "not" {
 			return levelNot
 		}
-		if x.Schema != "" {
+		if x.Schema != "" || x.Function() != nil {
 			return levelOp
 		}
 		return levelSign
@@ -219,7 +219,7 @@ func (p *printer) unary(x *ast.Unary) {
 		return
 	}
 	p.text(operatorName(x.Schema, x.Op))
-	if x.Schema != "" {
+	if x.Schema != "" || x.Function() != nil {
 		p.text(" ")
 	}
 	p.expr(x.X, levelPrimary)

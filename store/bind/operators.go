@@ -10,6 +10,9 @@ import (
 )
 
 func bindUnary(b *Binder, s *Scope, e *ast.Unary) Value {
+	if call := e.Function(); call != nil {
+		return b.Expr(s, call)
+	}
 	x := b.Expr(s, e.X)
 	if e.Op == "not" {
 		x = b.boolean(x, "argument of NOT")
