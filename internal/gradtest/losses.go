@@ -188,6 +188,10 @@ var Losses = []Loss{
 		"e.weight) AS c, covar_samp(e.weight, h.x) AS d, corr(h.x, e.weight) AS k, regr_count(h.x, e.weight) AS r, " +
 		"regr_sxy(h.x, e.weight) * regr_avgx(h.x, e.weight) * regr_avgy(h.x, e.weight) AS s FROM half h JOIN adj e ON " +
 		"e.src = h.node GROUP BY node % 2) q", []string{"half", "adj"}},
+	{"SELECT sum(coalesce(a, 1) * coalesce(b, 2) + coalesce(r, 3) + x * y) FROM (SELECT e.src % 2 AS g, regr_slope(h.x, " +
+		"e.weight) AS a, regr_intercept(e.weight, h.x) AS b, regr_r2(e.weight, e.dst) AS r, " +
+		"regr_sxx(e.dst, e.weight) AS x, regr_syy(e.weight * e.weight, h.node) AS y FROM adj e JOIN half h ON " +
+		"h.node = e.dst OR e.src > 1 GROUP BY e.src % 2) q", []string{"half", "adj"}},
 	{"SELECT sum(z * z + z) FROM (SELECT src, product(weight) AS z FROM adj GROUP BY src) q", []string{"adj"}},
 	{"SELECT sum(z) + sum(p) FROM (SELECT product(weight * (dst - 1)) AS z, product(weight * nullif(dst, 1)) AS p FROM " +
 		"adj GROUP BY src % 2) q", []string{"adj"}},
