@@ -56,8 +56,8 @@ type Bound struct {
 	Value any
 }
 
-// Unary is -x, +x, NOT x (Op "not"), or an operator that stands for a Function. Schema is "relgrad" where it is written OPERATOR(relgrad.-) x, as Postgres
-// prints views; OPERATOR(pg_catalog.-) x is -x.
+// Unary is -x, +x, NOT x (Op "not"), or an operator that stands for a Function. Schema is "relgrad" where it is written
+// OPERATOR(relgrad.-) x, as Postgres prints views; OPERATOR(pg_catalog.-) x is -x.
 type Unary struct {
 	Node
 	Op     string
@@ -65,8 +65,8 @@ type Unary struct {
 	Schema string
 }
 
-// Function is the call of Postgres's function that @ x, |/ x or ||/ x stands for; the roots are of double precision. nil:
-// another operator.
+// Function is the call of Postgres's function that @ x, |/ x or ||/ x stands for; the roots are of double precision.
+// nil: another operator.
 func (u *Unary) Function() *FuncCall {
 	name := map[string]string{"@": "abs", "|/": "sqrt", "||/": "cbrt"}[u.Op]
 	if name == "" {
