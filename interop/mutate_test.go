@@ -1,7 +1,6 @@
 package interop
 
 import (
-	"encoding/binary"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -10,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relgrad/relgrad/internal/mutation"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
@@ -31,7 +31,7 @@ func TestMutated(t *testing.T) {
 			}
 			good, refused := written(t, format, Options{}, "", cols, rows), 0
 			for i := range mutants {
-				b := mutate(r, good)
+				b := mutation.Bytes(r, good)
 				if err := readMutant(t, format, b, r.IntN(2) == 0); err != nil {
 					refused++
 					checkMutantError(t, i, err)
@@ -51,37 +51,6 @@ func checkMutantError(t *testing.T, i int, err error) {
 	if !errors.As(err, &e) || e.Code == sqlerr.Internal || !strings.Contains(err.Error(), "in.") {
 		t.Errorf("file %d: %v", i, err)
 	}
-}
-
-// mutate changes bytes, numbers or the length of a file; half of the changes are in the first or last 200 bytes.
-func mutate(r *rand.Rand, good []byte) []byte {
-	b := append([]byte(nil), good...)
-	for range 1 + r.IntN(3) {
-		at := r.IntN(len(b))
-		switch r.IntN(4) {
-		case 0:
-			at = r.IntN(min(200, len(b)))
-		case 1:
-			at = len(b) - 1 - r.IntN(min(200, len(b)))
-		}
-		switch r.IntN(6) {
-		case 0:
-			b = b[:max(at, 1)]
-		case 1:
-			b[at] ^= 1 << r.IntN(8)
-		case 2:
-			b[at] = byte(r.IntN(256))
-		case 3:
-			if at+8 <= len(b) {
-				binary.LittleEndian.PutUint64(b[at:], []uint64{1 << 63, 1<<63 - 1, 1<<64 - 1, 1 << 40, 0, 1 << 31}[r.IntN(6)])
-			}
-		case 4:
-			b = append(b[:at], append([]byte("9999999"), b[at:]...)...)
-		case 5:
-			copy(b[at:], good[r.IntN(len(good)):])
-		}
-	}
-	return b
 }
 
 // readMutant reads all that the file claims to have.

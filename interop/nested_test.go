@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relgrad/relgrad/internal/mutation"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
@@ -249,7 +250,7 @@ func TestNestedMutated(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			began := time.Now()
-			_, err := readNested(mutate(r, good))
+			_, err := readNested(mutation.Bytes(r, good))
 			runtime.ReadMemStats(&after)
 			if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20 || time.Since(began) > 10*time.Second {
 				t.Errorf("file %d took %d bytes and %v: %v", i, took, time.Since(began), err)

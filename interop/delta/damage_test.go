@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relgrad/relgrad/internal/mutation"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqlerr/sqlerrtest"
 	"github.com/relgrad/relgrad/interop"
@@ -48,7 +49,7 @@ func TestMutated(t *testing.T) {
 					spoilt[k] = v
 				}
 			}
-			spoilt[name] = mutate(r, files[name])
+			spoilt[name] = mutation.Bytes(r, files[name])
 			err := measured(t, func() error {
 				s, err := Open(spoilt, Latest())
 				if err != nil {
@@ -101,26 +102,6 @@ func measured(t *testing.T, do func() error) error {
 		t.Errorf("%d bytes and %v taken: %v", took, time.Since(began), err)
 	}
 	return err
-}
-
-func mutate(r *rand.Rand, good []byte) []byte {
-	b := bytes.Clone(good)
-	for range 1 + r.IntN(3) {
-		at := r.IntN(len(b))
-		switch r.IntN(5) {
-		case 0:
-			b = b[:max(at, 1)]
-		case 1:
-			b[at] ^= 1 << r.IntN(8)
-		case 2:
-			b[at] = byte(r.IntN(256))
-		case 3:
-			b = append(b[:at], append([]byte("9999999"), b[at:]...)...)
-		case 4:
-			copy(b[at:], good[r.IntN(len(good)):])
-		}
-	}
-	return b
 }
 
 // TestFlippedBits changes each bit of the headers of a file's pages and of its footer: none may make a value NULL.

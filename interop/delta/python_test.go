@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relgrad/relgrad/internal/mutation"
 	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/interop"
@@ -249,7 +250,7 @@ func checkSpoilt(t *testing.T, good []byte) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, uint64(len(good))))
 	for range 50 {
-		b := mutate(r, good)
+		b := mutation.Bytes(r, good)
 		err := measured(t, func() error {
 			p, err := interop.OpenParquet(bytes.NewReader(b), int64(len(b)), "spoilt")
 			if err != nil {

@@ -1,6 +1,7 @@
 package delta
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -237,22 +238,26 @@ func (r *Scan) mayLack(f *File, col *interop.Field) error {
 
 // groups are the row groups in which there may be rows within the bounds.
 func (r *Scan) groups(p *interop.Parquet, f *File) (out []int, err error) {
-	total := int64(0)
+	total, log := int64(0), f.stats()
 	for i, g := range p.Groups() {
 		total += g.Rows
 		none := g.Rows == 0
 		for k := range r.spans {
 			b := &r.spans[k]
 			if st, ok := g.Stats[b.Column]; ok && !contains(r.s.meta.PartitionColumns, b.Column) {
-				none = none || b.none(rangeOf{ordered(b, st.Min), ordered(b, st.Max), st.Nulls}, g.Rows)
+				of := rangeOf{ordered(b, st.Min), ordered(b, st.Max), st.Nulls}
+				file := log.of(&r.s.columns[b.column].Field)
+				if err := cmp.Or(of.check(b.Column, g.Rows), of.within(file, b.Column)); err != nil {
+					return nil, err
+				}
+				none = none || b.none(of, g.Rows)
 			}
 		}
 		if !none {
 			out = append(out, i)
 		}
 	}
-	st := f.stats()
-	if n := st.rows(); n >= 0 && n != total {
+	if n := log.rows(); n >= 0 && n != total {
 		return nil, corrupt("it has %d rows, the log says %d", total, n)
 	}
 	return out, nil
@@ -296,7 +301,8 @@ func (s *Snapshot) skips(f *File, spans []span) (bool, error) {
 func (s *Snapshot) rangeIn(f *File, st *fileStats, column int) (rangeOf, error) {
 	col := &s.columns[column].Field
 	if !contains(s.meta.PartitionColumns, col.Name) {
-		return st.of(col), nil
+		r := st.of(col)
+		return r, r.check(col.Name, st.rows())
 	}
 	v, err := value(col, f.PartitionValues[col.Name])
 	if v == nil {

@@ -110,6 +110,32 @@ type rangeOf struct {
 	nulls    int64 // -1: unknown
 }
 
+// check refuses a least value that is greater than the greatest, and values where all are NULL: what is damaged would
+// leave out rows.
+func (r rangeOf) check(column string, rows int64) error {
+	if rows > 0 && r.nulls == rows && (r.min != nil || r.max != nil) {
+		return corrupt("column \"%s\" is said to hold NULL in all of %d rows, and values", column, rows)
+	}
+	if x := double(r.min); r.min == nil || r.max == nil || x != x || compare(r.min, r.max) <= 0 {
+		return nil
+	}
+	return corrupt("the values of column \"%s\" are said to go from %v to %v", column, r.min, r.max)
+}
+
+// within refuses integers of a row group that are not among those of its file, by the log, and more NULLs.
+func (r rangeOf) within(file rangeOf, column string) error {
+	if file.nulls >= 0 && r.nulls > file.nulls {
+		return corrupt("column \"%s\" is said to hold NULL in %d rows, by the log in %d", column, r.nulls, file.nulls)
+	}
+	for _, x := range []any{r.min, r.max} {
+		_, integer := x.(int64)
+		if integer && file.min != nil && file.max != nil && (compare(x, file.min) < 0 || compare(x, file.max) > 0) {
+			return corrupt("column \"%s\" is said to hold %v, by the log only from %v to %v", column, x, file.min, file.max)
+		}
+	}
+	return nil
+}
+
 // none reports whether no row is within the bound, for sure. The largest value of floats is of no use where NaN is
 // within the bound: writers leave NaN out of it.
 func (b *span) none(r rangeOf, rows int64) bool {

@@ -1,7 +1,6 @@
 package layouts
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -9,29 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/internal/mutation"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/interop"
 	"github.com/relgrad/relgrad/interop/delta"
 )
-
-// mutate changes some bytes.
-func mutate(r *rand.Rand, good []byte) []byte {
-	b := bytes.Clone(good)
-	for range 1 + r.IntN(3) {
-		at := r.IntN(len(b))
-		switch r.IntN(4) {
-		case 0:
-			b = b[:max(at, 1)]
-		case 1:
-			b[at] ^= 1 << r.IntN(8)
-		case 2:
-			b[at] = byte(r.IntN(256))
-		case 3:
-			copy(b[at:], good[r.IntN(len(good)):])
-		}
-	}
-	return b
-}
 
 // TestMutated changes bytes of the file of a tensor of each layout: it is refused, or read as it is.
 func TestMutated(t *testing.T) {
@@ -47,7 +28,7 @@ func TestMutated(t *testing.T) {
 			for k, v := range files {
 				spoilt[k] = v
 			}
-			spoilt[name] = mutate(r, files[name])
+			spoilt[name] = mutation.Bytes(r, files[name])
 			got, err := Read(latest(t, spoilt), "x", nil)
 			var e *sqlerr.Error
 			switch {
