@@ -417,7 +417,7 @@ DECLARE
     -174611.0/330, 854513.0/138, -236364091.0/2730];
 BEGIN
   IF x = 'NaN' OR x <= 0 AND x = trunc(x) THEN
-    RETURN 'NaN';
+    RETURN CASE WHEN x = 'NaN' OR n % 2 = 0 THEN 'NaN' ELSE 'Infinity' END; -- from both sides
   ELSIF x < 0 THEN
     RETURN relgrad.impl_add(CASE WHEN n % 2 = 0 THEN 1 ELSE -1 END * relgrad.impl_polygamma(n, 1 - x),
       -relgrad.impl_cot_derivative(n, relgrad.impl_cot_pi(x)));

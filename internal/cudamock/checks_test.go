@@ -45,7 +45,7 @@ var checked = []struct{ name, check, body, want string }{
 	{"shared_memory_as_it_is", "races", "__shared__ int s[64]; if (i < 63) s[i] = 1; __syncthreads(); x[t] = s[i];",
 		"reads what nobody has written"},
 	{"atomic_beside_a_read", "races", "__shared__ int s[1]; if (i == 0) s[0] = 9; __syncthreads(); atomicMin(s, i); " +
-		"x[t] = s[0];", "what another thread of its warp has"},
+		"x[t] = s[0];", "by an atomic operation what a"},
 	{"sound_bytes", "races", "b[t] = 1; x[t] = 1;", ""},
 	{"sound_barriers", "races", "__shared__ double s[64]; for (int k = 0; k < 2; k++) { s[i] = k; __syncthreads(); " +
 		"x[t] = s[63 - i]; __syncthreads(); }", ""},

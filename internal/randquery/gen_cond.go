@@ -97,7 +97,7 @@ func (g *gen) cond(s *scope, depth int) expr {
 func (g *gen) simpleCond(s *scope) string {
 	i := g.integer(s, 1)
 	compare := [...]string{"=", "<>", "<", "<=", ">", ">="}[g.r.Intn(6)]
-	switch g.pick(4, 4, 3, 3, 3, 3, 2, 2, 2, 1, 2) {
+	switch g.pick(4, 4, 3, 3, 3, 3, 2, 2, 2, 1, 5) {
 	case 0:
 		g.use("where arithmetic")
 		return fmt.Sprintf("%s %s %s", i.sql, compare, g.integer(s, 1).sql)

@@ -108,7 +108,7 @@ type Window struct {
 	Name        string // OVER w, or the definition's name
 	PartitionBy []Expr
 	OrderBy     []SortKey
-	Frame       string // normalised text of the frame clause, "" for the default
+	Frame       string // normalised text, short forms kept, of the frame clause, "" for the default
 }
 
 // SortKey is one item of ORDER BY.

@@ -300,9 +300,12 @@ func frameClause(c *Converter, w *pg.WindowDef, at ast.Pos) string {
 	}
 	start := bound(frameStartUnboundedPreceding, frameStartUnboundedFollowing, frameStartCurrentRow,
 		frameStartOffsetPreceding, frameStartOffsetFollowing, w.StartOffset)
-	end := bound(frameEndUnboundedPreceding, frameEndUnboundedFollowing, frameEndCurrentRow, frameEndOffsetPreceding,
-		frameEndOffsetFollowing, w.EndOffset)
-	b.WriteString("BETWEEN " + start + " AND " + end)
+	if o&frameBetween == 0 {
+		b.WriteString(start)
+	} else {
+		b.WriteString("BETWEEN " + start + " AND " + bound(frameEndUnboundedPreceding, frameEndUnboundedFollowing,
+			frameEndCurrentRow, frameEndOffsetPreceding, frameEndOffsetFollowing, w.EndOffset))
+	}
 	switch {
 	case o&frameExcludeCurrentRow != 0:
 		b.WriteString(" EXCLUDE CURRENT ROW")

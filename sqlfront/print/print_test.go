@@ -278,8 +278,8 @@ var printForms = []struct{ sql, want string }{
 	{"select sum(a) over w, sum(a) over (), sum(a) over (partition by b, c order by d rows 2 preceding), sum(a) over " +
 		"(order by b range between unbounded preceding and current row exclude ties) from t " +
 		"window w as (order by c), v as ()",
-		"SELECT sum(a) OVER w, sum(a) OVER (), sum(a) OVER (PARTITION BY b, c ORDER BY d ROWS BETWEEN 2 PRECEDING AND " +
-			"CURRENT ROW), sum(a) OVER (ORDER BY b RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW EXCLUDE TIES) FROM t " +
+		"SELECT sum(a) OVER w, sum(a) OVER (), sum(a) OVER (PARTITION BY b, c ORDER BY d ROWS 2 PRECEDING), " +
+			"sum(a) OVER (ORDER BY b RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW EXCLUDE TIES) FROM t " +
 			"WINDOW w AS (ORDER BY c), v AS ()"},
 	{"select case a when 1 then 2 else 3 end, case when a then b end::int, row(), row(1), row(a, b), (a, b) = (c, d), " +
 		"exists (select), array(select 1), array[[1], [2]], array[]::int[]",
