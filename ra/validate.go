@@ -196,10 +196,15 @@ func (n *Node) checkWindow() error {
 }
 
 func (n *Node) checkExpr(e *kernels.Expr, structure bool) (err error) {
-	e.Cols(func(c kernels.Col) {
-		if err == nil {
-			err = n.checkCol(c, structure)
+	e.Any(func(x *kernels.Expr) bool {
+		if !x.IsCol {
+			return false
 		}
+		err = n.checkCol(x.Col, structure)
+		if err == nil && !x.Type.Nullable && n.Inputs[x.Col.Input].Col(x.Col.ID).Type.Nullable {
+			err = broken(n, "column %d may be NULL, its reader says that it is not", x.Col.ID)
+		}
+		return err != nil
 	})
 	return err
 }

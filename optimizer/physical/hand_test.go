@@ -112,7 +112,7 @@ func (h *hand) joinRA(keys string, v any, inputs ...*ra.Node) *ra.Node {
 	}
 	var out []ra.OutCol
 	for _, k := range strings.Fields(keys) {
-		out = append(out, ra.OutCol{Name: k, X: kernels.Column(first[k], kernels.Type{Kind: kernels.Int})})
+		out = append(out, ra.OutCol{Name: k, X: inputs[first[k].Input].Var(first[k].Input, first[k].ID)})
 	}
 	switch v := v.(type) {
 	case []int:

@@ -226,13 +226,12 @@ func widen(c *Context, n *ra.Node, path []int, u *ra.Node, id ra.ColumnID) ra.Co
 		return id
 	}
 	below := widen(c, n.Inputs[path[0]], path[1:], u, id)
-	x := n.InputVar(path[0], below)
-	for i, o := range n.Out {
-		if o.IsCol && o.Col == x.Col {
+	x, src := n.InputVar(path[0], below), n.Inputs[path[0]].Col(below)
+	for i, o := range n.Out { // a branch of a union may say NULL for the sake of another
+		if o.IsCol && o.Col == x.Col && (src.Type.Nullable || !n.Cols[i].Type.Nullable) {
 			return n.Cols[i].ID
 		}
 	}
-	src := n.Inputs[path[0]].Col(below)
 	c.Changed(n)
 	col := ra.Column{ID: c.B.ID(), Name: src.Name, Type: src.Type, Dep: src.Dep}
 	n.Cols, n.Out = append(slices.Clip(n.Cols), col), append(slices.Clip(n.Out), x)
