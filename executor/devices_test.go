@@ -69,8 +69,6 @@ var noCudaKernel = map[string]string{
 	"decimal": "it rounds to decimal digits, which takes integers of many words",
 	"dropout": "plans have its mask and a product instead",
 	"einsum":  "plans have products and sums instead, where its labels allow",
-	"nullif":  "nothing yet compares values of any type",
-	"to_real": "it stands where no parameter is read, so in no step",
 }
 
 // runsThere fails where a step with a kernel runs on the processors instead of the graphics processor of these tests,

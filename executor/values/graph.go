@@ -210,6 +210,13 @@ func (g *Graph) simpler(d *kernels.Def, at kernels.Attr, args []*Val) (*Val, err
 	if v := chosen(d, args); v != nil {
 		return v, nil
 	}
+	if d.Name == "nullif" && args[0].Type.Kind != kernels.Text {
+		same, err := g.Call(kernels.Lookup("eq"), kernels.Attr{}, args...)
+		if err != nil {
+			return nil, err
+		}
+		return g.Call(kernels.Lookup("case"), kernels.Attr{}, same, g.Constant(kernels.NullOf(args[0].Type)), args[0])
+	}
 	if v, err := ofSoftmax(g, d, args); v != nil || err != nil {
 		return v, err
 	}

@@ -351,6 +351,9 @@ type relation struct {
 	table  *ra.Table   // the table that has these columns; nil for a query
 
 	classes []numberClass // of cols, as far as known
+
+	joined []*relation   // made by close: the inputs that are joined
+	parts  []kernels.Col // and the columns of theirs that the first columns of node are
 }
 
 // MaxViews bounds views over views and nested sub-queries, since planning recurses through them and takes time that

@@ -188,28 +188,54 @@ func dropoutCall(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 
 // drawKey hashes the identity of the relations from which x comes.
 func drawKey(s *scope, at ast.Tree, x *kernels.Expr) (*kernels.Expr, error) {
-	var slots []int
+	var from []drawnFrom
 	x.Cols(func(c kernels.Col) {
-		if !slices.Contains(slots, c.Input) {
-			slots = append(slots, c.Input)
+		o := s.relationOf(c)
+		if i, found := slices.BinarySearchFunc(from, o, drawnFrom.compare); !found {
+			from = slices.Insert(from, i, o)
 		}
 	})
-	slices.Sort(slots)
 	var key []*kernels.Expr
-	for _, slot := range slots {
-		n := s.inputs[slot].node
-		if hidden(n) {
+	for _, o := range from {
+		if hidden(o.rel.node) {
 			return nil, s.f.fail(at, sqlerr.FeatureNotSupported, "a draw needs a relation with a declared key").
 				WithHint("Add a primary key to the table that the argument of dropout comes from.")
 		}
-		for _, k := range n.Unique {
-			key = append(key, n.Var(slot, k))
+		for _, k := range o.rel.node.Unique {
+			slot := o.path[0]
+			key = append(key, s.inputs[slot].node.Var(slot, o.up(k)))
 		}
 	}
 	if len(key) == 0 {
 		key = []*kernels.Expr{kernels.Const(kernels.IntValue(0))}
 	}
 	return kernels.Call(kernels.Lookup("row_key"), kernels.Attr{}, key...)
+}
+
+// drawnFrom is a relation of FROM: an input of a scope, or of the join that close made of inputs.
+type drawnFrom struct {
+	rel  *relation
+	path []int // the slots down to it
+	up   func(ra.ColumnID) ra.ColumnID
+}
+
+func (o drawnFrom) compare(p drawnFrom) int { return slices.Compare(o.path, p.path) }
+
+// relationOf is the relation from which a column comes, up the way of its columns to the scope's input.
+func (s *scope) relationOf(c kernels.Col) drawnFrom {
+	o := drawnFrom{rel: s.inputs[c.Input], path: []int{c.Input}, up: func(id ra.ColumnID) ra.ColumnID { return id }}
+	for id := c.ID; o.rel.parts != nil; {
+		r, up, at := o.rel, o.up, o.rel.node.Index(id)
+		if at >= len(r.parts) { // computed over several of them
+			return o
+		}
+		slot := r.parts[at].Input
+		o.rel, id, o.path = r.joined[slot], r.parts[at].ID, append(o.path, slot)
+		o.up = func(below ra.ColumnID) ra.ColumnID {
+			return up(r.node.Cols[slices.Index(r.parts, kernels.Col{Input: slot, ID: below})].ID)
+		}
+	}
+	return o
 }
 
 // hidden reports whether a hidden row number is part of the identity of n's rows.

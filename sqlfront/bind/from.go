@@ -367,10 +367,12 @@ func (s *scope) columnOf(x *kernels.Expr, slot int) kernels.Col {
 	return kernels.Col{Input: slot, ID: n.Cols[len(out)].ID}
 }
 
-// replaceInput replaces an input by a projection of it and renames its columns everywhere in the scope.
+// replaceInput replaces an input by a projection of it, whose first columns are its own, and renames its columns
+// everywhere in the scope.
 func (s *scope) replaceInput(slot int, n *ra.Node, fresh map[ra.ColumnID]ra.ColumnID) {
 	old := s.inputs[slot]
-	r := &relation{node: n, names: old.names, classes: old.classes, mask: fresh[old.mask], lookup: old.lookup}
+	r := &relation{node: n, names: old.names, classes: old.classes, mask: fresh[old.mask], lookup: old.lookup,
+		joined: old.joined, parts: old.parts}
 	for _, id := range old.cols {
 		r.cols = append(r.cols, fresh[id])
 	}

@@ -216,9 +216,11 @@ func (s *scope) rename(swap renaming) {
 func (s *scope) close(extra []*kernels.Expr) ([]ra.ColumnID, renaming) {
 	var out []ra.OutCol
 	at := map[kernels.Col]int{}
+	var parts []kernels.Col
 	for slot, r := range s.inputs {
 		for _, c := range r.node.Cols {
-			at[kernels.Col{Input: slot, ID: c.ID}] = len(out)
+			parts = append(parts, kernels.Col{Input: slot, ID: c.ID})
+			at[parts[len(out)]] = len(out)
 			out = append(out, ra.OutCol{Name: c.Name, X: r.node.Var(slot, c.ID)})
 		}
 	}
@@ -236,7 +238,7 @@ func (s *scope) close(extra []*kernels.Expr) ([]ra.ColumnID, renaming) {
 			g.keyIDs[i] = n.Cols[at[kernels.Col{ID: id}]].ID
 		}
 	}
-	s.inputs, s.equi, s.pred = []*relation{{node: n}}, nil, nil
+	s.inputs, s.equi, s.pred = []*relation{{node: n, joined: s.inputs, parts: parts}}, nil, nil
 	var ids []ra.ColumnID
 	for i := range extra {
 		ids = append(ids, n.Cols[first+i].ID)

@@ -372,6 +372,9 @@ func init() {
 	references = map[string]func(b *builder, s *body, o *device.Op, p point) string{
 		"current_seed": step(0), "current_step": step(1), "max_elements": maxElements, "logsumexp": logSumExp,
 		"concat_axis": concatAxis,
+		"to_real": func(b *builder, s *body, o *device.Op, p point) string {
+			return fmt.Sprintf("(float) (double) %s", b.argument(s, o, 0, p))
+		},
 	}
 }
 
