@@ -9,8 +9,9 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// That log is the logarithm to base 10 is said once in a session, of one argument, and of a loss only.
-func TestLogIsDecimal(t *testing.T) {
+// What a loss means and its author perhaps does not is said once in a session: that log is the logarithm to base 10, of
+// one argument, and that a minus binds tighter than a power. Of a loss only.
+func TestSurprises(t *testing.T) {
 	db, err := Open(filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -19,6 +20,7 @@ func TestLogIsDecimal(t *testing.T) {
 	var said []string
 	db.Notice = func(level, message string) { said = append(said, level+": "+message) }
 	const notice = "NOTICE: log(x) is the logarithm to base 10, as in Postgres; the natural logarithm is ln(x)"
+	const minus = "NOTICE: -x ^ 2 is (-x) ^ 2, as in Postgres; the negative of a power is -(x ^ 2)"
 	for _, c := range []struct {
 		sql  string
 		want []string
@@ -29,6 +31,10 @@ func TestLogIsDecimal(t *testing.T) {
 		{"SELECT backward('SELECT sum(ln(x) + log10(x) + x * log(2, 8)) FROM w', ARRAY['w'])", nil},
 		{"SELECT backward('SELECT sum(log(x)) FROM w', ARRAY['w'])", []string{notice}},
 		{"SELECT backward('SELECT sum(2 * log(x)) FROM w', ARRAY['w'])", nil},
+		{"SELECT -x ^ 2, exp(-(x) ^ 2 / 2) FROM w", nil},
+		{"SELECT backward('SELECT sum(-(x ^ 2) - x ^ 2 + (-2) ^ 2) FROM w', ARRAY['w'])", nil},
+		{"SELECT backward('SELECT sum(exp(-(x - 1) ^ 2 / 2)) FROM w', ARRAY['w'])", []string{minus}},
+		{"SELECT backward('SELECT sum(-x ^ 2) FROM w', ARRAY['w'])", nil},
 	} {
 		said = nil
 		if _, err := db.Run(context.Background(), c.sql); err != nil {

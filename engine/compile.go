@@ -155,9 +155,11 @@ func (db *compiler) bound(ctx context.Context, c *Compiled, b *ra.Builder, refs 
 	if err != nil {
 		return About(err, "loss", 0)
 	}
-	if c.query.Tens && !*db.tens { // once in a session
-		*db.tens = true
-		db.Notify("NOTICE", "log(x) is the logarithm to base 10, as in Postgres; the natural logarithm is ln(x)")
+	for _, what := range c.query.Surprises { // once in a session
+		if !db.said[what] {
+			db.said[what] = true
+			db.Notify("NOTICE", what)
+		}
 	}
 	if r.Batch != nil && !r.Batch.Used {
 		return About(sqlerr.New(sqlerr.InvalidParameter, "the loss does not read the batch %q", r.Batch.Name), "batch", 0)

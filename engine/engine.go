@@ -43,9 +43,9 @@ type session struct {
 	Catalogue *Catalogue
 	cache     *planCache
 	graphics  *graphics
-	led       *uint64     // programs that lead others, so far
-	tens      *bool       // it has been said that log is the logarithm to base 10
-	left      *[]*Queries // those whose temporary tables are still in the session
+	led       *uint64         // programs that lead others, so far
+	said      map[string]bool // the surprises that have been said
+	left      *[]*Queries     // those whose temporary tables are still in the session
 }
 
 // Engine is the engine of one session, without training. It has layers; each knows only those below it:
@@ -60,7 +60,7 @@ type Engine struct{ pusher }
 // New makes the engine of a database.
 func New(d catalog.Database, s *Settings) *Engine {
 	base := session{Database: d, Settings: s, Catalogue: newCatalogue(d), cache: &planCache{}, led: new(uint64),
-		tens: new(bool),
+		said: map[string]bool{},
 		left: new([]*Queries), graphics: &graphics{}}
 	return &Engine{pusher{finder{compiler{base}}}}
 }

@@ -56,7 +56,24 @@ func TestServer(t *testing.T) {
 		for i := range surface {
 			s.run(t, &surface[i], "surface", need.Surface(t))
 		}
+		for _, c := range recipes {
+			for _, name := range c.names {
+				t.Run("cookbook/"+name, func(t *testing.T) {
+					t.Parallel()
+					s.prints(t, filepath.Join(need.Root(), "examples", "cookbook", name+".sql"))
+				})
+			}
+		}
 	})
+}
+
+// prints compares what a recipe prints by psql on the server with what it prints on the store.
+func (s *server) prints(t *testing.T, script string) {
+	want := output(t, "relgrad:", nil, command, "run", script)
+	got := output(t, "psql:", serverSettings, "psql", "-X", "-v", "ON_ERROR_STOP=1", "-f", script, s.database(t, ""))
+	if err := docstest.Same(want, got); err != nil {
+		t.Errorf("psql: %v\n%s\nthe store:\n%s", err, got, want)
+	}
 }
 
 func (s *server) run(t *testing.T, e *example, kind, folder string) {

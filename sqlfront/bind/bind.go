@@ -92,9 +92,8 @@ type Query struct {
 	Scans map[string]*ra.Node // scans by table name
 	Draws bool                // the query draws: its value depends on the step
 	// Masks: some condition reads a value of a parameter. Rows that it removes are NULL in the query's result.
-	Masks bool
-	// Tens: log of one argument stands in the query, which is the logarithm to base 10.
-	Tens bool
+	Masks     bool
+	Surprises []string // what the query means and its author perhaps does not
 }
 
 // Bind turns a SELECT into an ra query. Errors contain the text into which they point.
@@ -317,7 +316,7 @@ type binder struct {
 	calls        int // depth of functions being inlined
 	needs        ast.Notes
 	draws, masks bool
-	tens         bool // see Query
+	surprises    []string
 }
 
 func newBinder(ctx context.Context, cat Catalog, b *ra.Builder, opt BindOptions) *binder {
@@ -372,7 +371,14 @@ func (b *binder) query(sel *ast.Select, text *ast.Text) (*Query, error) {
 		rel = b.unmask(rel)
 	}
 	return &Query{Node: rel.node, Cols: rel.cols, Names: rel.names, Scans: b.scans, Draws: b.draws, Masks: b.masks,
-		Tens: b.tens}, nil
+		Surprises: b.surprises}, nil
+}
+
+// surprise notes what a query means and its author perhaps does not, once.
+func (b *binder) surprise(what string) {
+	if !slices.Contains(b.surprises, what) {
+		b.surprises = append(b.surprises, what)
+	}
 }
 
 func (b *binder) unmask(rel *relation) *relation {

@@ -190,7 +190,7 @@ func dropoutCall(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 func drawKey(s *scope, at ast.Tree, x *kernels.Expr) (*kernels.Expr, error) {
 	var from []drawnFrom
 	x.Cols(func(c kernels.Col) {
-		o := s.relationOf(c)
+		o := relationOf(s, c)
 		if i, found := slices.BinarySearchFunc(from, o, drawnFrom.compare); !found {
 			from = slices.Insert(from, i, o)
 		}
@@ -222,7 +222,7 @@ type drawnFrom struct {
 func (o drawnFrom) compare(p drawnFrom) int { return slices.Compare(o.path, p.path) }
 
 // relationOf is the relation from which a column comes, up the way of its columns to the scope's input.
-func (s *scope) relationOf(c kernels.Col) drawnFrom {
+func relationOf(s *scope, c kernels.Col) drawnFrom {
 	o := drawnFrom{rel: s.inputs[c.Input], path: []int{c.Input}, up: func(id ra.ColumnID) ra.ColumnID { return id }}
 	for id := c.ID; o.rel.parts != nil; {
 		r, up, at := o.rel, o.up, o.rel.node.Index(id)

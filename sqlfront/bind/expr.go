@@ -202,6 +202,9 @@ func binaryExpr(s *scope, b *ast.Binary) (*kernels.Expr, error) {
 		return nil, s.f.fail(b, sqlerr.FeatureNotSupported, "operator %s is not supported in a loss", b.Op).
 			WithHint("It may stand in a sub-query that reads no parameter.")
 	}
+	if minus, ok := b.L.(*ast.Unary); ok && b.Op == "^" && minus.Op == "-" {
+		s.b.surprise("-x ^ 2 is (-x) ^ 2, as in Postgres; the negative of a power is -(x ^ 2)")
+	}
 	bind := s.expr
 	if b.Op == "and" || b.Op == "or" {
 		bind = s.boolean

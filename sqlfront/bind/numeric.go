@@ -22,7 +22,9 @@ func ofNumerics(n int, build func(a, b *kernels.Expr) *kernels.Expr,
 	instead string) func(*scope, *ast.FuncCall) (*kernels.Expr, error) {
 	return func(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 		if len(c.Args) != n {
-			s.b.tens = s.b.tens || c.Name == "log"
+			if c.Name == "log" {
+				s.b.surprise("log(x) is the logarithm to base 10, as in Postgres; the natural logarithm is ln(x)")
+			}
 			return kernelCall(s, c)
 		}
 		args, err := s.exprs(c.Args)

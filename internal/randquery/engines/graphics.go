@@ -17,8 +17,8 @@ import (
 	"github.com/relgrad/relgrad/ra/interp"
 )
 
-// Graphics runs a plan on a graphics processor, three times: kernel by kernel, as it is recorded, and at once. A plan that
-// it has not all kernels for is beyond its limit. done gives the processor back.
+// Graphics runs a plan on a graphics processor, three times: kernel by kernel, as it is recorded, and at once. A plan
+// that it has not all kernels for is beyond its limit. done gives the processor back.
 func Graphics() (e randquery.Engine, done func() error, err error) {
 	d, err := cuda.Open(0, cpu.NewMachine(1, tuning.Default()))
 	if err != nil {
