@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/relgrad/relgrad"
+	"github.com/relgrad/relgrad/pgbridge/conn"
 	"github.com/relgrad/relgrad/train"
 )
 
@@ -153,4 +156,66 @@ func ExampleEngine_Explain() {
 	fmt.Println(strings.SplitN(text, "\n", 2)[0])
 	// Output:
 	// -- engine chunk: the embedded store has no kernels but the executor's
+}
+
+// Values of Go stand for $1, $2, …; a chunk of a result becomes a matrix of gonum.
+func ExampleDB_Query() {
+	db := store()
+	defer db.Close()
+	ctx := context.Background()
+	if _, err := db.Run(ctx, "CREATE TABLE word (id int PRIMARY KEY, v real[])"); err != nil {
+		panic(err)
+	}
+	for id, v := range [][]float32{{1, 0}, {0.5, 2}} {
+		if _, err := db.Query(ctx, "INSERT INTO word VALUES ($1, $2)", id, v); err != nil {
+			panic(err)
+		}
+	}
+	res, err := db.Query(ctx, "SELECT array_agg(v ORDER BY id) FROM word WHERE id < $1", 10)
+	if err != nil {
+		panic(err)
+	}
+	m, err := relgrad.Dense(res.Rows[0][0])
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(mat.Formatted(m))
+	// Output:
+	// ⎡  1    0⎤
+	// ⎣0.5    2⎦
+}
+
+// OnStep is called after each step; cancelling the context stops the run, which Resume goes on with.
+func ExampleEvents() {
+	db := store()
+	defer db.Close()
+	db.OnStep = func(row train.LossRow, steps int64) {
+		if row.Step%50 == 0 {
+			fmt.Printf("step %d of %d: %.3f\n", row.Step, steps, row.Loss)
+		}
+	}
+	c := train.Default()
+	c.LR, c.Epochs = 0.1, 100
+	if _, err := db.Train(context.Background(), "loss", []string{"line"}, c); err != nil {
+		panic(err)
+	}
+	// Output:
+	// step 50 of 100: 0.047
+	// step 100 of 100: 0.001
+}
+
+// On a server that has relgrad, a session of this package computes in this process; statements run by any driver, as
+// SELECT * FROM gradient('loss', NULL::line) does.
+func ExampleDial() {
+	ctx := context.Background()
+	db, err := relgrad.Dial(ctx, "postgres://localhost/test", nil)
+	if errors.Is(err, conn.ErrConnect) {
+		return // no server
+	}
+	if err != nil {
+		panic(err)
+	}
+	defer db.Close()
+	loss, err := db.Backward(ctx, "loss", []string{"line"}, nil, 0)
+	fmt.Println(loss, err)
 }
