@@ -1,43 +1,16 @@
 package relgrad
 
 import (
-	"context"
 	"strconv"
 	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
-	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/tensor"
 )
-
-// Query runs one statement, with args in place of $1, $2, …. An argument is nil (NULL), an integer, a float, a bool, a
-// string or a time.Time (of the type that the context asks for, like a quoted text in SQL), a chunk ([]float32,
-// []float64, [][]float64, a mat.Matrix of gonum or a *tensor.Tensor), or a list ([]int64, []string), for = ANY ($1).
-// Statements that define something, such as CREATE VIEW, keep their text and take none.
-//
-// Of a wrong number of arguments the error has 08P01, of another type of Go 42804.
-func (db *DB) Query(ctx context.Context, sql string, args ...any) (_ *catalog.Result, failed error) {
-	defer exported(&failed)
-	text := &ast.Text{SQL: sql}
-	stmts, err := parse.Parse(text)
-	if err != nil {
-		return nil, err
-	}
-	if len(stmts) != 1 {
-		return nil, sqlerr.New(sqlerr.Syntax, "%d statements, not one", len(stmts)).
-			WithHint("Run runs several statements, without arguments.")
-	}
-	stmt, err := withArgs(stmts[0].Stmt, args)
-	if err != nil {
-		return nil, sqlerr.In(err, text)
-	}
-	return db.Exec(ctx, stmt, text)
-}
 
 // withArgs puts the arguments into a statement.
 func withArgs(stmt ast.Statement, args []any) (ast.Statement, error) {
@@ -165,8 +138,8 @@ func chunkOf(v any) (*tensor.Tensor, error) {
 	return t, nil
 }
 
-// Dense is a chunk of a result, of one or two axes, as a matrix of gonum; one axis gives one row. The numbers are copied.
-// The rows of a table of vectors come as one chunk by SELECT array_agg(v ORDER BY id) FROM t.
+// Dense is a chunk of a result, of one or two axes, as a matrix of gonum; one axis gives one row. The numbers are
+// copied. The rows of a table of vectors come as one chunk by SELECT array_agg(v ORDER BY id) FROM t.
 func Dense(v any) (_ *mat.Dense, failed error) {
 	defer exported(&failed)
 	t, ok := v.(*tensor.Tensor)

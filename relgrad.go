@@ -3,8 +3,8 @@
 // # What
 //
 // Open opens an embedded store. In statements of the DB, gradient(), backward(), check_gradient(), explain_gradient()
-// and CALL train() work, and they are Go methods too. Query takes values of Go for $1, $2, …, and Dense makes a matrix of
-// gonum of a chunk. Dial does the same with the tables of a server, whose statements any driver runs. OnStep is called
+// and CALL train() work, and they are Go methods too. Query takes values of Go for $1, $2, …, and Dense makes a matrix
+// of gonum of a chunk. Dial does the same with the tables of a server, whose statements any driver runs. OnStep is called
 // after each step of a training. A session holds an engine (package engine) and a trainer (package train/run). This
 // package is the public door: it catches their panics and shapes their errors.
 //
@@ -166,6 +166,30 @@ func (db *DB) noProcedure(c *ast.FuncCall) error {
 func (db *DB) Run(ctx context.Context, sql string) (_ *catalog.Result, failed error) {
 	defer exported(&failed)
 	return runText(ctx, sql, db.Exec)
+}
+
+// Query runs one statement, with args in place of $1, $2, …. An argument is nil (NULL), an integer, a float, a bool, a
+// string or a time.Time (of the type that the context asks for, like a quoted text in SQL), a chunk ([]float32,
+// []float64, [][]float64, a mat.Matrix of gonum or a *tensor.Tensor), or a list ([]int64, []string), for = ANY ($1).
+// Statements that define something, such as CREATE VIEW, keep their text and take none.
+//
+// Of a wrong number of arguments the error has 08P01, of another type of Go 42804.
+func (db *DB) Query(ctx context.Context, sql string, args ...any) (_ *catalog.Result, failed error) {
+	defer exported(&failed)
+	text := &ast.Text{SQL: sql}
+	stmts, err := parse.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	if len(stmts) != 1 {
+		return nil, sqlerr.New(sqlerr.Syntax, "%d statements, not one", len(stmts)).
+			WithHint("Run runs several statements, without arguments.")
+	}
+	stmt, err := withArgs(stmts[0].Stmt, args)
+	if err != nil {
+		return nil, sqlerr.In(err, text)
+	}
+	return db.Exec(ctx, stmt, text)
 }
 
 // runText runs the statements of a text one after the other and returns the last one's result.

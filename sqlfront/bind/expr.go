@@ -186,6 +186,13 @@ func unaryExpr(s *scope, u *ast.Unary) (*kernels.Expr, error) {
 	return nil, s.f.fail(u, sqlerr.UndefinedFunction, "operator %s is not supported in a loss", u.Op)
 }
 
+// noteMinus notes the power of a negative: in mathematics the power binds tighter.
+func noteMinus(s *scope, b *ast.Binary) {
+	if minus, ok := b.L.(*ast.Unary); ok && b.Op == "^" && minus.Op == "-" {
+		s.b.surprise("-x ^ 2 is (-x) ^ 2, as in Postgres; the negative of a power is -(x ^ 2)")
+	}
+}
+
 func binaryExpr(s *scope, b *ast.Binary) (*kernels.Expr, error) {
 	name, ok := operators[b.Op]
 	if b.Op == "||" {
@@ -202,9 +209,7 @@ func binaryExpr(s *scope, b *ast.Binary) (*kernels.Expr, error) {
 		return nil, s.f.fail(b, sqlerr.FeatureNotSupported, "operator %s is not supported in a loss", b.Op).
 			WithHint("It may stand in a sub-query that reads no parameter.")
 	}
-	if minus, ok := b.L.(*ast.Unary); ok && b.Op == "^" && minus.Op == "-" {
-		s.b.surprise("-x ^ 2 is (-x) ^ 2, as in Postgres; the negative of a power is -(x ^ 2)")
-	}
+	noteMinus(s, b)
 	bind := s.expr
 	if b.Op == "and" || b.Op == "or" {
 		bind = s.boolean
