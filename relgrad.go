@@ -3,10 +3,10 @@
 // # What
 //
 // Open opens an embedded store. In statements of the DB, gradient(), backward(), check_gradient(), explain_gradient()
-// and CALL train() work, and they are Go methods too. Query takes values of Go for $1, $2, …, and Dense makes a matrix
-// of gonum of a chunk. Dial does the same with the tables of a server, whose statements any driver runs. OnStep is called
-// after each step of a training. A session holds an engine (package engine) and a trainer (package train/run). This
-// package is the public door: it catches their panics and shapes their errors.
+// and CALL train() work, and they are Go methods too. Query takes values of Go for $1, $2, …, and Dense makes a
+// matrix of gonum of a chunk. Dial does the same with the tables of a server, whose statements any driver runs. OnStep
+// is called after each step of a training. A session holds an engine (package engine) and a trainer (package
+// train/run). This package is the public door: it catches their panics and shapes their errors.
 //
 // # Invariants
 //
