@@ -73,6 +73,14 @@ func (db *Engine) Analyze(ctx context.Context, loss string, params []string, bat
 	return db.core.Analyze(ctx, loss, params, batch, size)
 }
 
+// Picture is what Explain shows of a stage, or Analyze (stage analyze), as a graph for drawing.
+func (db *Engine) Picture(ctx context.Context, loss string, params []string, stage, batch string,
+	size int64) (_ *engine.Picture, failed error) {
+	defer exported(&failed)
+	defer db.rescue(db.InTransaction(), &failed)
+	return db.core.Picture(ctx, loss, params, stage, batch, size)
+}
+
 // Train minimises a loss over its parameters and returns the run's number. It commits at most once a second
 // and at the end, unless a transaction is open.
 func (db *Engine) Train(ctx context.Context, loss string, params []string, c train.Config) (_ int64, failed error) {

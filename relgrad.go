@@ -48,13 +48,20 @@ type DB struct {
 // Open opens the store in a file and creates it if it does not exist; "" is a temporary store.
 func Open(path string) (_ *DB, failed error) {
 	defer exported(&failed)
-	var s *store.DB
-	var err error
 	if path == "" {
-		s, err = store.OpenTemp()
-	} else {
-		s, err = store.Open(path)
+		return newSession(store.OpenTemp())
 	}
+	return newSession(store.Open(path))
+}
+
+// OpenReadOnly opens a store that exists and writes nothing into it.
+func OpenReadOnly(path string) (_ *DB, failed error) {
+	defer exported(&failed)
+	return newSession(store.OpenReadOnly(path))
+}
+
+// newSession makes a session of a store.
+func newSession(s *store.DB, err error) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}

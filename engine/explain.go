@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
@@ -106,15 +107,28 @@ func (db *Engine) planned(ctx context.Context, c *Compiled, stage string) (strin
 		}
 		return db.chunks(ctx, c, calls)
 	}
-	if s, err := db.spreadOf(c); err != nil {
+	plan, err := db.atSites(ctx, c, stage)
+	if err != nil {
 		return "", err
+	}
+	return plan.String(), nil
+}
+
+// atSites is the plan that stage sites shows.
+func (db *Engine) atSites(ctx context.Context, c *Compiled, stage string) (*physical.Explained, error) {
+	if s, err := db.spreadOf(c); err != nil {
+		return nil, err
 	} else if s != nil && stage == sitesStage {
 		costs, err := db.serverCosts(c, s)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		text, err := physical.Explain(ctx, c.Res.Plan, s.sites(c.Res.Plan), costs)
-		return s.String() + text, About(err, "stage", 0)
+		plan, err := physical.Explain(ctx, c.Res.Plan, s.sites(c.Res.Plan), costs)
+		if err != nil {
+			return nil, About(err, "stage", 0)
+		}
+		plan.Head = s.String() + plan.Head
+		return plan, nil
 	}
 	usual := int64(4)
 	if n := db.sites(); n > 1 || db.Sites == 1 {
@@ -124,14 +138,11 @@ func (db *Engine) planned(ctx context.Context, c *Compiled, stage string) (strin
 	if !ok {
 		err = noStage(stage)
 	}
-	text := ""
-	if err == nil {
-		text, err = physical.Explain(ctx, c.Res.Plan, c.sites(int(min(sites, math.MaxInt32)), db.reader(ctx)), db.costs())
-	}
 	if err != nil {
-		return "", About(err, "stage", 0)
+		return nil, About(err, "stage", 0)
 	}
-	return text, nil
+	plan, err := physical.Explain(ctx, c.Res.Plan, c.sites(int(min(sites, math.MaxInt32)), db.reader(ctx)), db.costs())
+	return plan, About(err, "stage", 0)
 }
 
 // numbered reads a stage by name and number, such as "chunks:16", or the name alone, which stands for the usual number;
@@ -179,28 +190,39 @@ const analyzeSteps = 5
 // trains nothing. batch and size are those of train; "" and 0: the whole loss. Since it measures the machine too, it is
 // no stage of explain_gradient, which a busy server may run.
 func (db *Engine) Analyze(ctx context.Context, loss string, params []string, batch string, size int64) (string, error) {
+	p, text, err := db.analyzed(ctx, loss, params, batch, size)
+	if text != "" || err != nil {
+		return text, err
+	}
+	defer p.Prog.Close()
+	return p.Prog.Explain(), nil
+}
+
+// analyzed times the program of a loss. Where other servers' databases compute it there is none, but a text.
+func (db *Engine) analyzed(ctx context.Context, loss string, params []string, batch string, size int64) (*Compiled,
+	string, error) {
 	step := int64(1)
 	rows, err := db.checkedBatch(ctx, params, CheckOptions{Step: &step, Batch: batch, BatchSize: size})
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
 	p, err := db.Plan(ctx, Request{Loss: loss, Params: params, Draw: true, Batch: rows})
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
 	if sql, _ := db.Pushes(p); sql {
 		if text, err := db.analyzeQueries(ctx, p, step); text != "" || err != nil {
-			return text, About(err, "loss", 0)
+			return nil, text, About(err, "loss", 0)
 		}
 	}
 	if err := db.Build(ctx, p); err != nil {
-		return "", err
+		return nil, "", err
 	}
-	defer p.Prog.Close()
 	if err := p.Prog.Analyze(ctx, kernels.Env{Step: step}, analyzeSteps); err != nil {
-		return "", About(err, "loss", 0)
+		p.Prog.Close()
+		return nil, "", About(err, "loss", 0)
 	}
-	return p.Prog.Explain(), nil
+	return p, "", nil
 }
 
 // fired lists the rules that fired and those that are switched off.
@@ -294,4 +316,126 @@ func (db *Engine) gradientSQL(ctx context.Context, c *Compiled) (string, error) 
 		fmt.Fprintf(&b, "%s;\n", strings.TrimRight(text, "\n"))
 	}
 	return b.String(), nil
+}
+
+// Picture is a stage of a loss and its gradients as a graph, for drawing.
+type Picture struct {
+	Head  string        `json:"head"`  // what is said of the whole
+	Nodes []PictureNode `json:"nodes"` // inputs first
+	Roots []PictureRoot `json:"roots"` // loss and gradients; none of the physical stage
+	// Tables are those with respect to which the loss is differentiated, in the order of the parameters.
+	Tables []PictureTable `json:"tables"`
+}
+
+// PictureNode is an operator, or an instruction of the executor's program.
+type PictureNode struct {
+	Op      string  `json:"op"`
+	Text    string  `json:"text"`
+	Inputs  []int   `json:"inputs"`
+	Rows    int     `json:"rows,omitempty"`    // of an instruction, like what follows
+	Flops   float64 `json:"flops,omitempty"`   // estimated
+	Bytes   float64 `json:"bytes,omitempty"`   // estimated: read and written
+	Seconds float64 `json:"seconds,omitempty"` // measured; 0: not measured
+	Once    bool    `json:"once,omitempty"`    // it runs once in a run
+}
+
+// PictureRoot says what a node of a Picture is.
+type PictureRoot struct {
+	Name string `json:"name"`
+	Node int    `json:"node"`
+}
+
+// PictureTable is a parameter's table and the columns that are differentiated.
+type PictureTable struct {
+	Schema  string   `json:"schema"`
+	Name    string   `json:"name"`
+	Columns []string `json:"columns"`
+}
+
+// Picture is what Explain shows of stage ra, grad, opt, physical, sites or sites:16, as a graph; or, of stage analyze,
+// what Analyze does.
+func (db *Engine) Picture(ctx context.Context, loss string, params []string, stage, batch string,
+	size int64) (*Picture, error) {
+	if stage == "analyze" {
+		c, text, err := db.analyzed(ctx, loss, params, batch, size)
+		if err != nil || c == nil {
+			return &Picture{Head: text}, err
+		}
+		defer c.Prog.Close()
+		return c.picture(c.Prog.Steps()), nil
+	}
+	c, err := db.Plan(ctx, Request{Loss: loss, Params: params, Draw: true, shown: true})
+	if err != nil {
+		return nil, err
+	}
+	switch stage {
+	case "ra":
+		return c.graph(c.Res.RA), nil
+	case "grad":
+		return c.graph(c.Res.Grad), nil
+	case "opt":
+		out := c.graph(c.Res.Plan)
+		out.Head = fired(c.Res.Fired)
+		return out, nil
+	case "physical":
+		if err := db.Build(ctx, c); err != nil {
+			return nil, err
+		}
+		defer c.Prog.Close()
+		return c.picture(c.Prog.Steps()), nil
+	}
+	if stage != sitesStage && !strings.HasPrefix(stage, sitesStage+":") {
+		return nil, About(noStage(stage), "stage", 0)
+	}
+	plan, err := db.atSites(ctx, c, stage)
+	if err != nil {
+		return nil, err
+	}
+	out, at := c.pictured(), map[*physical.Node]int{}
+	out.Head = plan.Head
+	plan.Plan.Describe(plan.Note, func(n *physical.Node, what string) {
+		at[n] = out.add(n.String(), what, lists.Map(n.Inputs, func(in *physical.Node) int { return at[in] }))
+	})
+	for _, r := range plan.Plan.Roots {
+		out.Roots = append(out.Roots, PictureRoot{r.Name, at[r.Node]})
+	}
+	return out, nil
+}
+
+func (p *Picture) add(op, text string, inputs []int) int {
+	p.Nodes = append(p.Nodes, PictureNode{Op: op, Text: text, Inputs: inputs})
+	return len(p.Nodes) - 1
+}
+
+// pictured is a picture without nodes.
+func (c *Compiled) pictured() *Picture {
+	out := &Picture{Nodes: []PictureNode{}, Roots: []PictureRoot{}}
+	for i, t := range c.Tables {
+		out.Tables = append(out.Tables, PictureTable{t.Schema, t.Name,
+			lists.Map(c.Cols[i], func(col int) string { return t.Cols[col].Name })})
+	}
+	return out
+}
+
+// graph is a picture of a plan.
+func (c *Compiled) graph(p *ra.Plan) *Picture {
+	out, at := c.pictured(), map[*ra.Node]int{}
+	p.Describe(func(n *ra.Node, what string) {
+		at[n] = out.add(n.Op.String(), what, lists.Map(n.Inputs, func(in *ra.Node) int { return at[in] }))
+	})
+	for _, r := range p.Roots {
+		out.Roots = append(out.Roots, PictureRoot{r.Name, at[r.Node]})
+	}
+	return out
+}
+
+// picture is one of a program's instructions.
+func (c *Compiled) picture(head string, steps []executor.Step) *Picture {
+	out := c.pictured()
+	out.Head = head
+	for _, s := range steps {
+		n := &out.Nodes[out.add(s.What, s.Text, s.Reads)]
+		n.Rows, n.Flops, n.Bytes, n.Seconds, n.Once = s.Rows, s.Flops, s.Bytes, s.Took.Seconds(), s.Once
+	}
+	return out
 }

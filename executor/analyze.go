@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/values"
 )
 
 // median ignores the first of several runs, which warms up the caches.
@@ -32,4 +33,94 @@ func analyzed(in *device.Instr, b *strings.Builder, runs []time.Duration, l limi
 	fmt.Fprintf(b, "        %.3g ms, %.3g Gflop/s, %.3g GB/s: %.0f %% of the machine's %s\n", took.Seconds()*1e3,
 		in.Flops/took.Seconds()/1e9, in.Bytes/took.Seconds()/1e9, 100*least/took.Seconds(), what)
 	return took
+}
+
+// Step is an instruction of a program, or a stored column that instructions read, for pictures of the program.
+type Step struct {
+	What, Text   string
+	Reads        []int // the steps that compute what it reads
+	Rows         int
+	Flops, Bytes float64       // estimated, as Explain prints them
+	Took         time.Duration // by Analyze; 0: not measured
+	Once         bool          // it runs once in a run
+}
+
+// Steps lists the instructions of a program, arguments first, and what is to be said of the whole.
+func (p *Program) Steps() (head string, out []Step) {
+	text := p.Explain()
+	head, _, _ = strings.Cut(text, "structure:\n")
+	for _, s := range p.sites {
+		d := drawing{made: map[*values.Val][]int{}, out: out}
+		if len(p.sites) > 1 {
+			d.site = fmt.Sprintf("site %d: ", s.number)
+		}
+		for _, in := range s.once {
+			if !in.V.Structural {
+				d.step(in, s.took[in], true)
+			}
+		}
+		if s.sched != nil {
+			for i, in := range s.sched.Steps {
+				d.step(in, s.sched.Took(i), false)
+			}
+		}
+		out = d.out
+	}
+	return head, out
+}
+
+// drawing makes the steps of a site.
+type drawing struct {
+	site string
+	made map[*values.Val][]int // by val: the steps that make it
+	out  []Step
+}
+
+func (d *drawing) step(in *device.Instr, took []time.Duration, once bool) {
+	outs := in.Outs()
+	s := Step{What: d.site + in.How, Rows: in.Rows, Flops: in.Flops, Bytes: in.Bytes, Took: median(took), Once: once}
+	var lines []string
+	for _, v := range outs {
+		lines = append(lines, v.Made(in.How)+": "+v.Body())
+	}
+	if len(outs) == 1 {
+		lines[0] = outs[0].Made(in.How) + ": " + in.Expr()
+	}
+	s.Text = in.Otherwise() + strings.Join(lines, "\n")
+	seen := map[*values.Val]bool{}
+	var look func(v *values.Val)
+	look = func(v *values.Val) {
+		if seen[v] {
+			return
+		}
+		seen[v] = true
+		if by := d.made[v]; by != nil {
+			s.Reads = append(s.Reads, by...)
+			return
+		}
+		if v.Op == values.OpLeaf {
+			d.out = append(d.out, Step{What: d.site + "stored", Text: v.Made("stored") + ": " + v.Name, Rows: v.Space.N,
+				Once: true})
+			d.made[v] = []int{len(d.out) - 1}
+			s.Reads = append(s.Reads, len(d.out)-1)
+			return
+		}
+		for _, a := range v.Args {
+			look(a)
+		}
+	}
+	for _, v := range outs {
+		seen[v] = true
+	}
+	for _, v := range outs {
+		for _, a := range v.Args {
+			look(a)
+		}
+	}
+	slices.Sort(s.Reads)
+	s.Reads = slices.Compact(s.Reads)
+	d.out = append(d.out, s)
+	for _, v := range outs {
+		d.made[v] = append(d.made[v], len(d.out)-1)
+	}
 }

@@ -27,6 +27,15 @@ func (n *Node) Format() string {
 	return strings.TrimPrefix((&Plan{Roots: []Root{{Name: "", Node: n}}}).Format(), ":\n")
 }
 
+// Describe calls f for each node below the plan's roots, inputs first, with what Format prints of it.
+func (p *Plan) Describe(f func(n *Node, what string)) {
+	pr := &printer{uses: map[*Node]int{}, names: map[ColumnID]string{}}
+	for _, n := range p.Nodes() {
+		pr.count(n)
+	}
+	Walk(func(n *Node) { f(n, strings.TrimSpace(pr.detail(n))) }, p.Nodes()...)
+}
+
 type printer struct {
 	b     strings.Builder
 	uses  map[*Node]int

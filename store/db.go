@@ -51,6 +51,16 @@ func Open(path string) (*DB, error) {
 	return open(path, readonly)
 }
 
+// OpenReadOnly opens the store in a file for reading only.
+func OpenReadOnly(path string) (*DB, error) {
+	if st, err := os.Stat(path); err != nil {
+		return nil, sqlerr.New(sqlerr.UndefinedFile, "could not open store %s", path).Wrap(err)
+	} else if st.IsDir() {
+		return nil, sqlerr.New(sqlerr.UndefinedFile, "could not open %s: it is a directory", path)
+	}
+	return open(path, true)
+}
+
 // OpenTemp opens an empty store that vanishes when it is closed. It lives in memory and spills to a temporary file.
 func OpenTemp() (*DB, error) { return open("", false) }
 

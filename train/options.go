@@ -150,6 +150,29 @@ func (c *Config) Map() map[string]any {
 	return out
 }
 
+// Given reads stored options as texts, without those that were not given or have no effect.
+func Given(stored string) (map[string]any, error) {
+	var raw map[string]json.RawMessage
+	config, err := FromJSON(stored)
+	if err == nil {
+		err = json.Unmarshal([]byte(stored), &raw)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]any{}
+	for n, v := range raw {
+		text := string(v)
+		if err := json.Unmarshal(v, &text); err != nil { // it is not a string
+			text = string(v)
+		}
+		if text != "null" && text != "" && config.Effective(n) {
+			out[n] = text
+		}
+	}
+	return out, nil
+}
+
 // FromJSON is the inverse of Map after a trip through JSON; integers keep all their digits.
 func FromJSON(text string) (Config, error) {
 	c, m := Default(), map[string]any{}

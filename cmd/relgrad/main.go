@@ -50,7 +50,7 @@ var commands []*command
 
 func init() {
 	commands = []*command{&sqlCommand, &runCommand, &gradientCommand, &explainCommand, &checkCommand, &runsCommand,
-		&plotCommand, &decomposeCommand, &devicesCommand, &importCommand, &exportCommand, &deltaCommand, &pgCommand,
+		&plotCommand, &boardCommand, &decomposeCommand, &devicesCommand, &importCommand, &exportCommand, &deltaCommand, &pgCommand,
 		&benchCommand, &versionCommand, &helpCommand}
 }
 

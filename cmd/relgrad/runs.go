@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -138,24 +137,11 @@ func runOptions(ctx context.Context, db *engine, id int64) (map[string]any, erro
 	if err != nil {
 		return nil, err
 	}
-	var raw map[string]json.RawMessage
-	config, err := train.FromJSON(res.Rows[0][0].(string))
-	if err == nil {
-		err = json.Unmarshal([]byte(res.Rows[0][0].(string)), &raw)
-	}
+	out, err := train.Given(res.Rows[0][0].(string))
 	if err != nil {
 		return nil, sqlerr.New(sqlerr.DataCorrupted, "the options of run %d are not readable: %v", id, err).Wrap(err)
 	}
-	out := map[string]any{}
-	for n, v := range raw {
-		text := string(v)
-		if err := json.Unmarshal(v, &text); err != nil { // it is not a string
-			text = string(v)
-		}
-		if text != "null" && text != "" && n != "seed" && config.Effective(n) { // the list shows the seed
-			out[n] = text
-		}
-	}
+	delete(out, "seed") // the list shows the seed
 	return out, nil
 }
 

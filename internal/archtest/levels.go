@@ -91,6 +91,7 @@ var levels = map[string]int{
 	"script/psql":        12,
 
 	"pgbridge/pgsession": 13,
+	"board":              13,
 
 	"cmd":      14,
 	"examples": 14,

@@ -31,11 +31,11 @@ func TestExamples(t *testing.T) {
 		if d.Cmd == "explain" {
 			var sites int64
 			d.ScanArgs(t, "sites", &sites)
-			text, err := Explain(t.Context(), q, Sites{N: int(sites)}, Costs{Cluster: InProcess})
+			told, err := Explain(t.Context(), q, Sites{N: int(sites)}, Costs{Cluster: InProcess})
 			if err != nil {
 				return err.Error()
 			}
-			return renumber(text)
+			return renumber(told.String())
 		}
 		stored := map[string]Placement{}
 		var rules []string

@@ -78,22 +78,29 @@ func (c Costs) estimated(sites int) Even {
 	return out
 }
 
+// Explained is the cheapest plan of a query at several sites, as Explain finds it.
+type Explained struct {
+	Plan *Plan
+	Head string             // what the plan takes as a whole
+	Note func(*Node) string // what an operator or an exchange takes
+}
+
 // Explain shows how a query would run at several sites of a cluster: the cheapest plan, where each relation lies, what
 // each exchange moves and how long it and each operator take. Rows are estimated.
-func Explain(ctx context.Context, p *ra.Plan, on Sites, costs Costs) (string, error) {
+func Explain(ctx context.Context, p *ra.Plan, on Sites, costs Costs) (*Explained, error) {
 	unread, err := costs.Cluster.unread(p)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	found, stats, err := choose(ctx, p, on, costs)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	r := &report{Choice: found, costs: costs, stats: stats, notes: map[*Node]string{},
 		at: make([]float64, on.N)}
 	r.costs.flow = newFlow(found.Plan)
 	if err := r.read(); err != nil {
-		return "", err
+		return nil, err
 	}
 	r.head(on.N)
 	if len(unread) > 0 {
@@ -102,21 +109,23 @@ func Explain(ctx context.Context, p *ra.Plan, on Sites, costs Costs) (string, er
 	if costs.Simulate {
 		s, err := Simulate(found.Plan, r.stats, costs)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		r.WriteString(s.String())
 	}
 	for _, line := range found.Plan.parallel() {
 		r.WriteString(line + "\n")
 	}
-	r.WriteString(found.Plan.FormatWith(func(n *Node) string {
+	return &Explained{Plan: found.Plan, Head: r.String(), Note: func(n *Node) string {
 		if name := product(n); name != "" {
 			return " (" + name + ")" + r.notes[n]
 		}
 		return r.notes[n]
-	}))
-	return r.String(), nil
+	}}, nil
 }
+
+// String is the text of the plan, below what it takes as a whole.
+func (e *Explained) String() string { return e.Head + e.Plan.FormatWith(e.Note) }
 
 // report is the text of a plan.
 type report struct {

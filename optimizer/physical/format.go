@@ -49,17 +49,28 @@ func (p *Plan) Format() string { return p.FormatWith(func(*Node) string { return
 
 // FormatWith is Format with a note after each node.
 func (p *Plan) FormatWith(note func(*Node) string) string {
+	pr := p.printer(note)
+	for _, r := range p.Roots {
+		fmt.Fprintf(&pr.b, "%s:\n", r.Name)
+		pr.node(r.Node, 1)
+	}
+	return pr.b.String()
+}
+
+// Describe calls f for each node, inputs first, with what FormatWith prints of it.
+func (p *Plan) Describe(note func(*Node) string, f func(n *Node, what string)) {
+	pr := p.printer(note)
+	p.Walk(func(n *Node) { f(n, strings.TrimSpace(pr.detail(n)+" -> "+n.Place.format(pr.name)+note(n))) })
+}
+
+func (p *Plan) printer(note func(*Node) string) *printer {
 	pr := &printer{uses: p.readers(), label: map[*Node]string{}, note: note, names: map[ra.ColumnID]string{}}
 	ra.Walk(func(n *ra.Node) {
 		for _, c := range n.Cols {
 			pr.names[c.ID] = fmt.Sprintf("%s:%d", c.Name, c.ID)
 		}
 	}, p.Logical().Nodes()...)
-	for _, r := range p.Roots {
-		fmt.Fprintf(&pr.b, "%s:\n", r.Name)
-		pr.node(r.Node, 1)
-	}
-	return pr.b.String()
+	return pr
 }
 
 type printer struct {
