@@ -57,9 +57,11 @@ lint: setup ## go vet, and the project's own rules: format, import order, docume
 	go vet ./...
 	go test ./internal/archtest
 
-# Tests compile the kernels of graphics processors as C++. Without g++ those that do are skipped, which they say.
+# Tests compile the kernels of graphics processors as C++, and open the pages of relgrad board in Chromium. Without these
+# programs such tests are skipped, which they say.
 test-setup: setup
 	@scripts/setup g++ || [ -z "$(findstring g++,$(RELGRAD_REQUIRE))" ]
+	@scripts/setup chromium || [ -z "$(findstring chromium,$(RELGRAD_REQUIRE))" ]
 
 # Where no server can be installed, the tests that need one are skipped, which their last lines say.
 pg-setup: setup

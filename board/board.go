@@ -19,6 +19,27 @@ type Session struct {
 	Close func() error
 }
 
+// OpenStore opens a store for reading only.
+func OpenStore(file string) (*Session, error) {
+	db, err := relgrad.OpenReadOnly(file)
+	if err != nil {
+		return nil, err
+	}
+	return &Session{db.Engine, db.Close}, nil
+}
+
+// OpenServer connects to a server; the transactions of the session are read-only.
+func OpenServer(ctx context.Context, dsn string) (*Session, error) {
+	s, err := relgrad.Dial(ctx, dsn, nil)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.RunSQL(ctx, "SET default_transaction_read_only = on"); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return &Session{s.Engine, s.Close}, nil
+}
+
 // Board answers the requests of one store or server.
 type Board struct {
 	name  string

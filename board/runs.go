@@ -94,6 +94,7 @@ func (b *Board) readRuns(ctx context.Context, s *Session, out *list) (err error)
 				e.Options = map[string]any{"options": text + " (not readable: " + err.Error() + ")"}
 			}
 		}
+		delete(e.Fields, "options")
 		kept[e.Run] = e
 		out.Runs = append(out.Runs, e)
 	}

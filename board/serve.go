@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"io/fs"
-	"mime"
 	"net"
 	"net/http"
 	"path"
@@ -19,6 +18,10 @@ import (
 
 //go:embed static
 var static embed.FS
+
+// types are those of the files of static.
+var types = map[string]string{".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8",
+	".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8"}
 
 // policy lets the pages load what this server has, and nothing else.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
@@ -119,6 +122,6 @@ func (b *Board) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
+	w.Header().Set("Content-Type", types[path.Ext(name)])
 	_, _ = w.Write(text) // the reader may have gone
 }

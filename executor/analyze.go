@@ -78,7 +78,7 @@ type drawing struct {
 
 func (d *drawing) step(in *device.Instr, took []time.Duration, once bool) {
 	outs := in.Outs()
-	s := Step{What: d.site + in.How, Rows: in.Rows, Flops: in.Flops, Bytes: in.Bytes, Took: median(took), Once: once}
+	s := Step{Reads: []int{}, What: d.site + in.How, Rows: in.Rows, Flops: in.Flops, Bytes: in.Bytes, Took: median(took), Once: once}
 	var lines []string
 	for _, v := range outs {
 		lines = append(lines, v.Made(in.How)+": "+v.Body())
@@ -99,7 +99,7 @@ func (d *drawing) step(in *device.Instr, took []time.Duration, once bool) {
 			return
 		}
 		if v.Op == values.OpLeaf {
-			d.out = append(d.out, Step{What: d.site + "stored", Text: v.Made("stored") + ": " + v.Name, Rows: v.Space.N,
+			d.out = append(d.out, Step{Reads: []int{}, What: d.site + "stored", Text: v.Made("stored") + ": " + v.Name, Rows: v.Space.N,
 				Once: true})
 			d.made[v] = []int{len(d.out) - 1}
 			s.Reads = append(s.Reads, len(d.out)-1)

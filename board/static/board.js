@@ -8,7 +8,7 @@ export function el(tag, attributes = {}, ...children) {
     else if (name in e && !svg && name !== 'list') e[name] = value;
     else if (value !== undefined) e.setAttribute(name, value);
   }
-  e.append(...children.flat().filter(c => c !== undefined && c !== null));
+  e.append(...children.flat(Infinity).filter(c => c !== undefined && c !== null));
   return e;
 }
 

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/board"
 )
 
@@ -36,18 +35,19 @@ func showBoard(ctx context.Context, c *command, args []string) error {
 	if err := t.needed(c, fs); err != nil {
 		return err
 	}
-	first, err := t.openToRead(ctx) // says now what is wrong
+	name, open := "a server", func(ctx context.Context) (*board.Session, error) { return board.OpenServer(ctx, *t.db) }
+	if t.db == nil {
+		name = filepath.Base(t.store)
+		open = func(context.Context) (*board.Session, error) { return board.OpenStore(t.store) }
+	}
+	first, err := open(ctx) // says now what is wrong
 	if err != nil {
 		return err
 	}
 	if err := first.Close(); err != nil {
 		return err
 	}
-	name := "a server"
-	if t.db == nil {
-		name = filepath.Base(t.store)
-	}
-	b := board.New(name, t.openToRead)
+	b := board.New(name, open)
 	s, err := board.Listen(b, port)
 	if err != nil {
 		return err
@@ -58,24 +58,4 @@ func showBoard(ctx context.Context, c *command, args []string) error {
 		return err
 	}
 	return b.Close()
-}
-
-// openToRead opens a session that writes nothing.
-func (t *target) openToRead(ctx context.Context) (*board.Session, error) {
-	if t.db == nil {
-		db, err := relgrad.OpenReadOnly(t.store)
-		if err != nil {
-			return nil, err
-		}
-		return &board.Session{Engine: db.Engine, Close: db.Close}, nil
-	}
-	s, err := relgrad.Dial(ctx, *t.db, nil)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := s.RunSQL(ctx, "SET default_transaction_read_only = on"); err != nil {
-		s.Close()
-		return nil, err
-	}
-	return &board.Session{Engine: s.Engine, Close: s.Close}, nil
 }

@@ -4,11 +4,11 @@
 //
 // Data and Surface say what a test needs beyond the repository. Where it is absent the test is skipped with
 // a line that starts with "needs data:" and the like, which the summary of make test collects. CSV reads a file of it,
-// Command builds relgrad, Python finds one with packages that read tables. Row holds a page to what a test finds.
+// Command builds relgrad, Python finds one with packages that read tables, Chromium a browser. Row holds a page to what a test finds.
 //
 // # Invariants
 //
-// The comma-separated names in RELGRAD_REQUIRE (pg, data, python, pgsuite, g++, sanitizers, …) turn these skips into
+// The comma-separated names in RELGRAD_REQUIRE (pg, data, python, pgsuite, g++, sanitizers, chromium, …) turn these skips into
 // failures.
 //
 // # Errors
@@ -104,6 +104,16 @@ func folder(t testing.TB, name, variable, fallback string) string {
 		Absent(t, name, "no folder "+dir+"; set "+variable)
 	}
 	return dir
+}
+
+// Chromium gives the path of the browser of Debian's package chromium.
+func Chromium(t testing.TB) string {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		Absent(t, "chromium", "no chromium on PATH; scripts/setup chromium installs it")
+	}
+	return path
 }
 
 // Absent skips the test because it needs what name says (pg, cuda, data, …), or fails it where RELGRAD_REQUIRE
