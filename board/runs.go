@@ -90,7 +90,7 @@ func (b *Board) readRuns(ctx context.Context, s *Session, out *list) (err error)
 			return err
 		}
 		if text, ok := e.Fields["options"].(string); ok {
-			if e.Options, err = train.Given(text); err != nil {
+			if e.Options, err = options(text); err != nil {
 				e.Options = map[string]any{"options": text + " (not readable: " + err.Error() + ")"}
 			}
 		}
@@ -100,6 +100,24 @@ func (b *Board) readRuns(ctx context.Context, s *Session, out *list) (err error)
 	}
 	b.runs.last = kept
 	return nil
+}
+
+// options are those of a run that are not the usual ones, with those that every run chooses.
+func options(stored string) (map[string]any, error) {
+	out, err := train.Given(stored)
+	if err != nil {
+		return nil, err
+	}
+	def := train.Default()
+	usual := def.Map()
+	for name, text := range out {
+		if as, err := json.Marshal(usual[name]); err == nil && strings.Trim(string(as), `"`) == text &&
+			!slices.Contains([]string{"optimizer", "lr"}, name) {
+			delete(out, name)
+		}
+	}
+	delete(out, "seed") // a column of its own
+	return out, nil
 }
 
 // readLast reads the last figure of each metric.

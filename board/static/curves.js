@@ -1,7 +1,7 @@
 import {el, get, repeat, number} from './board.js';
 
 // Choices stay while other pages are seen.
-const choice = {log: false, smooth: 0, metrics: null, from: '', to: '', hidden: new Set()};
+const choice = {log: false, smooth: 0, without: new Set(), from: '', to: '', hidden: new Set()};
 
 export function curves(page, [list]) {
   const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -45,7 +45,7 @@ export function curves(page, [list]) {
     }
   };
   const load = async signal => {
-    const query = {run: list, points: Math.max(200, Math.min(2000, Math.round(box.clientWidth * devicePixelRatio)))};
+    const query = {run: list, points: points()};
     if (choice.smooth) query.smooth = choice.smooth;
     if (choice.from !== '') query.from = choice.from;
     if (choice.to !== '') query.to = choice.to;
@@ -53,13 +53,16 @@ export function curves(page, [list]) {
     draw();
   };
 
+  // Many lines have fewer points each; the extremes are drawn in any case.
+  const points = () => Math.round(Math.max(300, Math.min(2000, box.clientWidth * devicePixelRatio,
+    60000 / list.split(',').length)));
+
   const draw = () => {
     if (!shown) return;
     const all = [...new Set(shown.lines.map(l => l.metric))];
-    choice.metrics ??= new Set(all);
-    metrics.replaceChildren(...all.map(m => el('label', {}, el('input', {type: 'checkbox', checked: choice.metrics.has(m),
-      onchange: e => { e.target.checked ? choice.metrics.add(m) : choice.metrics.delete(m); draw(); }}), m)));
-    const lines = shown.lines.filter(l => choice.metrics.has(l.metric));
+    metrics.replaceChildren(...all.map(m => el('label', {}, el('input', {type: 'checkbox', checked: !choice.without.has(m),
+      onchange: e => { e.target.checked ? choice.without.delete(m) : choice.without.add(m); draw(); }}), m)));
+    const lines = shown.lines.filter(l => !choice.without.has(l.metric));
     const runs = [...new Set(shown.lines.map(l => l.run))];
     const colour = l => {
       const i = runs.indexOf(l.run);
@@ -100,9 +103,9 @@ export function curves(page, [list]) {
       cursor: {drag: {x: true, y: false, setScale: false}, focus: {prox: 24}, points: {size: 7},
         bind: {dblclick: () => () => { zoom('', ''); return null; }}},
       scales: {x: {time: false}, y: choice.log ? {distr: 3, log: 10} : {}},
-      axes: [{...axis, space: 70}, {...axis, size: 68, values: (u, v) => v.map(x => x === null ? '' : short(x))}],
+      axes: [{...axis, space: 55}, {...axis, size: 68, values: (u, v) => v.map(x => x === null ? '' : short(x))}],
       series: [{}, ...lines.map(l => ({label: name(l), stroke: colour(l), width: lines.length > 12 ? 1 : 1.5, dash: dash(l),
-        spanGaps: true, show: !choice.hidden.has(name(l)), points: {show: shown.x.length < 60}}))],
+        spanGaps: true, show: !choice.hidden.has(name(l)), points: {show: shown.x.length < 60}, pxAlign: 0}))],
       hooks: {
         draw: [() => { performance.measure('chart', 'chart begins'); }],
         setSelect: [u => {

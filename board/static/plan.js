@@ -62,6 +62,7 @@ function draw(told, picture, detail, zoom) {
     svg.setAttribute('height', height * zoom.value);
   };
   zoom.addEventListener('input', scale);
+  zoom.value = Math.min(1, Math.max(.55, picture.clientWidth / width));
   scale();
   picture.append(svg);
 
@@ -104,7 +105,7 @@ function draw(told, picture, detail, zoom) {
   picture.scrollTo(at[first].x * zoom.value - picture.clientWidth / 2 + box.width / 2, at[first].y * zoom.value - 60);
 }
 
-const brief = n => n.text.replace(/^v\d+\s+\S+ = /, '').replace(/\s+/g, ' ');
+const brief = n => n.text.replace(/^(or, .*, )?v\d+ .*? = [^:]*: /, '').replace(/\s+/g, ' ');
 const cut = (text, most) => text.length > most ? text.slice(0, most - 1) + '…' : text;
 const figure = (n, measure) => measure === 'bytes' ? size(n.bytes, 'B') :
   n.seconds >= 1 ? `${n.seconds.toPrecision(3)} s` : n.seconds >= 1e-3 ? `${(n.seconds * 1e3).toPrecision(3)} ms` :

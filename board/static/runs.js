@@ -32,8 +32,8 @@ export function runs(page) {
     const has = c => told.columns.includes(c);
     const columns = [...first.filter(has), ...told.metrics.map(figure), ...others, ...last.filter(has)];
     table.replaceChildren(
-      el('thead', {}, el('tr', {}, el('th', {}, all(list)), columns.map(c =>
-        el('th', {className: told.metrics.some(m => figure(m) === c) ? 'number' : ''}, c)), el('th'))),
+      el('thead', {}, el('tr', {}, el('th', {}, all(list)), el('th', {}, 'run'), el('th'), columns.slice(1)
+        .map(c => el('th', {className: numeric(c) ? 'number' : ''}, c)))),
       el('tbody', {}, list.map(r => row(r, columns))));
     if (!list.length) {
       table.replaceChildren(el('tbody', {}, el('tr', {}, el('td', {},
@@ -48,20 +48,22 @@ export function runs(page) {
   const row = (r, columns) => el('tr', {},
     el('td', {}, el('input', {type: 'checkbox', ariaLabel: `choose run ${r.run}`, checked: chosen.has(r.run),
       onchange: e => { e.target.checked ? chosen.add(r.run) : chosen.delete(r.run); choose(); }})),
-    columns.map(c => cell(r, c)),
-    el('td', {className: 'links'}, ['parameters', 'plan', 'sql'].map(p => [el('a', {href: `#${p}/${r.run}`}, p), ' '])));
+    cell(r, 'run'),
+    el('td', {className: 'links'}, ['parameters', 'plan', 'sql'].map(p => [el('a', {href: `#${p}/${r.run}`}, p), ' '])),
+    columns.slice(1).map(c => cell(r, c)));
+  const numeric = c => ['step', 'seed', 'best'].includes(c) || told.metrics.some(m => figure(m) === c);
   const cell = (r, c) => {
     const v = r.fields[c];
     const metric = told.metrics.find(m => figure(m) === c);
     if (metric) return el('td', {className: 'number'}, number(r.last[metric]));
     switch (c) {
-    case 'run': return el('td', {}, el('a', {href: `#curves/${r.run}`}, v));
+    case 'run': return el('td', {}, el('a', {href: `#curves/${r.run}`, ariaLabel: `curves of run ${v}`}, v));
     case 'status': return el('td', {}, el('span', {className: `status ${v}`}, v));
     case 'started': case 'updated': return el('td', {className: 'time'}, time(v));
     case 'step': case 'seed': return el('td', {className: 'number'}, v ?? '');
     case 'best': return el('td', {className: 'number'}, v === undefined ? '' : number(+v));
     case 'params': return el('td', {className: 'long'}, names(v));
-    case 'options': return el('td', {className: 'long'}, Object.entries(r.options ?? {}).map(([n, x]) => `${n} ${x}`)
+    case 'options': return el('td', {className: 'long options'}, Object.entries(r.options ?? {}).map(([n, x]) => `${n} ${x}`)
       .join(', '));
     }
     return el('td', {className: (v ?? '').length > 24 ? 'long' : ''}, v ?? '');
