@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
+	"path"
 	"strconv"
 	"strings"
 
@@ -68,7 +70,7 @@ func newLine(open func(context.Context) (*Session, error)) *line {
 	return l
 }
 
-// use calls f with the session. It is closed after an error: a statement that was cancelled may have ended a connection.
+// use calls f with the session. It is closed after an error: a cancelled statement may have ended a connection.
 func (l *line) use(ctx context.Context, f func(*Session) error) (err error) {
 	var s *Session
 	select {
@@ -134,6 +136,25 @@ func failed(err error) (int, failure) {
 	return status, failure{e.Code, e.Message, e.Detail, e.Hint, sqlerr.Render(err)}
 }
 
+// ServeHTTP answers a request that may be answered.
+func (b *Board) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if len(r.URL.Path) >= 5 && r.URL.Path[:5] == "/api/" {
+		b.api(w, r)
+		return
+	}
+	name := path.Clean("static" + r.URL.Path)
+	if name == "static" {
+		name = "static/index.html"
+	}
+	text, err := fs.ReadFile(static, name)
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", types[path.Ext(name)])
+	_, _ = w.Write(text) // the reader may have gone
+}
+
 // api answers a question.
 func (b *Board) api(w http.ResponseWriter, r *http.Request) {
 	ask, ok := routes[r.URL.Path]
@@ -176,7 +197,8 @@ func numbers(r *http.Request, name string, most int) ([]int64, error) {
 		out = append(out, n)
 	}
 	if len(out) > most {
-		return nil, sqlerr.New(sqlerr.InvalidParameter, "%d numbers are too many for %s: at most %d", len(out), name, most)
+		return nil, sqlerr.New(sqlerr.InvalidParameter, "%d numbers are too many for %s: at most %d", len(out), name,
+			most)
 	}
 	return out, nil
 }

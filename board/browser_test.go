@@ -133,8 +133,8 @@ var looks = []struct {
 	width        int64
 }{{"light", "light", 1280}, {"dark", "dark", 1280}, {"phone", "light", 390}, {"phone-dark", "dark", 390}}
 
-// Every page loads without a word on the console, shows what it is for, and nothing juts out of its box. Pictures go into
-// the folder RELGRAD_SHOTS.
+// Every page loads without a word on the console, shows what it is for, and nothing juts out of its box. Pictures go
+// into the folder RELGRAD_SHOTS.
 func TestPages(t *testing.T) {
 	b := openTab(t)
 	s := serve(t, onStore(filled(t, model)))
@@ -148,7 +148,8 @@ func TestPages(t *testing.T) {
 		}
 		for _, p := range []struct{ name, hash, ready string }{
 			{"runs", "runs", `document.querySelectorAll('tbody tr').length === 3`},
-			{"curves", "curves/1,2,3", `document.querySelector('#chart canvas') && document.querySelectorAll('.legend button').length === 4`},
+			{"curves", "curves/1,2,3", `document.querySelector('#chart canvas') &&
+				document.querySelectorAll('.legend button').length === 4`},
 			{"parameters", "parameters/1", `document.querySelectorAll('.card rect').length === 96`},
 			{"plan", "plan/1/opt", `document.querySelectorAll('.picture .node').length > 8`},
 			{"program", "plan/1/analyze", `document.querySelectorAll('.picture .share').length > 2`},
@@ -250,7 +251,8 @@ func TestManyRuns(t *testing.T) {
 	b := openTab(t)
 	file := filled(t, `CREATE TABLE w (id int PRIMARY KEY);
 INSERT INTO relgrad.run (run, loss, params, keys, options, seed, status, step, since, started, updated)
-  SELECT g, 'loss', '["w"]', '', '{}', 0, 'finished', 10000, 0, '2026-01-01', '2026-01-01' FROM generate_series(1, 100) AS g;
+  SELECT g, 'loss', '["w"]', '', '{}', 0, 'finished', 10000, 0, '2026-01-01', '2026-01-01'
+  FROM generate_series(1, 100) AS g;
 INSERT INTO relgrad.loss (run, step, epoch, loss, at)
   SELECT r, s, s, r / 10.0 + 100.0 / s + random(), '2026-01-01'
   FROM generate_series(1, 100) AS r, generate_series(1, 10000) AS s;`)
@@ -263,9 +265,10 @@ INSERT INTO relgrad.loss (run, step, epoch, loss, at)
 		performance.getEntriesByName('chart').length > 0`)
 	t.Logf("the first picture after %v", time.Since(begin))
 	// Choices that make the chart anew, and a zoom, each with its picture.
-	for i, js := range []string{`document.querySelector('[name=log]').click()`, `document.querySelector('[name=log]').click()`,
-		`(() => { const e = document.querySelector('[name=to]'); e.value = 5000; e.dispatchEvent(new Event('change')); })()`,
-		`(() => { const e = document.querySelector('[name=smooth]'); e.value = .9; e.dispatchEvent(new Event('input')); })()`} {
+	const set = `(e => { e.value = %[2]s; e.dispatchEvent(new Event('%[3]s')); })(document.querySelector('[name=%[1]s]'))`
+	for i, js := range []string{`document.querySelector('[name=log]').click()`,
+		`document.querySelector('[name=log]').click()`, fmt.Sprintf(set, "to", "5000", "change"),
+		fmt.Sprintf(set, "smooth", ".9", "input")} {
 		eval[any](b, js+"; null")
 		b.wait("another picture", fmt.Sprintf(`performance.getEntriesByName('chart').length > %d`, i+1))
 	}
@@ -286,7 +289,8 @@ const moves = `new Promise(done => {
 	const next = now => {
 		times.push(now - last);
 		last = now;
-		over.dispatchEvent(new MouseEvent('mousemove', {bubbles: true, clientX: box.left + 20 + 10 * i, clientY: box.top + 100 + 3 * i}));
+		over.dispatchEvent(new MouseEvent('mousemove', {bubbles: true, clientX: box.left + 20 + 10 * i,
+			clientY: box.top + 100 + 3 * i}));
 		if (++i < 30) requestAnimationFrame(next); else done(times.sort((a, b) => a - b)[15]);
 	};
 	requestAnimationFrame(next);

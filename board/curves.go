@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/lists"
-	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 )
 
@@ -123,8 +122,8 @@ func smoothed(y []float64, weight float64) []float64 {
 	return out
 }
 
-// drawLines puts lines over a common axis. Where the axis has more steps than points, two places stand for an interval of
-// steps, and a line has its least and its greatest figure there, in the order in which they come.
+// drawLines puts lines over a common axis. Where the axis has more steps than points, two places stand for an interval
+// of steps, and a line has its least and its greatest figure there, in the order in which they come.
 func drawLines(lines []trace, from, to float64, points int) *chart {
 	out := &chart{X: []figure{}, Lines: []curve{}}
 	if len(lines) == 0 {
@@ -240,7 +239,7 @@ func (b *Board) readRun(ctx context.Context, s *Session, id int64, names []strin
 		return nil, err
 	}
 	if len(res.Rows) == 0 {
-		return nil, sqlerr.New(sqlerr.UndefinedObject, "run %d does not exist", id).WithHint("The first page lists the runs.")
+		return nil, noRun(id)
 	}
 	started, _ := res.Rows[0][0].(string)
 	st := b.runs.steps[id]
@@ -261,8 +260,8 @@ func (b *Board) readRun(ctx context.Context, s *Session, id int64, names []strin
 	if len(st.at) > 0 {
 		after = st.at[len(st.at)-1]
 	}
-	sql := fmt.Sprintf("SELECT step, %s FROM relgrad.loss WHERE run = %d", strings.Join(lists.Map(names, sqltext.Ident), ", "),
-		id)
+	sql := fmt.Sprintf("SELECT step, %s FROM relgrad.loss WHERE run = %d",
+		strings.Join(lists.Map(names, sqltext.Ident), ", "), id)
 	if after > math.MinInt64 {
 		sql += fmt.Sprintf(" AND step > %d", after)
 	}

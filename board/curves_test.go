@@ -95,8 +95,8 @@ func TestFigures(t *testing.T) {
 func TestMeasures(t *testing.T) {
 	var m measures
 	m.sum([]float64{3e200, 0, -4e200, math.NaN(), math.Inf(1)})
-	if math.Abs(float64(m.Norm)/5e200-1) > 1e-15 || m.NoNumber != 2 || m.Zeros != 1 || m.Elements != 5 || m.Least != -4e200 ||
-		m.Counts[0] != 1 || m.Counts[bins-1] != 1 {
+	if math.Abs(float64(m.Norm)/5e200-1) > 1e-15 || m.NoNumber != 2 || m.Zeros != 1 || m.Elements != 5 ||
+		m.Least != -4e200 || m.Counts[0] != 1 || m.Counts[bins-1] != 1 {
 		t.Errorf("%+v", m)
 	}
 	var none measures

@@ -172,7 +172,7 @@ func (s *Session) open(ctx context.Context, id int64) (*ran, error) {
 		return nil, err
 	}
 	if len(res.Rows) == 0 {
-		return nil, sqlerr.New(sqlerr.UndefinedObject, "run %d does not exist", id).WithHint("The first page lists the runs.")
+		return nil, noRun(id)
 	}
 	if err := s.OwnRun(ctx, id); err != nil { // its loss is a text of the owner's, which must not run with other rights
 		return nil, err
@@ -197,4 +197,8 @@ func (s *Session) open(ctx context.Context, id int64) (*ran, error) {
 		out.back = s.WithSettings(rest.Settings)
 	}
 	return out, nil
+}
+
+func noRun(id int64) error {
+	return sqlerr.New(sqlerr.UndefinedObject, "run %d does not exist", id).WithHint("The first page lists the runs.")
 }

@@ -7,10 +7,8 @@ import (
 	"embed"
 	"encoding/hex"
 	"errors"
-	"io/fs"
 	"net"
 	"net/http"
-	"path"
 	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -79,8 +77,8 @@ func (s *Server) guard(b *Board) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		for name, value := range map[string]string{"Content-Security-Policy": policy, "Cache-Control": "no-store",
-			"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cross-Origin-Opener-Policy": "same-origin",
-			"Cross-Origin-Resource-Policy": "same-origin"} {
+			"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+			"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin"} {
 			h.Set(name, value)
 		}
 		if r.Host != "127.0.0.1:"+port && r.Host != "localhost:"+port {
@@ -105,23 +103,4 @@ func (s *Server) guard(b *Board) http.Handler {
 		}
 		b.ServeHTTP(w, r)
 	})
-}
-
-// ServeHTTP answers a request that may be answered.
-func (b *Board) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if len(r.URL.Path) >= 5 && r.URL.Path[:5] == "/api/" {
-		b.api(w, r)
-		return
-	}
-	name := path.Clean("static" + r.URL.Path)
-	if name == "static" {
-		name = "static/index.html"
-	}
-	text, err := fs.ReadFile(static, name)
-	if err != nil {
-		http.NotFound(w, r)
-		return
-	}
-	w.Header().Set("Content-Type", types[path.Ext(name)])
-	_, _ = w.Write(text) // the reader may have gone
 }

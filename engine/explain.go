@@ -362,7 +362,7 @@ func (db *Engine) Picture(ctx context.Context, loss string, params []string, sta
 			return &Picture{Head: text}, err
 		}
 		defer c.Prog.Close()
-		return c.picture(c.Prog.Steps()), nil
+		return pictureOf(c), nil
 	}
 	c, err := db.Plan(ctx, Request{Loss: loss, Params: params, Draw: true, shown: true})
 	if err != nil {
@@ -370,11 +370,11 @@ func (db *Engine) Picture(ctx context.Context, loss string, params []string, sta
 	}
 	switch stage {
 	case "ra":
-		return c.graph(c.Res.RA), nil
+		return graphOf(c, c.Res.RA), nil
 	case "grad":
-		return c.graph(c.Res.Grad), nil
+		return graphOf(c, c.Res.Grad), nil
 	case "opt":
-		out := c.graph(c.Res.Plan)
+		out := graphOf(c, c.Res.Plan)
 		out.Head = fired(c.Res.Fired)
 		return out, nil
 	case "physical":
@@ -382,7 +382,7 @@ func (db *Engine) Picture(ctx context.Context, loss string, params []string, sta
 			return nil, err
 		}
 		defer c.Prog.Close()
-		return c.picture(c.Prog.Steps()), nil
+		return pictureOf(c), nil
 	}
 	if stage != sitesStage && !strings.HasPrefix(stage, sitesStage+":") {
 		return nil, About(noStage(stage), "stage", 0)
@@ -391,7 +391,7 @@ func (db *Engine) Picture(ctx context.Context, loss string, params []string, sta
 	if err != nil {
 		return nil, err
 	}
-	out, at := c.pictured(), map[*physical.Node]int{}
+	out, at := pictured(c), map[*physical.Node]int{}
 	out.Head = plan.Head
 	plan.Plan.Describe(plan.Note, func(n *physical.Node, what string) {
 		at[n] = out.add(n.String(), what, lists.Map(n.Inputs, func(in *physical.Node) int { return at[in] }))
@@ -408,7 +408,7 @@ func (p *Picture) add(op, text string, inputs []int) int {
 }
 
 // pictured is a picture without nodes.
-func (c *Compiled) pictured() *Picture {
+func pictured(c *Compiled) *Picture {
 	out := &Picture{Nodes: []PictureNode{}, Roots: []PictureRoot{}}
 	for i, t := range c.Tables {
 		out.Tables = append(out.Tables, PictureTable{t.Schema, t.Name,
@@ -417,9 +417,9 @@ func (c *Compiled) pictured() *Picture {
 	return out
 }
 
-// graph is a picture of a plan.
-func (c *Compiled) graph(p *ra.Plan) *Picture {
-	out, at := c.pictured(), map[*ra.Node]int{}
+// graphOf is a picture of a plan.
+func graphOf(c *Compiled, p *ra.Plan) *Picture {
+	out, at := pictured(c), map[*ra.Node]int{}
 	p.Describe(func(n *ra.Node, what string) {
 		at[n] = out.add(n.Op.String(), what, lists.Map(n.Inputs, func(in *ra.Node) int { return at[in] }))
 	})
@@ -429,9 +429,10 @@ func (c *Compiled) graph(p *ra.Plan) *Picture {
 	return out
 }
 
-// picture is one of a program's instructions.
-func (c *Compiled) picture(head string, steps []executor.Step) *Picture {
-	out := c.pictured()
+// pictureOf is one of a program's instructions.
+func pictureOf(c *Compiled) *Picture {
+	out := pictured(c)
+	head, steps := executor.Steps(c.Prog)
 	out.Head = head
 	for _, s := range steps {
 		n := &out.Nodes[out.add(s.What, s.Text, s.Reads)]

@@ -46,7 +46,7 @@ type Step struct {
 }
 
 // Steps lists the instructions of a program, arguments first, and what is to be said of the whole.
-func (p *Program) Steps() (head string, out []Step) {
+func Steps(p *Program) (head string, out []Step) {
 	text := p.Explain()
 	head, _, _ = strings.Cut(text, "structure:\n")
 	for _, s := range p.sites {
@@ -78,7 +78,8 @@ type drawing struct {
 
 func (d *drawing) step(in *device.Instr, took []time.Duration, once bool) {
 	outs := in.Outs()
-	s := Step{Reads: []int{}, What: d.site + in.How, Rows: in.Rows, Flops: in.Flops, Bytes: in.Bytes, Took: median(took), Once: once}
+	s := Step{Reads: []int{}, What: d.site + in.How, Rows: in.Rows, Flops: in.Flops, Bytes: in.Bytes,
+		Took: median(took), Once: once}
 	var lines []string
 	for _, v := range outs {
 		lines = append(lines, v.Made(in.How)+": "+v.Body())
@@ -99,8 +100,8 @@ func (d *drawing) step(in *device.Instr, took []time.Duration, once bool) {
 			return
 		}
 		if v.Op == values.OpLeaf {
-			d.out = append(d.out, Step{Reads: []int{}, What: d.site + "stored", Text: v.Made("stored") + ": " + v.Name, Rows: v.Space.N,
-				Once: true})
+			d.out = append(d.out, Step{Reads: []int{}, What: d.site + "stored", Text: v.Made("stored") + ": " + v.Name,
+				Rows: v.Space.N, Once: true})
 			d.made[v] = []int{len(d.out) - 1}
 			s.Reads = append(s.Reads, len(d.out)-1)
 			return

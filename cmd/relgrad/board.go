@@ -11,8 +11,7 @@ import (
 )
 
 var boardCommand = command{name: "board", args: "--store FILE | --db DSN [--port PORT]", run: showBoard,
-	summary: "Show runs, curves, parameters and plans as pages of a browser on this machine, which write nothing, until " +
-		"interrupted."}
+	summary: "Show runs, curves, parameters and plans in a browser of this machine, until interrupted; writes nothing."}
 
 func showBoard(ctx context.Context, c *command, args []string) error {
 	fs := c.flags()

@@ -50,8 +50,8 @@ var commands []*command
 
 func init() {
 	commands = []*command{&sqlCommand, &runCommand, &gradientCommand, &explainCommand, &checkCommand, &runsCommand,
-		&plotCommand, &boardCommand, &decomposeCommand, &devicesCommand, &importCommand, &exportCommand, &deltaCommand, &pgCommand,
-		&benchCommand, &versionCommand, &helpCommand}
+		&plotCommand, &boardCommand, &decomposeCommand, &devicesCommand, &importCommand, &exportCommand, &deltaCommand,
+		&pgCommand, &benchCommand, &versionCommand, &helpCommand}
 }
 
 // errUsage ends with status 2; the reason has been printed.

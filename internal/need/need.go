@@ -4,12 +4,13 @@
 //
 // Data and Surface say what a test needs beyond the repository. Where it is absent the test is skipped with
 // a line that starts with "needs data:" and the like, which the summary of make test collects. CSV reads a file of it,
-// Command builds relgrad, Python finds one with packages that read tables, Chromium a browser. Row holds a page to what a test finds.
+// Command builds relgrad, Python finds one with packages that read tables, Chromium a browser. Row holds a page to what
+// a test finds.
 //
 // # Invariants
 //
-// The comma-separated names in RELGRAD_REQUIRE (pg, data, python, pgsuite, g++, sanitizers, chromium, …) turn these skips into
-// failures.
+// The comma-separated names in RELGRAD_REQUIRE (pg, data, python, pgsuite, g++, sanitizers, chromium, …) turn these
+// skips into failures.
 //
 // # Errors
 //
