@@ -222,8 +222,10 @@ func TestServer(t *testing.T) {
 		t.Skip("starts a server")
 	}
 	c := pgcluster.Start(t)
-	if err := c.Script("model.sql", "CREATE EXTENSION relgrad; SET search_path = public, relgrad;"+model); err != nil {
-		t.Fatal(err)
+	client := c.Client("psql", "-q", "-v", "ON_ERROR_STOP=1")
+	client.Stdin = strings.NewReader("CREATE EXTENSION relgrad; SET search_path = public, relgrad;" + model)
+	if out, err := client.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
 	open := func(ctx context.Context) (*Session, error) { return OpenServer(ctx, c.DSN) }
 	answers(t, open)
