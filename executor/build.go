@@ -192,7 +192,7 @@ func beforehand(st *stage, n *ra.Node, e *kernels.Expr, idx []*structure.Index,
 		if e.Def == nil || have[e] != nil || !lacks.Any(e) {
 			return nil
 		}
-		if reads.Any(e) && !later.Any(e) && (st.parent != nil || !varies.Any(e)) {
+		if !later.Any(e) && (st.parent != nil && reads.Any(e) || !varies.Any(e)) {
 			v, err := known(st, n, e, idx)
 			if err != nil {
 				return err
@@ -212,8 +212,16 @@ func beforehand(st *stage, n *ra.Node, e *kernels.Expr, idx []*structure.Index,
 	return visit(e)
 }
 
-// known is a leaf with the values of an expression; nil where some row fails, which perhaps nobody reads.
+// known is a leaf with the values of an expression, or a constant; nil where some row fails, which perhaps nobody reads.
 func known(st *stage, n *ra.Node, e *kernels.Expr, idx []*structure.Index) (*values.Val, error) {
+	if !e.Any(func(x *kernels.Expr) bool { return x.IsCol }) {
+		x, err := e.Eval(&st.p.env, nil)
+		if err != nil {
+			return nil, st.Ctx.Err()
+		}
+		x.Type = e.Type
+		return st.main.Constant(x), nil
+	}
 	r, err := st.Relation(n)
 	if err != nil {
 		return nil, err

@@ -64,11 +64,8 @@ func skipOnDevice() {
 // noCudaKernel are the kernels whose first sample a graphics processor has no text for, and why: the processors compute
 // them, and a step of a user's that has them is refused.
 var noCudaKernel = map[string]string{
-	"argmax":  "nothing yet finds the place of an element along an axis",
-	"argmin":  "nothing yet finds the place of an element along an axis",
 	"decimal": "it rounds to decimal digits, which takes integers of many words",
 	"dropout": "plans have its mask and a product instead",
-	"einsum":  "plans have products and sums instead, where its labels allow",
 }
 
 // runsThere fails where a step with a kernel runs on the processors instead of the graphics processor of these tests,

@@ -35,7 +35,7 @@ func (e *Expr) TotalCall() bool {
 // totalOnInts are the kernels that cannot fail on integers or booleans either.
 var totalOnInts = set("eq ne lt le gt ge and or not is_true is_null is_not_null is_distinct case coalesce greatest " +
 	"least drop_mask row_key " +
-	"select eq_mask greater relu random_uniform int_array subscript put")
+	"select eq_mask greater relu random_uniform random_normal int_array subscript put")
 
 // totalOnTexts cannot fail on texts, and make no text.
 var totalOnTexts = set("eq ne lt le gt ge is_null is_not_null is_distinct row_key")
@@ -46,7 +46,8 @@ var totalKernels = set("eq ne lt le gt ge and or not is_true is_null is_not_null
 	"matmul outer transpose sum_to expand_to sum_elements mean_elements max_elements logsumexp softmax log_softmax " +
 	"l2_normalize " +
 	"layer_norm softmax_center log_softmax_slope l2_normalize_slope l2_length layer_norm_slope layer_norm_deviation mse " +
-	"einsum reshape slice pad concat_axis to_real stop_gradient drop_mask random_uniform int_array subscript put " +
+	"einsum reshape slice pad concat_axis to_real stop_gradient drop_mask random_uniform random_normal int_array " +
+	"subscript put " +
 	"current_step current_seed")
 
 func set(names string) map[string]bool {

@@ -217,10 +217,32 @@ func (g *Graph) simpler(d *kernels.Def, at kernels.Attr, args []*Val) (*Val, err
 		}
 		return g.Call(kernels.Lookup("case"), kernels.Attr{}, same, g.Constant(kernels.NullOf(args[0].Type)), args[0])
 	}
+	if d.Name == "is_distinct" {
+		return g.distinct(args)
+	}
 	if v, err := ofSoftmax(g, d, args); v != nil || err != nil {
 		return v, err
 	}
 	return g.elementwise(d, at, args)
+}
+
+// distinct is IS DISTINCT FROM: whether values differ or, where one is NULL, whether the other is not.
+func (g *Graph) distinct(args []*Val) (*Val, error) {
+	differ, err := g.Call(kernels.Lookup("ne"), kernels.Attr{}, args...)
+	if err != nil || !args[0].Type.Nullable && !args[1].Type.Nullable {
+		return differ, err
+	}
+	null := make([]*Val, len(args))
+	for i, a := range args {
+		if null[i], err = g.Call(kernels.Lookup("is_null"), kernels.Attr{}, a); err != nil {
+			return nil, err
+		}
+	}
+	one, err := g.Call(kernels.Lookup("ne"), kernels.Attr{}, null...)
+	if err != nil {
+		return nil, err
+	}
+	return g.Call(kernels.Lookup("coalesce"), kernels.Attr{}, differ, one)
 }
 
 // callKey is the key of a call. It is built by hand, which is fast: a plan has hundreds of them.

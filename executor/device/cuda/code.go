@@ -124,7 +124,7 @@ func (c *code) kernels(t *task) (out []*launch, err error) {
 	case *device.Relayout:
 		return c.relayout(f, t), nil
 	case *device.Windowed:
-		panic(elsewhere{"sums over frames are added in the order of the rows"})
+		return c.windowed(f, t), nil
 	case *device.GEMM, *device.NarrowProduct, *device.Outers, *device.ProductSum:
 		return c.products(t), nil
 	case *device.Finite, *device.Clip, *device.Update:

@@ -146,6 +146,16 @@ __device__ double k_uniform(long long seed, unsigned long long key, unsigned lon
 	return (double) (long long) (((unsigned long long) c.w[0] << 32 | c.w[1]) >> 11) * 0x1p-53;
 }
 
+// k_normal is a draw of the standard normal distribution (Box-Muller).
+__device__ double k_normal(long long seed, unsigned long long key, unsigned long long i)
+{
+	k_words c = k_philox(seed, key, i);
+	double u = ((double) (long long) (((unsigned long long) c.w[0] << 32 | c.w[1]) >> 11) + 1) * 0x1p-53,
+		v = (double) (long long) (((unsigned long long) c.w[2] << 32 | c.w[3]) >> 11) * 0x1p-53;
+
+	return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
+}
+
 // k_kept reports whether a mask of dropout keeps an element.
 __device__ bool k_kept(long long seed, unsigned long long key, int i, unsigned limit)
 {
@@ -469,5 +479,31 @@ template <class T> __device__ void k_parts(char *partials, long long before, lon
 			kept[j] = sum;
 		else
 			out[dest[i] * size + j] = (T) sum;
+	}
+}
+
+// How many nodes of a level of sums make one of the next (fan in frames.go).
+static constexpr int k_fan = 8;
+
+// k_tree sums nodes lo to hi of a level of n nodes, number j of size of each. Behind the level lie those above it, of
+// which there are so many with it: each node of one is the sum of eight of the one below.
+template <class T> __device__ T k_tree(const T *x, long long n, long long levels, long long lo, long long hi, int size, int j)
+{
+	T sum = 0;
+
+	for (;; levels--) {
+		bool all = levels <= 1 || hi - lo <= 2 * k_fan;
+		long long up = all ? hi : (lo + k_fan - 1) / k_fan * k_fan, down = all ? hi : hi / k_fan * k_fan;
+
+		for (; lo < up; lo++)
+			sum += x[lo * size + j];
+		for (long long i = down; i < hi; i++)
+			sum += x[i * size + j];
+		if (all)
+			return sum;
+		x += n * size;
+		n = (n + k_fan - 1) / k_fan;
+		lo = up / k_fan;
+		hi = down / k_fan;
 	}
 }
