@@ -178,7 +178,7 @@ func beforehand(st *stage, n *ra.Node, e *kernels.Expr, idx []*structure.Index,
 		return nil
 	}
 	reads := kernels.NewAsker(func(x *kernels.Expr) bool { return x.IsCol })
-	lacks := kernels.NewAsker(func(x *kernels.Expr) bool { return x.Def != nil && !d.Computes(x.Def.Name) })
+	lacks := kernels.NewAsker(func(x *kernels.Expr) bool { return x.Def != nil && !d.Computes(x) })
 	later := kernels.NewAsker(func(x *kernels.Expr) bool {
 		if !x.IsCol {
 			return x.Def != nil && x.Def.PerCall

@@ -17,7 +17,8 @@ func TestCompiledKernels(t *testing.T) {
 	cudatexts.Needed(t)
 	dir := t.TempDir()
 	env := []string{"RELGRAD_MOCK_MEMORY=16000000000", "RELGRAD_CUDA_TEXTS=" + dir}
-	const tests, products = "^(TestKernels|TestRandomPlans|TestTraining|TestPerStep)$", "^TestDrawnProducts$"
+	const tests, products = "^(TestKernels|TestRandomPlans|TestTraining|TestPerStep|TestPlaces|TestDecimals|TestWindows)$",
+		"^TestDrawnProducts$"
 	if cudamock.Rerun(t, tests, env, "-test.short", "-device=cuda", "-plans=12") &&
 		cudamock.Rerun(t, products, env, "-test.short", "-device=cuda", "-library") {
 		cudatexts.Check(t, dir)

@@ -64,7 +64,6 @@ func skipOnDevice() {
 // noCudaKernel are the kernels whose first sample a graphics processor has no text for, and why: the processors compute
 // them, and a step of a user's that has them is refused.
 var noCudaKernel = map[string]string{
-	"decimal": "it rounds to decimal digits, which takes integers of many words",
 	"dropout": "plans have its mask and a product instead",
 }
 
@@ -104,7 +103,8 @@ func TestCudaDevice(t *testing.T) {
 	const tests = "^(TestKernels|TestRandomPlans|TestTraining|TestPerStep|TestErrors|TestHaloRows|TestOneSiteFails|" +
 		"TestEmptyAggregates|TestStepKeys|TestParametersInPlace|TestMaskDrawnAgain|TestStepsLeaveNothing|" +
 		"TestMinusLabels|TestMinusWrongLabel|TestNullMoves|TestAddOfOneRow|TestSumsOfProducts|TestNarrowProducts|" +
-		"TestConstantProducts|TestLongSumOfOuterProducts|TestNotNumbers|TestAhead)$"
+		"TestConstantProducts|TestLongSumOfOuterProducts|TestNotNumbers|TestAhead|TestPlaces|TestDecimals|" +
+		"TestWindows|TestWindowsOfSteps|TestNoSubtraction)$"
 	cudamock.Card(t, cuda.Absent, tests, args...)
 	cudamock.Rerun(t, tests, env, args...)
 	cudamock.Rerun(t, "^TestRandomPlans$", append(env, "RELGRAD_MOCK_SEED=7"), args...)

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"math"
 	"math/rand"
 	"os"
 	"testing"
@@ -120,5 +121,40 @@ func testKernel(t *testing.T, rng *rand.Rand, d *kernels.Def, s kernels.Sample, 
 	runsThere(t, d.Name, plan, src, env)
 	if err := agree(t, nil, plan, src, env, want, 2e-5); err != nil {
 		t.Errorf("%s%v, mode %d: %v", d.Name, s.Types, mode, err)
+	}
+}
+
+// TestDecimals: numbers at ties between decimals and beside them, of all magnitudes, have the oracle's digits.
+func TestDecimals(t *testing.T) {
+	t.Parallel()
+	const n = 4000
+	for _, least := range []int{-20, -60} { // of some of the second ones a graphics processor leaves the digits to the host
+		rng, src, b := rand.New(rand.NewSource(6)), &memory{}, ra.NewBuilder()
+		key, x := column.New(tInt, n), column.New(kernels.Type{Kind: kernels.Float64}, n)
+		for r := range n {
+			key.I64()[r] = int64(r)
+			digits := float64(1e14+rng.Int63n(9e14)) + []float64{0, 0.5, 0.5, 0.25}[rng.Intn(4)]
+			x.F64()[r] = digits * math.Pow(10, float64(least+rng.Intn(40)))
+			switch rng.Intn(6) {
+			case 0:
+				x.F64()[r] = math.Nextafter(x.F64()[r], 0)
+			case 1:
+				x.F64()[r] = -digits
+			case 2:
+				x.F64()[r] = math.Trunc(digits/1e3) / 100
+			}
+		}
+		x.F64()[0], x.F64()[1], x.F64()[2], x.F64()[3] = math.Inf(-1), math.NaN(), 0, math.Nextafter(10, 0)
+		scan := b.Scan(src.add("many", 1, key, x), func(int) bool { return true })
+		e := kernels.Build("decimal", scan.Var(0, scan.Cols[1].ID))
+		plan := &ra.Plan{Roots: []ra.Root{all(b.Join([]*ra.Node{scan}, nil, nil, []ra.OutCol{{Name: "y", X: e}}), "decimal")}}
+		want, err := oracle(plan, src, kernels.Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		runsThere(t, "decimal", plan, src, kernels.Env{})
+		if err := agree(t, nil, plan, src, kernels.Env{}, want, 0); err != nil {
+			t.Errorf("from 1e%d on: %v", least, err)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cuda"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -74,8 +75,11 @@ func Count() (int, error) {
 // Has reports whether lowering may choose a form. Others are made of those that the device has.
 func (d *Device) Has(form string) bool { return forms[form] }
 
-// Computes reports whether the device has an element-wise kernel. What it has for others are forms.
-func (d *Device) Computes(kernel string) bool { return hostOnly[kernel] == "" }
+// Computes reports whether the device has a kernel for a call: there are no texts on it.
+func (d *Device) Computes(x *kernels.Expr) bool {
+	return x.Type.Kind != kernels.Text &&
+		!slices.ContainsFunc(x.Args, func(a *kernels.Expr) bool { return a.Type.Kind == kernels.Text })
+}
 
 // forms are those that it has.
 var forms = map[string]bool{"map": true, "sum": true, "adder": true, "one below the other": true, "re-chunked": true,

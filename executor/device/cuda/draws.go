@@ -3,6 +3,7 @@ package cuda
 import (
 	"fmt"
 
+	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/tensor"
@@ -13,6 +14,9 @@ func (b *builder) stream(s *body, o *device.Op, first int, h string, p point) st
 	for i := first; i < len(o.Args); i++ {
 		for e := range b.t.Cells[o.Args[i]].Size {
 			x := b.argument(s, o, i, point{p.slot, p.row, fmt.Sprint(e)})
+			if b.t.Cells[o.Args[i]].Kind != column.I64 {
+				x = fmt.Sprintf("__double_as_longlong((double) %s)", x)
+			}
 			h = fmt.Sprintf("k_mix(%s ^ (unsigned long long) %s)", h, x)
 		}
 	}

@@ -50,6 +50,7 @@ var elements = map[string]func(x []string) string{
 	"ceil":            calls("ceil"),
 	"round":           calls("rint"),
 	"trunc":           calls("trunc"),
+	"decimal":         calls("k_decimal"),
 	"leaky_relu": func(x []string) string {
 		slope := "0.01"
 		if len(x) == 2 {
@@ -79,9 +80,4 @@ func calls(name string) func(x []string) string {
 		}
 		return out + ")"
 	}
-}
-
-// hostOnly are the element-wise kernels that only the processors compute, with the reason.
-var hostOnly = map[string]string{
-	"decimal": "it rounds to decimal digits, which takes integers of many words",
 }

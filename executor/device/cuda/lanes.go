@@ -374,6 +374,7 @@ func init() {
 		"concat_axis": concatAxis, "subscript": subscript, "put": put, "einsum": einsum,
 		"argmax": firstOf(""), "argmin": firstOf("-"),
 		"random_uniform": uniform, "random_int": randomInt, "random_normal": normal, "glorot_uniform": glorot,
+		"row_key": rowKey,
 		"to_real": func(b *builder, s *body, o *device.Op, p point) string {
 			return fmt.Sprintf("(float) (double) %s", b.argument(s, o, 0, p))
 		},

@@ -334,8 +334,10 @@ func element(b *builder, s *body, o *device.Op, p point) string {
 	}
 	f := elements[name]
 	if f == nil {
-		why := hostOnly[name]
-		panic(elsewhere{fmt.Sprintf("%s has no kernel: %s", name, why)})
+		panic(elsewhere{fmt.Sprintf("%s has no kernel", name)})
+	}
+	if name == "decimal" {
+		b.check(s, o, p, fmt.Sprintf("!k_has_decimal(%s)", args[0])) // the processors round others
 	}
 	if device.Unary[name] || device.Binary[name] || name == "select" {
 		return f(lists.Map(args, func(x string) string { return fmt.Sprintf("(%s) %s", typ, x) }))

@@ -175,3 +175,35 @@ __device__ double k_polygamma(double order, double x)
 	}
 	return sign * (sum * factor * n + (factor * p + (factor * n / 2 * p / from + series))) - less;
 }
+
+// k_has_decimal reports whether k_decimal rounds x: smaller and larger numbers need powers of ten that are no doubles.
+__device__ bool k_has_decimal(double x) { return !(fabs(x) < 1e-7 || fabs(x) >= 1e36) || x == 0 || isinf(x); }
+
+// k_decimal is x rounded to 15 significant decimal digits, ties to even: a whole number times or by a power of ten, of
+// which one operation makes the nearest double. lo is what the scaled number's own rounding has left out.
+__device__ double k_decimal(double x)
+{
+	double a = fabs(x), scale = 1, hi = a, lo = 0;
+
+	if (!(a >= 1e-7 && a < 1e36))
+		return x;
+	if (a < 1e15) {
+		while (hi < 1e14 || (hi == 1e14 && lo < 0)) {
+			scale *= 10;
+			hi = a * scale;
+			lo = fma(a, scale, -hi);
+		}
+	} else
+		while (hi > 1e15 || (hi == 1e15 && lo >= 0)) {
+			scale *= 10;
+			hi = a / scale;
+			lo = fma(-hi, scale, a);
+		}
+	double whole = rint(hi), off = hi - whole;
+
+	if (off == 0.5 && lo > 0)
+		whole += 1;
+	if (off == -0.5 && lo < 0)
+		whole -= 1;
+	return copysign(a < 1e15 ? whole / scale : whole * scale, x);
+}

@@ -165,7 +165,7 @@ static RG_UNCHECKED inline T atomicMin(T *at, T x)
 	X(exp) X(expm1) X(log) X(log1p) X(log2) X(log10) X(sqrt) X(cbrt) X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) \
 	X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh) X(erf) X(erfc) X(lgamma) X(floor) X(ceil) X(trunc) X(rint) \
 	X(round) X(fabs)
-#define RG_MATH2(X) X(pow) X(atan2) X(hypot) X(fmax) X(fmin) X(fmod)
+#define RG_MATH2(X) X(pow) X(atan2) X(copysign) X(hypot) X(fmax) X(fmin) X(fmod)
 
 #define RG_ONE(name) \
 	extern "C" double name(double) noexcept; \
