@@ -165,6 +165,10 @@ func aggregatesMarkdown(b *strings.Builder) {
 		if a.Null != "" {
 			fmt.Fprintf(b, "\nNULL: %s\n", a.Null)
 		}
+		if a.Loss == "" {
+			fmt.Fprintf(b, "\nA metric: no part of a loss, which takes %s.\n", a.Instead)
+			continue
+		}
 		fmt.Fprintf(b, "\nDerivative: %s.\n", a.Derivative)
 	}
 }

@@ -103,3 +103,97 @@ BEGIN
   state[1] := state[1] + 1;
   RETURN state;
 END $$;
+
+-- A label of a metric.
+CREATE FUNCTION relgrad.impl_label(y double precision, metric text) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  IF y NOT IN (0, 1) THEN
+    RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value', MESSAGE = format('%s: the label %s is neither 0 nor 1', metric, y);
+  END IF;
+  RETURN y;
+END $$;
+
+-- The loss of a probability of at least 2 ^ -52.
+CREATE FUNCTION relgrad.impl_log_loss(p double precision, y double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  IF p NOT BETWEEN 0 AND 1 THEN
+    RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value', MESSAGE = format('log_loss: the probability %s is not in 0 to 1', p);
+  END IF;
+  p := least(greatest(p, 2.220446049250313e-16), 1 - 2.220446049250313e-16);
+  RETURN CASE WHEN y = 1 THEN -ln(p) ELSE -relgrad.impl_log1p(-p) END;
+END $$;
+
+-- The state of auc and ndcg keeps all pairs: its elements are k and the pairs, of which there are as many as rows. The extension's
+-- has room for more behind them.
+CREATE FUNCTION relgrad.impl_same_k(a double precision, b double precision) RETURNS void LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  IF a <> b THEN
+    RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value', MESSAGE = format('ndcg: k is %s and %s in one group', a, b);
+  END IF;
+END $$;
+
+CREATE FUNCTION relgrad.impl_pairs(state double precision[]) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE d int[] := relgrad.impl_state(state);
+BEGIN
+  IF cardinality(d) <> 1 OR d[1] < 1 + 2 * state[1] THEN
+    PERFORM relgrad.impl_state('{0}');
+  END IF;
+  RETURN d IS NOT NULL;
+END $$;
+
+CREATE FUNCTION relgrad.impl_pair(state double precision[], k double precision, score double precision, y double precision, metric text) RETURNS double precision[]
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE n int := state[1];
+BEGIN
+  IF score = 'NaN' THEN
+    RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value', MESSAGE = metric || ': the score is NaN';
+  ELSIF n IS NULL THEN
+    RETURN ARRAY[1, 1, 3, k, score, y];
+  ELSIF cardinality(state) = 4 + 2 * n THEN -- the usual case
+    PERFORM relgrad.impl_same_k(state[4], k);
+    RETURN ARRAY[n + 1, 1, 3 + 2 * n] || state[4:] || ARRAY[score, y];
+  END IF;
+  PERFORM relgrad.impl_pairs(state), relgrad.impl_same_k(state[4], k);
+  RETURN ARRAY[n + 1, 1, 3 + 2 * n] || state[4:4 + 2 * n] || ARRAY[score, y];
+END $$;
+
+CREATE FUNCTION relgrad.impl_pairs_combine(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  IF NOT relgrad.impl_pairs(b) THEN
+    RETURN a;
+  ELSIF NOT relgrad.impl_pairs(a) THEN
+    RETURN b;
+  END IF;
+  PERFORM relgrad.impl_same_k(a[4], b[4]);
+  RETURN ARRAY[a[1] + b[1], 1, 1 + 2 * (a[1] + b[1])] || a[4:4 + 2 * a[1]::int] || b[5:4 + 2 * b[1]::int];
+END $$;
+
+-- Wins count halves.
+CREATE FUNCTION relgrad.impl_auc(state double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  IF NOT relgrad.impl_pairs(state) THEN
+    RETURN NULL;
+  END IF;
+  RETURN (SELECT CASE WHEN ones > 0 AND zeros > 0 THEN wins::double precision / (2 * ones::double precision * zeros::double precision) END FROM (
+    SELECT sum(one * (2 * below + zero)) AS wins, sum(one) AS ones, sum(zero) AS zeros FROM (
+      SELECT one, zero, sum(zero) OVER (ORDER BY score) - zero AS below FROM (
+        SELECT score, count(*) FILTER (WHERE y = 1) AS one, count(*) FILTER (WHERE y = 0) AS zero
+        FROM (SELECT state[3 + 2 * i] AS score, state[4 + 2 * i] AS y FROM generate_series(1, state[1]::int) AS i) AS q GROUP BY score) AS q) AS q) AS q);
+END $$;
+
+-- Rows of one score have their mean relevance.
+CREATE FUNCTION relgrad.impl_ndcg(state double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  IF NOT relgrad.impl_pairs(state) THEN
+    RETURN NULL;
+  END IF;
+  RETURN (WITH pairs AS (
+      SELECT state[3 + 2 * i] AS score, state[4 + 2 * i] AS y FROM generate_series(1, state[1]::int) AS i),
+    placed AS (
+      SELECT score, y, row_number() OVER (ORDER BY score DESC) AS place, row_number() OVER (ORDER BY y DESC) AS best FROM pairs),
+    discounted AS (
+      SELECT score, y, CASE WHEN state[4] = 0 OR place <= state[4] THEN ln(2::double precision) / ln(1 + place::double precision) ELSE 0 END AS d,
+        CASE WHEN state[4] = 0 OR best <= state[4] THEN y * ln(2::double precision) / ln(1 + best::double precision) ELSE 0 END AS best FROM placed)
+    SELECT CASE WHEN (SELECT sum(best) FROM discounted) > 0 THEN sum(gain) / (SELECT sum(best) FROM discounted) ELSE 0 END
+    FROM (SELECT avg(y) * sum(d) AS gain FROM discounted GROUP BY score) AS q);
+END $$;

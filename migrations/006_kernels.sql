@@ -2203,6 +2203,100 @@ BEGIN
   RETURN relgrad.impl_scatter(state, index, value, size);
 END $$;
 
+CREATE FUNCTION relgrad.agg_accuracy(state double precision[], predicted anycompatible, actual anycompatible) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_fold(state, ARRAY[CASE WHEN predicted = actual THEN 1 ELSE 0 END], '{}', 'sum', 1);
+END $$;
+
+CREATE FUNCTION relgrad.agg_accuracy(state double precision[], predicted boolean, actual double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_fold(state, ARRAY[CASE WHEN predicted::int = relgrad.impl_label(actual, 'accuracy') THEN 1 ELSE 0 END], '{}', 'sum', 1);
+END $$;
+
+CREATE FUNCTION relgrad.agg_auc(state double precision[], score double precision, label boolean) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_pair(state, 0, score, label::int, 'auc');
+END $$;
+
+CREATE FUNCTION relgrad.agg_pairs_combine(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_pairs_combine(a, b);
+END $$;
+
+CREATE FUNCTION relgrad.agg_auc_value_number(state double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_auc(state);
+END $$;
+
+CREATE FUNCTION relgrad.agg_auc(state double precision[], score double precision, label double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_pair(state, 0, score, relgrad.impl_label(label, 'auc'), 'auc');
+END $$;
+
+CREATE FUNCTION relgrad.agg_f1(state double precision[], predicted boolean, actual boolean) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_fold(state, ARRAY[CASE WHEN predicted::int = 1 AND actual::int = 1 THEN 2 ELSE 0 END, predicted::int + actual::int], '{2}', 'sum', 1);
+END $$;
+
+CREATE FUNCTION relgrad.agg_f1_value_number(state double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN CASE WHEN cardinality(state) = 5 AND state[5] > 0 THEN state[4] / state[5] WHEN relgrad.impl_state(state) = '{2}' THEN 0 END;
+END $$;
+
+CREATE FUNCTION relgrad.agg_f1(state double precision[], predicted boolean, actual double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_fold(state, ARRAY[CASE WHEN predicted::int = 1 AND relgrad.impl_label(actual, 'f1') = 1 THEN 2 ELSE 0 END, predicted::int + relgrad.impl_label(actual, 'f1')], '{2}', 'sum', 1);
+END $$;
+
+CREATE FUNCTION relgrad.agg_f1(state double precision[], predicted double precision, actual double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_fold(state, ARRAY[CASE WHEN relgrad.impl_label(predicted, 'f1') = 1 AND relgrad.impl_label(actual, 'f1') = 1 THEN 2 ELSE 0 END, relgrad.impl_label(predicted, 'f1') + relgrad.impl_label(actual, 'f1')], '{2}', 'sum', 1);
+END $$;
+
+CREATE FUNCTION relgrad.agg_rmse(state double precision[], predicted double precision, actual double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_fold(state, ARRAY[relgrad.impl_mul(relgrad.impl_add(predicted, -actual), relgrad.impl_add(predicted, -actual))], '{}', 'sum', 1);
+END $$;
+
+CREATE FUNCTION relgrad.agg_root_number(state double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_sqrt((relgrad.impl_finish(state, TRUE, FALSE))[1]);
+END $$;
+
+CREATE FUNCTION relgrad.agg_log_loss(state double precision[], probability double precision, label boolean) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_fold(state, ARRAY[relgrad.impl_log_loss(probability, label::int)], '{}', 'sum', 1);
+END $$;
+
+CREATE FUNCTION relgrad.agg_log_loss(state double precision[], probability double precision, label double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_fold(state, ARRAY[relgrad.impl_log_loss(probability, relgrad.impl_label(label, 'log_loss'))], '{}', 'sum', 1);
+END $$;
+
+CREATE FUNCTION relgrad.agg_ndcg(state double precision[], score double precision, relevance double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+BEGIN
+  IF relevance < 0 OR relevance >= 'Infinity' THEN
+    RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value', MESSAGE = format('ndcg: the relevance %s is not a finite number of at least 0', relevance);
+  END IF;
+  RETURN relgrad.impl_pair(state, 0, score, relevance, 'ndcg');
+END $$;
+
+CREATE FUNCTION relgrad.agg_ndcg_value_number(state double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_ndcg(state);
+END $$;
+
+CREATE FUNCTION relgrad.agg_ndcg(state double precision[], score double precision, relevance double precision, k bigint) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+BEGIN
+  IF relevance < 0 OR relevance >= 'Infinity' THEN
+    RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value', MESSAGE = format('ndcg: the relevance %s is not a finite number of at least 0', relevance);
+  END IF;
+  IF k < 1 THEN
+    RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value', MESSAGE = format('ndcg: k is %s, not at least 1', k);
+  END IF;
+  RETURN relgrad.impl_pair(state, k, score, relevance, 'ndcg');
+END $$;
+
 CREATE FUNCTION relgrad.abs(x real) RETURNS real LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
 RETURN relgrad.gen_to_real(relgrad.abs(x::double precision));
 
@@ -4251,3 +4345,15 @@ CREATE AGGREGATE relgrad.max_agg(x double precision[]) (SFUNC = relgrad.agg_max,
 CREATE AGGREGATE relgrad.product(x double precision) (SFUNC = pg_catalog.float8mul, STYPE = double precision, COMBINEFUNC = pg_catalog.float8mul, PARALLEL = SAFE);
 CREATE AGGREGATE relgrad.vector_agg(index bigint, value real, size bigint) (SFUNC = relgrad.agg_scatter, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = relgrad.agg_scatter_combine, FINALFUNC = relgrad.agg_value_real, PARALLEL = SAFE);
 CREATE AGGREGATE relgrad.vector_agg(index bigint, value double precision, size bigint) (SFUNC = relgrad.agg_scatter, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = relgrad.agg_scatter_combine, FINALFUNC = relgrad.agg_value, PARALLEL = SAFE);
+CREATE AGGREGATE relgrad.accuracy(predicted anycompatible, actual anycompatible) (SFUNC = relgrad.agg_accuracy, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = relgrad.agg_add_combine, FINALFUNC = relgrad.agg_mean_number, PARALLEL = SAFE);
+CREATE AGGREGATE relgrad.accuracy(predicted boolean, actual double precision) (SFUNC = relgrad.agg_accuracy, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = relgrad.agg_add_combine, FINALFUNC = relgrad.agg_mean_number, PARALLEL = SAFE);
+CREATE AGGREGATE relgrad.auc(score double precision, label boolean) (SFUNC = relgrad.agg_auc, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = relgrad.agg_pairs_combine, FINALFUNC = relgrad.agg_auc_value_number, PARALLEL = SAFE);
+CREATE AGGREGATE relgrad.auc(score double precision, label double precision) (SFUNC = relgrad.agg_auc, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = relgrad.agg_pairs_combine, FINALFUNC = relgrad.agg_auc_value_number, PARALLEL = SAFE);
+CREATE AGGREGATE relgrad.f1(predicted boolean, actual boolean) (SFUNC = relgrad.agg_f1, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = relgrad.agg_add_combine, FINALFUNC = relgrad.agg_f1_value_number, PARALLEL = SAFE);
+CREATE AGGREGATE relgrad.f1(predicted boolean, actual double precision) (SFUNC = relgrad.agg_f1, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = relgrad.agg_add_combine, FINALFUNC = relgrad.agg_f1_value_number, PARALLEL = SAFE);
+CREATE AGGREGATE relgrad.f1(predicted double precision, actual double precision) (SFUNC = relgrad.agg_f1, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = relgrad.agg_add_combine, FINALFUNC = relgrad.agg_f1_value_number, PARALLEL = SAFE);
+CREATE AGGREGATE relgrad.rmse(predicted double precision, actual double precision) (SFUNC = relgrad.agg_rmse, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = relgrad.agg_add_combine, FINALFUNC = relgrad.agg_root_number, PARALLEL = SAFE);
+CREATE AGGREGATE relgrad.log_loss(probability double precision, label boolean) (SFUNC = relgrad.agg_log_loss, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = relgrad.agg_add_combine, FINALFUNC = relgrad.agg_mean_number, PARALLEL = SAFE);
+CREATE AGGREGATE relgrad.log_loss(probability double precision, label double precision) (SFUNC = relgrad.agg_log_loss, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = relgrad.agg_add_combine, FINALFUNC = relgrad.agg_mean_number, PARALLEL = SAFE);
+CREATE AGGREGATE relgrad.ndcg(score double precision, relevance double precision) (SFUNC = relgrad.agg_ndcg, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = relgrad.agg_pairs_combine, FINALFUNC = relgrad.agg_ndcg_value_number, PARALLEL = SAFE);
+CREATE AGGREGATE relgrad.ndcg(score double precision, relevance double precision, k bigint) (SFUNC = relgrad.agg_ndcg, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = relgrad.agg_pairs_combine, FINALFUNC = relgrad.agg_ndcg_value_number, PARALLEL = SAFE);

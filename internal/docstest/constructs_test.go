@@ -193,6 +193,8 @@ var parameterFree = []construct{
 	{"string_agg, bool_and, mode and other aggregates",
 		"SELECT sum(x * c) FROM w, (SELECT count(*) AS c FROM t HAVING bool_or(n > 5)) q",
 		"SELECT sum(x) * mode(id) FROM w"},
+	{"auc, ndcg, accuracy and other metrics",
+		"SELECT sum(x * c) FROM w, (SELECT rmse(y, n) AS c FROM t) q", "SELECT auc(x, id % 2) FROM w"},
 	{"text, date and other functions without a kernel",
 		"SELECT sum(x * c) FROM w JOIN (SELECT id, ascii(upper(grp)) AS c FROM t) q USING (id)",
 		"SELECT sum(x * ascii(grp)) FROM w JOIN t USING (id)"},

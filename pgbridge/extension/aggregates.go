@@ -30,6 +30,31 @@ var folds = map[string][]fold{
 	"min_agg": {{"x T", chunks, "agg_min", "agg_min_combine", "agg_value", "", false}},
 	"vector_agg": {{"index bigint, value T, size bigint", floats, "agg_scatter",
 		"agg_scatter_combine", "agg_value", "T[]", true}},
+	"accuracy": {metric("predicted anycompatible, actual anycompatible", "accuracy", "mean"),
+		metric("predicted boolean, actual double precision", "accuracy", "mean")},
+	"rmse":     {metric("predicted double precision, actual double precision", "rmse", "root")},
+	"log_loss": {metric("probability double precision, label T", "log_loss", "mean")},
+	"f1": {metric("predicted boolean, actual T", "f1", "f1_value"),
+		metric("predicted double precision, actual double precision", "f1", "f1_value")},
+	"auc": {ofPairs("score double precision, label T", "auc")},
+	"ndcg": {ofPairs("score double precision, relevance double precision", "ndcg"),
+		ofPairs("score double precision, relevance double precision, k bigint", "ndcg")},
+}
+
+// metric is an aggregate whose state is a sum; T is a label's types.
+func metric(args, step, value string) fold {
+	types := []string{""}
+	if strings.HasSuffix(args, " T") {
+		types = []string{"boolean", "double precision"}
+	}
+	return fold{args, types, "agg_" + step, "agg_add_combine", "agg_" + value, "double precision", false}
+}
+
+// ofPairs is one whose state keeps the rows.
+func ofPairs(args, name string) fold {
+	f := metric(args, name, name+"_value")
+	f.merge = "agg_pairs_combine"
+	return f
 }
 
 // stepCost is the cost of one row of an aggregate: adding a chunk of side × side numbers.

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/relgrad/relgrad/internal/kernelsql"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/tensor"
@@ -370,6 +372,7 @@ func aggregates(t *testing.T, s *server) {
 // so the order of sums does not matter.
 func parallel(t *testing.T, s *server) {
 	const list = "sum(v), avg(v), max_agg(v), min_agg(v), vector_agg(i % 7, x, 7), relgrad.sum(x), relgrad.avg(x), " +
+		"auc(x, i % 2), ndcg(x, i % 3, 20), f1(x > 4, i % 2), accuracy(i % 3, i % 4), rmse(x, i), " +
 		"sum(relu(v - 3) * 2)"
 	const setup = `CREATE TABLE many AS SELECT i, (i % 10)::real AS x, ARRAY[i % 10, i % 3]::real[] AS v
 FROM generate_series(1, 5000) g(i);
@@ -498,5 +501,50 @@ func cancel(t *testing.T, s *server) {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) || e.Code != sqlerr.QueryCanceled {
 		t.Errorf("not cancelled: %v", err)
+	}
+}
+
+// metrics runs the queries of metrics, and some over many rows: for the portable tier, which copies all rows of a group
+// for each, not very many.
+func metrics(t *testing.T, s *server) {
+	for _, m := range kernelsql.Metrics() {
+		if m.Err != "" {
+			s.refusal(t, "SELECT "+m.SQL, sqlerr.InvalidParameter, m.Err, "")
+			continue
+		}
+		row, err := s.query("SELECT " + m.SQL)
+		if err != nil {
+			t.Errorf("%s: %v", m.SQL, err)
+			continue
+		}
+		got := math.NaN()
+		if row[0] != nil {
+			got, err = strconv.ParseFloat(*row[0], 64)
+		}
+		if err != nil || !sameNumbers([]float64{got}, []float64{m.Want}, kernels.Float64) {
+			t.Errorf("%s: %v, want %v, %v", m.SQL, got, m.Want, err)
+		}
+	}
+	for _, c := range []struct{ sql, code, message string }{
+		{"auc('NaN'::double precision, 1)", sqlerr.InvalidParameter, "auc: the score is NaN"},
+		{"ndcg(1, 'NaN'::double precision)", sqlerr.InvalidParameter,
+			"ndcg: the relevance NaN is not a finite number of at least 0"},
+		{"agg_auc_value_number('{5,1,3,0,1,1}')", sqlerr.InvalidParameter, "malformed state of an aggregate"},
+		{"agg_pairs_combine('{}', '{1,0,3}')", sqlerr.InvalidParameter, "malformed state of an aggregate"},
+		{"agg_ndcg_value_number(agg_pairs_combine(agg_ndcg('{}', 1, 1, 2), agg_ndcg('{}', 1, 1)))", sqlerr.InvalidParameter,
+			"ndcg: k is 2 and 0 in one group"},
+	} {
+		s.refusal(t, "SELECT "+c.sql, c.code, c.message, "")
+	}
+	for sql, want := range map[string]string{
+		"SELECT auc(i, i > 1000) FROM generate_series(1, 2000) i":                                                 "1",
+		"SELECT auc(i % 7, i % 2) FROM generate_series(1, 1400) i":                                                "0.5",
+		"SELECT agg_auc_value_number(agg_pairs_combine(agg_auc('{}', 1, 1), agg_auc(agg_auc('{}', 1, 0), 2, 0)))": "0.25",
+		"SELECT agg_auc_value_number(agg_pairs_combine('{}', agg_auc(agg_auc('{}', 1, 0), 2, 1)))":                "1",
+		"SELECT agg_auc_value_number(agg_pairs_combine(agg_auc(agg_auc('{}', 1, 0), 2, 1), '{}'))":                "1",
+	} {
+		if row, err := s.query(sql); err != nil || *row[0] != want {
+			t.Errorf("%s: %v, %v, want %s", sql, row, err, want)
+		}
 	}
 }

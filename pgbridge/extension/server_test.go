@@ -89,7 +89,7 @@ type check struct {
 
 // both are the checks that the extension and the portable tier must pass.
 var both = []check{{"Samples", samples}, {"Special", special}, {"Errors", refusals}, {"Calls", calls},
-	{"Aggregates", aggregates}, {"Parallel", parallel},
+	{"Aggregates", aggregates}, {"Metrics", metrics}, {"Parallel", parallel},
 	{"Draws", draws}, {"Storage", storage}, {"Cancel", cancel}}
 
 func run(t *testing.T, s *server, list []check) {
@@ -281,7 +281,8 @@ func catalogue(t *testing.T, s *server) {
 			"explain_gradient gen_member gen_rows gen_servers gradient impl_change_run undistribute",
 		"SELECT string_agg(DISTINCT proname, ' ' ORDER BY proname) FROM pg_proc " +
 			"JOIN pg_aggregate ON aggfnoid = pg_proc.oid WHERE pronamespace = 'relgrad'::regnamespace AND proparallel = 's' " +
-			"AND aggcombinefn <> 0 AND aggtranstype = 'double precision[]'::regtype": "avg max_agg min_agg sum vector_agg",
+			"AND aggcombinefn <> 0 AND aggtranstype = 'double precision[]'::regtype": "accuracy auc avg f1 log_loss max_agg " +
+			"min_agg ndcg rmse sum vector_agg",
 		"SELECT count(*) FROM pg_operator WHERE oprnamespace = 'relgrad'::regnamespace": "32",
 		"SELECT min(procost) >= 1 AND max(procost) > 100 FROM pg_proc WHERE pronamespace = 'relgrad'::regnamespace " +
 			"AND prokind = 'f'": "t",

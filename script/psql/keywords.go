@@ -15,7 +15,8 @@ var (
 		"RETURNING RETURNS RIGHT ROW ROWS SCHEMA TEMP THEN TO TRUE UNION UNIQUE USING VIEW WHEN WHERE WINDOW "+
 		"BIGINT BOOLEAN DATE INTEGER JSON NUMERIC REAL SMALLINT TEXT TIMESTAMP"), beginnings...)
 	aggregates = strings.Fields(
-		"array_agg avg count max min stddev_pop stddev_samp string_agg sum var_pop var_samp vector_agg")
+		"accuracy array_agg auc avg count f1 log_loss max min ndcg rmse stddev_pop stddev_samp string_agg sum var_pop " +
+			"var_samp vector_agg")
 )
 
 // relationComes tells whether the name of a relation follows a keyword.

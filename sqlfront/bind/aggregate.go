@@ -73,7 +73,7 @@ var knownAggregates = []string{"string_agg", "bool_and", "bool_or", "every", "pe
 
 func isAggregate(c *ast.FuncCall) bool {
 	_, ok := aggregates[c.Name]
-	return c.Over == nil && builtIn(c) && (ok || slices.Contains(knownAggregates, c.Name))
+	return c.Over == nil && builtIn(c) && (ok || slices.Contains(knownAggregates, c.Name) || kernels.Metric(c.Name) != nil)
 }
 
 // aggregateCalls lists the aggregate calls of an expression, outside sub-queries.
@@ -324,7 +324,9 @@ func groupedArg(s *scope, groups []*kernels.Expr, c *ast.FuncCall, x *kernels.Ex
 // checkAggregate refuses aggregates that are not differentiable.
 func checkAggregate(s *scope, c *ast.FuncCall) error {
 	agg, ok := aggregates[c.Name]
-	switch {
+	switch metric := kernels.Metric(c.Name); {
+	case metric != nil:
+		return refuseMetric(s, c, metric)
 	case !ok:
 		return s.f.fail(c, sqlerr.FeatureNotSupported, "aggregate %s is not differentiable yet", c.Name).
 			WithHint("It may stand in a sub-query that reads no parameter; %s are differentiable.", aggregateNames(true))
@@ -335,6 +337,13 @@ func checkAggregate(s *scope, c *ast.FuncCall) error {
 		return s.f.fail(c, sqlerr.UndefinedFunction, "%s takes 1 argument, not %d", c.Name, len(c.Args))
 	}
 	return nil
+}
+
+// refuseMetric says what a loss takes in place of a metric: there is one way to write each loss.
+func refuseMetric(s *scope, c *ast.FuncCall, m *kernels.Aggregate) error {
+	return s.f.fail(c, sqlerr.FeatureNotSupported, "%s is a metric, which is no part of a loss", c.Name).
+		WithHint("A loss takes %s. The metric may stand in any other query, or in a sub-query that reads no parameter.",
+			m.Instead)
 }
 
 // aggregateArg binds the argument of an aggregate call, masked by the scope's mask and by FILTER. An aggregate with a

@@ -120,6 +120,11 @@ func unknownFunction(s *scope, c *ast.FuncCall) error {
 		return e.WithHint("Rows come from FROM: SELECT … FROM t, unnest(t.v) WITH ORDINALITY AS u(x, i).")
 	}
 	names := append(slices.Sorted(maps.Keys(aggregates)), knownAggregates...)
+	for _, a := range kernels.Aggregates() {
+		if a.Loss == "" {
+			names = append(names, a.Name)
+		}
+	}
 	for _, d := range kernels.All() {
 		if !d.Internal {
 			names = append(names, d.Name)

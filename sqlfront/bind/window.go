@@ -57,6 +57,8 @@ func bindWindow(s *scope, sel *ast.Select, c *ast.FuncCall) error {
 	switch f := rowFunctions[c.Name]; {
 	case f != nil:
 		x, err = f(s, c, w, keys)
+	case kernels.Metric(c.Name) != nil:
+		return refuseMetric(s, c, kernels.Metric(c.Name))
 	case aggregates[c.Name].parts == nil || aggregates[c.Name].arg != nil:
 		return s.f.fail(c, sqlerr.FeatureNotSupported, "window function %s is not differentiable", c.Name).
 			WithHint("It may stand in a sub-query that reads no parameter; %s OVER (PARTITION BY …) are differentiable.",

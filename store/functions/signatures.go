@@ -265,6 +265,16 @@ regr_sxx(float8, float8) float8 = rg_corr($1, $2, 'regr_sxx')@
 regr_syy(float8, float8) float8 = rg_corr($1, $2, 'regr_syy')@
 regr_sxy(float8, float8) float8 = rg_corr($1, $2, 'regr_sxy')@
 product(float8) float8 = rg_product($1)@
+accuracy(int8, int8|float8, float8|text, text|bool, bool|uuid, uuid) float8 = rg_accuracy($1 = $2, 1)@
+accuracy(date, date|timestamp, timestamp|timestamptz, timestamptz) float8 = rg_accuracy($1 = $2, 1)@
+accuracy(numeric, numeric) float8 = rg_accuracy($1 = $2 COLLATE rg_numeric, 1)@
+accuracy(bool, float8) float8 = rg_accuracy($1, $2)@
+rmse(float8, float8) float8 = rg_rmse($1, $2)@
+log_loss(float8, float8|float8, bool) float8 = rg_log_loss($1, $2)@
+f1(float8, float8|bool, float8|bool, bool) float8 = rg_f1($1, $2)@
+auc(float8, float8|float8, bool) float8 = rg_auc($1, $2)@
+ndcg(float8, float8) float8 = rg_ndcg($1, $2, 'all')@
+ndcg(float8, float8, int8) float8 = rg_ndcg($1, $2, $3)@
 string_agg(text, text) text = group_concat($*)@
 vector_agg(int8, real, int8) real[] = rg_vector_agg($1, $2, $3, 1)@
 vector_agg(int8, float8, int8) float8[] = rg_vector_agg($1, $2, $3, 0)@

@@ -219,3 +219,44 @@ func finish(mean bool) writer {
 		return block(nil, fmt.Sprintf("RETURN (relgrad.impl_finish(state, %t, FALSE))[1];", mean))
 	}
 }
+
+// labelled is the body of a metric's step, in whose expression the verbs are labels: numbers 0 and 1, or booleans.
+func labelled(e string, labels ...string) writer {
+	return func(f *extension.Function) string {
+		text := make([]any, len(labels))
+		for i, l := range labels {
+			text[i] = labelText(f, l)
+		}
+		return block(nil, "RETURN "+fmt.Sprintf(e, text...)+";")
+	}
+}
+
+// labelText is the label in an argument, as a number.
+func labelText(f *extension.Function, arg string) string {
+	for _, a := range f.Args {
+		if a.Name == arg && a.Type == "boolean" {
+			return arg + "::int"
+		}
+	}
+	return fmt.Sprintf("relgrad.impl_label(%s, '%s')", arg, strings.TrimPrefix(f.Name, "agg_"))
+}
+
+// accuracy is the body of that metric's step.
+func accuracy(f *extension.Function) string {
+	equal := "predicted = actual"
+	if f.Args[2].Type == number {
+		equal = "predicted::int = " + labelText(f, "actual")
+	}
+	return block(nil, "RETURN relgrad.impl_fold(state, ARRAY[CASE WHEN "+equal+" THEN 1 ELSE 0 END], '{}', 'sum', 1);")
+}
+
+// gained is the body of ndcg's step, with k or without.
+func gained(f *extension.Function) string {
+	k, check := "0", ""
+	if len(f.Args) > 3 {
+		k, check = "k", fail("k < 1", parameter, "ndcg: k is %s, not at least 1", "k")+"\n"
+	}
+	return block(nil, fail("relevance < 0 OR relevance >= 'Infinity'", parameter,
+		"ndcg: the relevance %s is not a finite number of at least 0", "relevance")+"\n"+check+
+		"RETURN relgrad.impl_pair(state, "+k+", score, relevance, 'ndcg');")
+}

@@ -145,4 +145,21 @@ var bodies = map[string]writer{
 	"agg_scatter_combine": expression("relgrad.impl_combine(a, b, 'vector_agg')"),
 	"agg_value":           finish(false),
 	"agg_mean":            finish(true),
+
+	"agg_accuracy": accuracy,
+	"agg_rmse": expression("relgrad.impl_fold(state, ARRAY[relgrad.impl_mul(relgrad.impl_add(predicted, -actual), " +
+		"relgrad.impl_add(predicted, -actual))], '{}', 'sum', 1)"),
+	"agg_root": expression("relgrad.impl_sqrt((relgrad.impl_finish(state, TRUE, FALSE))[1])"),
+	"agg_log_loss": labelled("relgrad.impl_fold(state, ARRAY[relgrad.impl_log_loss(probability, %s)], '{}', 'sum', 1)",
+		"label"),
+	"agg_f1": labelled("relgrad.impl_fold(state, ARRAY[CASE WHEN %s = 1 AND %[2]s = 1 THEN 2 ELSE 0 END, %[1]s + %[2]s], "+
+		"'{2}', 'sum', 1)", "predicted", "actual"),
+	"agg_f1_value": expression("CASE WHEN cardinality(state) = 5 AND state[5] > 0 THEN state[4] / state[5] WHEN " +
+		"relgrad.impl_state(state) = '{2}' THEN 0 END"),
+	"agg_auc":        labelled("relgrad.impl_pair(state, 0, score, %s, 'auc')", "label"),
+	"agg_auc_value":  expression("relgrad.impl_auc(state)"),
+	"agg_ndcg":       gained,
+	"agg_ndcg_value": expression("relgrad.impl_ndcg(state)"),
+
+	"agg_pairs_combine": expression("relgrad.impl_pairs_combine(a, b)"),
 }

@@ -1,35 +1,24 @@
 // Aggregates. Their state is a double precision[]: the number of rows, the rank, the lengths, then the elements (rank 0
 // for numbers); {} before the first row. So a partial aggregate is an ordinary value that a parallel worker,
 // postgres_fdw or Citus can send, and a combine function merges two of them.
-#include "chunk.h"
+#include "aggregate.h"
 
 #include <math.h>
 
 #include "cpu.h"
 
-#define ROWS 0
-#define RANK 1
-#define DIMS 2
-
 #define LINE 64 // bytes of a line of cache
 
-typedef struct State {
-	ArrayType *array;
-	double *x;        // rows, rank, lengths
-	RgOperand chunk;  // the elements
-	int dims[MAXDIM];
-} State;
-
-static void RG_NORETURN
-broken_state(void)
+void
+rg_broken_state(void)
 {
 	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("malformed state of an aggregate"),
 					errhint("Functions named agg_… are parts of aggregates and not called by themselves.")));
 }
 
-// read_state reads a state. It returns false for the state of no rows.
-static bool
-read_state(ArrayType *a, State *s)
+// rg_read_state reads a state. It returns false for the state of no rows.
+bool
+rg_read_state(ArrayType *a, RgState *s)
 {
 	int64 n = ARR_NDIM(a) == 0 ? 0 : ARR_DIMS(a)[0], size = 1;
 	int rank;
@@ -39,35 +28,29 @@ read_state(ArrayType *a, State *s)
 		return false;
 	s->x = (double *) ARR_DATA_PTR(a);
 	if (ARR_NDIM(a) != 1 || ARR_HASNULL(a) || n < DIMS + 1 || !(s->x[RANK] >= 0 && s->x[RANK] <= MAXDIM))
-		broken_state();
+		rg_broken_state();
 	rank = (int) s->x[RANK];
 	if (n < DIMS + rank + 1)
-		broken_state();
+		rg_broken_state();
 	for (int i = 0; i < rank; i++) {
 		double d = s->x[DIMS + i];
 
 		if (!(d >= 1 && d <= (double) n))
-			broken_state();
+			rg_broken_state();
 		s->dims[i] = (int) d;
 		size *= s->dims[i];
 		if (size > n)
-			broken_state();
+			rg_broken_state();
 	}
 	if (size != n - DIMS - rank)
-		broken_state();
+		rg_broken_state();
 	s->chunk = (RgOperand) {.ndim = rank, .dims = s->dims, .size = size, .data = s->x + DIMS + rank};
 	return true;
 }
 
-static double *
-elements(const State *s)
-{
-	return (double *) s->chunk.data;
-}
-
-// new_state makes a state of 0 rows for chunks of a shape. Its elements are not set.
-static void
-new_state(int ndim, const int *dims, State *s)
+// rg_new_state makes a state of 0 rows for chunks of a shape. Its elements are not set.
+void
+rg_new_state(int ndim, const int *dims, RgState *s)
 {
 	int n[1];
 	int64 size = rg_product(ndim, dims);
@@ -91,10 +74,10 @@ new_state(int ndim, const int *dims, State *s)
 	s->chunk = (RgOperand) {.ndim = ndim, .dims = s->dims, .size = size, .data = s->x + DIMS + ndim};
 }
 
-// state_of reads a state for rows of x's shape. It returns false if the array is no such state; read_state then says
+// state_of reads a state for rows of x's shape. It returns false if the array is no such state; rg_read_state then says
 // why. It runs for every row, so it only compares the state with the row.
 static inline bool
-state_of(ArrayType *a, const RgOperand *x, State *s)
+state_of(ArrayType *a, const RgOperand *x, RgState *s)
 {
 	if (ARR_NDIM(a) != 1 || ARR_HASNULL(a) || ARR_DIMS(a)[0] != DIMS + x->ndim + x->size)
 		return false;
@@ -109,9 +92,9 @@ state_of(ArrayType *a, const RgOperand *x, State *s)
 	return true;
 }
 
-// own_state is argument 0 as a state that may be changed: the array itself in an aggregate, else a copy.
-static ArrayType *
-own_state(FunctionCallInfo fcinfo)
+// rg_own_state is argument 0 as a state that may be changed: the array itself in an aggregate, else a copy.
+ArrayType *
+rg_own_state(FunctionCallInfo fcinfo)
 {
 	ArrayType *a = PG_GETARG_ARRAYTYPE_P(0), *own;
 
@@ -122,8 +105,8 @@ own_state(FunctionCallInfo fcinfo)
 	return own;
 }
 
-static void
-same_shape(const char *aggregate, const State *s, const RgOperand *x)
+void
+rg_same_rows(const char *aggregate, const RgState *s, const RgOperand *x)
 {
 	if (!rg_same_shape(&s->chunk, x))
 		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
@@ -131,9 +114,9 @@ same_shape(const char *aggregate, const State *s, const RgOperand *x)
 							   rg_shape(s->chunk.ndim, s->chunk.dims), rg_shape(x->ndim, x->dims))));
 }
 
-// fold_add adds a row's elements to the state's.
-static inline void
-fold_add(State *s, const RgOperand *x)
+// rg_fold_add adds a row's elements to the state's.
+void
+rg_fold_add(RgState *s, const RgOperand *x)
 {
 	for (int64 lo = 0; lo < x->size; lo += RG_PIECE) {
 		int64 n = Min(RG_PIECE, x->size - lo);
@@ -141,17 +124,17 @@ fold_add(State *s, const RgOperand *x)
 		if (lo > 0)
 			CHECK_FOR_INTERRUPTS();
 		if (x->single)
-			rg_add_rows_f32(1, n, (const float *) x->data + lo, elements(s) + lo);
+			rg_add_rows_f32(1, n, (const float *) x->data + lo, rg_elements(s) + lo);
 		else
-			rg_add_rows_f64(1, n, (const double *) x->data + lo, elements(s) + lo);
+			rg_add_rows_f64(1, n, (const double *) x->data + lo, rg_elements(s) + lo);
 	}
 }
 
 // fold_max keeps the larger elements. NaN is above all numbers, as in Postgres's max.
 static void
-fold_max(State *s, const RgOperand *x)
+fold_max(RgState *s, const RgOperand *x)
 {
-	double *m = elements(s);
+	double *m = rg_elements(s);
 
 	for (int64 i = 0; i < x->size; i++) {
 		double y = rg_at(x, i);
@@ -162,9 +145,9 @@ fold_max(State *s, const RgOperand *x)
 }
 
 static void
-fold_min(State *s, const RgOperand *x)
+fold_min(RgState *s, const RgOperand *x)
 {
-	double *m = elements(s);
+	double *m = rg_elements(s);
 
 	for (int64 i = 0; i < x->size; i++) {
 		double y = rg_at(x, i);
@@ -174,7 +157,7 @@ fold_min(State *s, const RgOperand *x)
 	}
 }
 
-typedef void (*Fold)(State *s, const RgOperand *x);
+typedef void (*Fold)(RgState *s, const RgOperand *x);
 
 // prefetch_page loads the chunk that is one page further in memory, while the executor goes on. The buffers of a table
 // that was read or written in order are in order too, so that chunk is used some rows later: late enough for the load,
@@ -197,22 +180,22 @@ static inline Datum
 step(FunctionCallInfo fcinfo, const char *aggregate, Fold fold)
 {
 	ArrayType *a;
-	State s;
+	RgState s;
 	RgOperand x;
 
 	rg_operand(fcinfo, 1, aggregate, &x);
 	prefetch_page(&x);
-	a = own_state(fcinfo);
+	a = rg_own_state(fcinfo);
 	if (state_of(a, &x, &s))
 		fold(&s, &x);
-	else if (read_state(a, &s)) {
-		same_shape(aggregate, &s, &x);
+	else if (rg_read_state(a, &s)) {
+		rg_same_rows(aggregate, &s, &x);
 		fold(&s, &x);
 	} else {
-		new_state(x.ndim, x.dims, &s);
+		rg_new_state(x.ndim, x.dims, &s);
 		for (int64 i = 0; i < x.size; i++) {
 			RG_LOOK(i);
-			elements(&s)[i] = rg_at(&x, i);
+			rg_elements(&s)[i] = rg_at(&x, i);
 		}
 	}
 	s.x[ROWS]++;
@@ -223,13 +206,13 @@ step(FunctionCallInfo fcinfo, const char *aggregate, Fold fold)
 static Datum
 combine(FunctionCallInfo fcinfo, const char *aggregate, Fold fold)
 {
-	State s, t;
+	RgState s, t;
 
-	if (!read_state(PG_GETARG_ARRAYTYPE_P(1), &t))
+	if (!rg_read_state(PG_GETARG_ARRAYTYPE_P(1), &t))
 		return PG_GETARG_DATUM(0);
-	if (!read_state(own_state(fcinfo), &s))
+	if (!rg_read_state(rg_own_state(fcinfo), &s))
 		PG_RETURN_ARRAYTYPE_P(t.array);
-	same_shape(aggregate, &s, &t.chunk);
+	rg_same_rows(aggregate, &s, &t.chunk);
 	fold(&s, &t.chunk);
 	s.x[ROWS] += t.x[ROWS];
 	PG_RETURN_ARRAYTYPE_P(s.array);
@@ -237,7 +220,7 @@ combine(FunctionCallInfo fcinfo, const char *aggregate, Fold fold)
 
 RG_FUNCTION(agg_add)
 {
-	return step(fcinfo, "sum", fold_add);
+	return step(fcinfo, "sum", rg_fold_add);
 }
 
 RG_FUNCTION(agg_max)
@@ -252,7 +235,7 @@ RG_FUNCTION(agg_min)
 
 RG_FUNCTION(agg_add_combine)
 {
-	return combine(fcinfo, "sum", fold_add);
+	return combine(fcinfo, "sum", rg_fold_add);
 }
 
 RG_FUNCTION(agg_max_combine)
@@ -269,12 +252,12 @@ RG_FUNCTION(agg_min_combine)
 // adds nothing, but its size decides the length of the vector.
 RG_FUNCTION(agg_scatter)
 {
-	State s;
+	RgState s;
 	bool has;
 
 	if (PG_ARGISNULL(0))
-		broken_state();
-	has = read_state(own_state(fcinfo), &s);
+		rg_broken_state();
+	has = rg_read_state(rg_own_state(fcinfo), &s);
 	if (!has && (PG_ARGISNULL(3) || PG_GETARG_INT64(3) < 1 || PG_GETARG_INT64(3) > RG_MAX_ELEMENTS - DIMS - MAXDIM))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						PG_ARGISNULL(3) ? errmsg("vector_agg: the size is NULL")
@@ -284,8 +267,8 @@ RG_FUNCTION(agg_scatter)
 	if (!has) {
 		int dims[1] = {(int) PG_GETARG_INT64(3)};
 
-		new_state(1, dims, &s);
-		rg_clear(elements(&s), s.chunk.size * sizeof(double));
+		rg_new_state(1, dims, &s);
+		rg_clear(rg_elements(&s), s.chunk.size * sizeof(double));
 	}
 	if (!PG_ARGISNULL(3) && PG_GETARG_INT64(3) != s.chunk.size)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -300,7 +283,7 @@ RG_FUNCTION(agg_scatter)
 							errmsg("vector_agg: index %lld is outside 0 … %lld", (long long) i,
 								   (long long) s.chunk.size - 1),
 							errhint("Indices count from 0.")));
-		elements(&s)[i] += y;
+		rg_elements(&s)[i] += y;
 	}
 	s.x[ROWS]++;
 	PG_RETURN_ARRAYTYPE_P(s.array);
@@ -308,7 +291,7 @@ RG_FUNCTION(agg_scatter)
 
 RG_FUNCTION(agg_scatter_combine)
 {
-	return combine(fcinfo, "vector_agg", fold_add);
+	return combine(fcinfo, "vector_agg", rg_fold_add);
 }
 
 // finish returns the aggregate's value, for a mean divided by the number of rows; NULL for no rows.
@@ -316,23 +299,23 @@ static Datum
 finish(FunctionCallInfo fcinfo, bool mean)
 {
 	Oid result = rg_call(fcinfo)->result;
-	State s;
+	RgState s;
 	RgChunk out;
 	double by;
 
-	if (!read_state(PG_GETARG_ARRAYTYPE_P(0), &s))
+	if (!rg_read_state(PG_GETARG_ARRAYTYPE_P(0), &s))
 		PG_RETURN_NULL();
 	by = mean ? s.x[ROWS] : 1;
 	if (rg_is_chunk(result) != (s.chunk.ndim > 0))
-		broken_state();
+		rg_broken_state();
 	if (result == FLOAT4OID)
-		PG_RETURN_FLOAT4((float) (elements(&s)[0] / by));
+		PG_RETURN_FLOAT4((float) (rg_elements(&s)[0] / by));
 	if (result == FLOAT8OID)
-		PG_RETURN_FLOAT8(elements(&s)[0] / by);
+		PG_RETURN_FLOAT8(rg_elements(&s)[0] / by);
 	out = rg_new_chunk("an aggregate", result == FLOAT4ARRAYOID, s.chunk.ndim, s.chunk.dims);
 	for (int64 i = 0; i < out.size; i++) {
 		RG_LOOK(i);
-		rg_put(&out, i, elements(&s)[i] / by);
+		rg_put(&out, i, rg_elements(&s)[i] / by);
 	}
 	PG_RETURN_ARRAYTYPE_P(out.array);
 }

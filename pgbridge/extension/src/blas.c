@@ -7,7 +7,7 @@
 #include <dlfcn.h>
 #include <signal.h>
 
-#include "blas.h"
+#include "product.h"
 
 typedef void (*Sgemm)(int order, int ta, int tb, int m, int n, int k, float alpha, const float *a, int lda,
 					  const float *b, int ldb, float beta, float *c, int ldc);

@@ -1,7 +1,6 @@
 // Products: matmul and outer. einsum has its own file.
 #include "chunk.h"
 
-#include "blas.h"
 #include "cpu.h"
 #include "product.h"
 

@@ -1,6 +1,6 @@
-// Settings: relgrad's own, and those that an engine makes during a request. The latter end with the request, however
-// that ends: they have a nesting level of their own, like those of a function's SET clause. A level cannot span a
-// commit, so a procedure that commits closes the level before and makes the settings again after it.
+// The module, and its settings: relgrad's own, and those that an engine makes during a request. The latter end with the
+// request, however that ends: they have a nesting level of their own, like those of a function's SET clause. A level
+// cannot span a commit, so a procedure that commits closes the level before and makes the settings again after it.
 #include "chunk.h"
 #include "engine.h"
 
@@ -245,4 +245,14 @@ rg_make_settings(List *made)
 	for (int i = 0; i + 1 < list_length(made); i += 2)
 		(void) set_config_option(list_nth(made, i), list_nth(made, i + 1), superuser() ? PGC_SUSET : PGC_USERSET,
 								 PGC_S_SESSION, GUC_ACTION_SET, true, 0, false);
+}
+
+PG_MODULE_MAGIC;
+
+void _PG_init(void);
+
+void
+_PG_init(void)
+{
+	rg_define_settings();
 }
