@@ -117,6 +117,11 @@ var differentiable = []struct {
 		{title: "… with ORDER BY, frames ROWS BETWEEN … and RANGE to peers",
 			loss: "SELECT sum(s * m + p) FROM (SELECT sum(x) OVER (ORDER BY id) AS s, avg(x) OVER (ORDER BY id ROWS BETWEEN " +
 				"1 PRECEDING AND 1 FOLLOWING) AS m, sum(x ^ 2) OVER (ORDER BY id % 2 RANGE CURRENT ROW) AS p FROM w) q"},
+		{title: "first_value, last_value, nth_value: the gradient goes to the row they read", loss: "SELECT sum((x - " +
+			"f) ^ 2 * l) FROM (SELECT x, first_value(x) OVER (PARTITION BY id % 2 ORDER BY id) AS f, last_value(x) OVER " +
+			"(ORDER BY id ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING) AS l FROM w) q"},
+		{title: "dense_rank, ntile, percent_rank, cume_dist", loss: "SELECT sum(x ^ 2 * r * n) FROM (SELECT x, " +
+			"dense_rank() OVER (ORDER BY id % 2) AS r, ntile(2) OVER (ORDER BY id) AS n FROM w) q"},
 		{title: "row_number, rank, lag, lead", loss: "SELECT sum((x - before) ^ 2 * r) FROM (SELECT x, lag(x) OVER (ORDER " +
 			"BY id) AS before, row_number() OVER (ORDER BY id DESC) AS r FROM w) q"},
 	}},
@@ -173,9 +178,9 @@ var parameterFree = []construct{
 	{"UNION, INTERSECT, EXCEPT",
 		"SELECT sum(x) FROM w JOIN (SELECT src AS id FROM link EXCEPT SELECT id FROM t WHERE grp = 'b') q USING (id)",
 		"SELECT sum(x) FROM (SELECT x FROM w UNION SELECT y FROM t) q"},
-	{"dense_rank, ntile, first_value and other window functions",
-		"SELECT sum(x * r) FROM w JOIN (SELECT id, dense_rank() OVER (ORDER BY y) AS r FROM t) q USING (id)",
-		"SELECT sum(r * x) FROM (SELECT x, dense_rank() OVER (ORDER BY id) AS r FROM w) q"},
+	{"string_agg and other aggregates over a window",
+		"SELECT sum(x * r) FROM w JOIN (SELECT id, length(string_agg(grp, '') OVER (ORDER BY y)) AS r FROM t) q USING (id)",
+		"SELECT sum(x) FROM (SELECT x, bool_and(id > 1) OVER (ORDER BY id) AS r FROM w) q WHERE r"},
 	{"a frame by GROUPS or by RANGE from an offset, EXCLUDE", "SELECT sum(x * r) FROM w JOIN (SELECT id, sum(y) OVER " +
 		"(ORDER BY id RANGE BETWEEN 1 PRECEDING AND CURRENT ROW) AS r FROM t) q USING (id)",
 		"SELECT sum(s) FROM (SELECT sum(x) OVER (ORDER BY id RANGE BETWEEN 1 PRECEDING AND CURRENT ROW) AS s FROM w) q"},

@@ -102,6 +102,16 @@ var Losses = []Loss{
 		[]string{"w0"}},
 	{"SELECT sum(weight * r * n) FROM (SELECT weight, rank() OVER (ORDER BY dst % 2) AS r, row_number() OVER (PARTITION " +
 		"BY src ORDER BY dst) AS n FROM adj WHERE dst > 0) q", []string{"adj"}},
+	{"SELECT sum(weight ^ 2 * d * n + weight * p * c) FROM (SELECT weight, dense_rank() OVER (ORDER BY dst % 2 DESC) " +
+		"AS d, ntile(2) OVER (PARTITION BY src ORDER BY dst) AS n, percent_rank() OVER (ORDER BY src) AS p, cume_dist() OVER " +
+		"(PARTITION BY dst % 2 ORDER BY src) AS c FROM adj) q", []string{"adj"}},
+	{"SELECT sum(f * f * l) + sum(coalesce(n, 2) * weight) + sum(p * m) FROM (SELECT weight, first_value(weight) OVER " +
+		"(PARTITION BY src % 2 ORDER BY dst, src) AS f, last_value(weight ^ 2) OVER (ORDER BY dst % 2) AS l, " +
+		"nth_value(weight, 2) OVER (ORDER BY src, dst ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS n, coalesce(last_value(" +
+		"weight) OVER (ORDER BY dst, src ROWS BETWEEN 2 FOLLOWING AND 3 FOLLOWING), 1) AS p, first_value(dst) OVER (ORDER " +
+		"BY src RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS m FROM adj) q", []string{"adj"}},
+	{"SELECT sum(sqnorm(f) * sum_elements(v)) FROM (SELECT v, first_value(v) OVER (ORDER BY node DESC ROWS 1 PRECEDING) " +
+		"AS f FROM w0) q", []string{"w0"}},
 	{"SELECT sum(sum_elements(matmul(a, a) * a)) + sum(b) FROM (SELECT node % 2 AS h, matmul(array_agg(w0.v " +
 		"ORDER BY node), w1.v) AS a, sum(node) AS b FROM w0, w1 GROUP BY node % 2, w1.id) q", []string{"w0"}},
 	{"SELECT sqnorm(array_agg(sqnorm(v) ORDER BY node DESC) FILTER (WHERE node <> 2) * ARRAY[1, 2.5, 3]) FROM w0",

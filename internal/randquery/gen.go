@@ -42,7 +42,8 @@ var Constructs = []string{"comma join", "join on", "join using", "natural join",
 	"keyless single row", "keyless rows", "integer as number", "composite key", "text key", "empty result", "empty table",
 	"loss is a view", "loss without from", "window", "partition by", "correlated sub-query", "exists", "not exists",
 	"correlated in", "not in (select)", "array of values", "chunk min", "chunk max", "var_pop", "var_samp", "variance",
-	"vector_agg", "array_agg", "unnest", "window order", "window frame", "window peers", "lag, lead", "row_number"}
+	"vector_agg", "array_agg", "unnest", "window order", "window frame", "window peers", "lag, lead", "row_number",
+	"rank", "first_value"}
 
 // expr is a piece of SQL with its type: a scalar of kind, or a float chunk of shape.
 type expr struct {

@@ -70,14 +70,37 @@ func windowExpr(g *gen, s *scope) expr {
 			x := liveExpr(g, s, arrayExpr(g, s, shape, 0))
 			e.sql, e.mag, e.null = fmt.Sprintf("%s(%s, %d)", [...]string{"lag", "lead"}[g.r.Intn(2)], x.sql,
 				g.r.Intn(3)), x.mag, true
+			if g.one(2) {
+				g.use("first_value")
+				e.sql = fmt.Sprintf([...]string{"first_value(%s)", "last_value(%s)", "nth_value(%s, 2)"}[g.r.Intn(3)], x.sql)
+				over += [...]string{"", " ROWS 1 PRECEDING", " ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING",
+					" ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING", " RANGE CURRENT ROW"}[g.r.Intn(5)]
+			}
 		case k == 2:
 			g.use("row_number")
-			over += fmt.Sprintf(") * row_number() OVER (ORDER BY %s", order)
+			over += ") * " + rankText(g, order)
 			e.mag *= 10
 		}
 	}
 	e.sql += fmt.Sprintf(" OVER (%s)", over)
 	return tame(g, half(e), 20)
+}
+
+// rankText draws a rank and its window up to the order, which tells rows apart. Some have an order that does not.
+func rankText(g *gen, order string) string {
+	if g.one(3) {
+		return "row_number() OVER (ORDER BY " + order
+	}
+	g.use("rank")
+	ranks := [...]string{"ntile(2)", "rank()", "dense_rank()", "(1 + percent_rank()", "(1 + cume_dist()"}
+	k := g.r.Intn(len(ranks))
+	if k > 0 && g.one(2) {
+		order, _, _ = strings.Cut(order, ", ")
+	}
+	if ranks[k][0] == '(' {
+		order += ")"
+	}
+	return ranks[k] + " OVER (ORDER BY " + order
 }
 
 // orderText draws ORDER BY of keys and attributes; unique says that no two rows are equal in it, so that it gives

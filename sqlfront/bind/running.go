@@ -21,7 +21,22 @@ import (
 var rowFunctions = map[string]func(s *scope, c *ast.FuncCall, w *ast.Window,
 	keys []*kernels.Expr) (*kernels.Expr, error){
 	"row_number": rowNumber,
-	"rank":       rankCall,
+	"rank": ranking(func(p *places) *kernels.Expr {
+		return kernels.Build("add", p.before(), intConst(1))
+	}),
+	"dense_rank":   denseRank,
+	"percent_rank": ranking(percentRank),
+	"cume_dist":    ranking(func(p *places) *kernels.Expr { return ratio(p.peers(), p.rows()) }),
+	"ntile":        ntile,
+	"first_value": frameValue(func(begin, _ *kernels.Expr, _ int64) *kernels.Expr {
+		return begin
+	}, false),
+	"last_value": frameValue(func(_, end *kernels.Expr, _ int64) *kernels.Expr {
+		return end
+	}, false),
+	"nth_value": frameValue(func(begin, _ *kernels.Expr, n int64) *kernels.Expr {
+		return kernels.Build("add", begin, intConst(n-1))
+	}, true),
 	"lag": func(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr) (*kernels.Expr, error) {
 		return shifted(s, c, w, keys, -1)
 	},
@@ -219,28 +234,6 @@ func rowNumber(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr) (
 	}
 	at, err := overRows(s, orderRows(s, keys, order), ra.Frame{Lo: -ra.Unbounded}, ra.CountRows)
 	return first(at), err
-}
-
-// rankCall is rank(): 1 plus the number of rows before the row that are not equal to it.
-func rankCall(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr) (*kernels.Expr, error) {
-	if len(c.Args) > 0 || c.Filter != nil || s.mask() != nil {
-		return nil, s.f.fail(c, sqlerr.FeatureNotSupported,
-			"rank() takes no argument, no FILTER and no rows that a parameter's values choose")
-	}
-	order, err := bindSortKeys(s, w.OrderBy)
-	if err != nil {
-		return nil, err
-	}
-	o := orderRows(s, keys, order)
-	to, err := overRows(s, o, toPeers, ra.CountRows)
-	if err != nil {
-		return nil, err
-	}
-	equal, err := overRows(s, o, ra.Frame{Peers: true}, ra.CountRows)
-	if err != nil {
-		return nil, err
-	}
-	return kernels.Build("add", kernels.Build("sub", to[0], equal[0]), intConst(1)), nil
 }
 
 // shifted is lag(x, n, default) and lead: x of the row n positions before or after.
