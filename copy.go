@@ -12,6 +12,7 @@ import (
 	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/interop"
+	"github.com/relgrad/relgrad/interop/delta/places"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/print"
 	"github.com/relgrad/relgrad/store"
@@ -231,7 +232,7 @@ func (db *DB) openNamed(c *ast.Copy) (*os.File, error) {
 	if c.From {
 		open, how = os.Open, "reading"
 	}
-	f, err := open(c.Source)
+	f, err := open(places.Resolve(db.Dir, c.Source))
 	if err != nil {
 		return nil, sqlerr.New(sqlerr.UndefinedFile, "could not open file \"%s\" for %s: %v", c.Source, how,
 			errors.Unwrap(err))

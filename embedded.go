@@ -26,7 +26,10 @@ import (
 )
 
 // embedded is the embedded store as a catalog.Database.
-type embedded struct{ *store.DB }
+type embedded struct {
+	*store.DB
+	dir *string // DB.Dir
+}
 
 var _ catalog.Database = embedded{}
 

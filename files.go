@@ -56,7 +56,7 @@ func (db *DB) importFrom(ctx context.Context, c *ast.Copy, text *ast.Text, name 
 			n, err = db.CopyIn(ctx, c, text, f, name)
 			return err
 		}
-		in, err := openNamed(ctx, c, f, name)
+		in, err := db.openImport(ctx, c, f, name)
 		if err != nil {
 			return err
 		}

@@ -54,7 +54,7 @@ func (db *DB) copyFolder(ctx context.Context, c *ast.Copy, text *ast.Text) (*cat
 		}
 		return &catalog.Result{Tag: fmt.Sprintf("COPY %d", n), Count: n, Notice: said}, nil
 	}
-	in, err := openFolder(ctx, c)
+	in, err := db.openFolder(ctx, c)
 	if err != nil {
 		return nil, sqlerr.In(err, text)
 	}
@@ -67,8 +67,8 @@ func (db *DB) copyFolder(ctx context.Context, c *ast.Copy, text *ast.Text) (*cat
 }
 
 // openFolder opens the table, or the tensor in it, that a COPY reads.
-func openFolder(ctx context.Context, c *ast.Copy) (interop.Reader, error) {
-	s, err := OpenDelta(ctx, c.Source, c.Options.Folder.Version)
+func (db *DB) openFolder(ctx context.Context, c *ast.Copy) (interop.Reader, error) {
+	s, _, err := openDelta(ctx, db.Dir, c.Source, c.Options.Folder.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -83,20 +83,20 @@ func openFolder(ctx context.Context, c *ast.Copy) (interop.Reader, error) {
 	return in, inFolder(err, c.Source)
 }
 
-// OpenDelta opens a version of a table of Delta Lake in a folder or at a URL; "" is the newest. The context ends all
-// that is read of it.
-func OpenDelta(ctx context.Context, name, version string) (*delta.Snapshot, error) {
-	s, _, err := openDelta(ctx, name, version)
+// OpenDelta opens a version of a table of Delta Lake in a folder, whose relative name begins at dir ("" is the
+// process's), or at a URL; "" is the newest version. The context ends all that is read of it.
+func OpenDelta(ctx context.Context, dir, name, version string) (*delta.Snapshot, error) {
+	s, _, err := openDelta(ctx, dir, name, version)
 	return s, err
 }
 
 // openDelta is OpenDelta. of reports whether an error is about the version.
-func openDelta(ctx context.Context, name, version string) (s *delta.Snapshot, of bool, err error) {
+func openDelta(ctx context.Context, dir, name, version string) (s *delta.Snapshot, of bool, err error) {
 	at, err := versionOf(version)
 	if err != nil {
 		return nil, true, err
 	}
-	files, err := placeOf(ctx, name)
+	files, err := placeOf(ctx, dir, name)
 	if err != nil {
 		return nil, false, err
 	}
@@ -118,8 +118,8 @@ func IsDelta(ctx context.Context, name string) (bool, error) {
 }
 
 // placeOf opens the place of a table that should be there.
-func placeOf(ctx context.Context, name string) (delta.Files, error) {
-	files, err := places.Open(ctx, name)
+func placeOf(ctx context.Context, dir, name string) (delta.Files, error) {
+	files, err := places.Open(ctx, places.Resolve(dir, name))
 	l, local := files.(*delta.Local)
 	if err != nil || !local {
 		return files, err
@@ -152,7 +152,7 @@ func versionOf(text string) (delta.At, error) {
 // inFolder names the folder in an error about it.
 func inFolder(err error, dir string) error {
 	var e *sqlerr.Error
-	if !errors.As(err, &e) || strings.Contains(e.Message, dir) {
+	if !errors.As(err, &e) || strings.Contains(e.Message, "\""+dir+"\"") {
 		return err
 	}
 	c := *e
@@ -164,7 +164,7 @@ func inFolder(err error, dir string) error {
 func (db *DB) writeFolder(ctx context.Context, c *ast.Copy, text *ast.Text) (n int64, said string, err error) {
 	var sink interop.Sink
 	o := c.Options.Folder
-	files, err := places.Open(ctx, c.Source)
+	files, err := places.Open(ctx, places.Resolve(db.Dir, c.Source))
 	if err != nil {
 		return 0, "", sqlerr.In(err, text)
 	}
@@ -194,10 +194,10 @@ func (db *DB) writeFolder(ctx context.Context, c *ast.Copy, text *ast.Text) (n i
 	return n, said, nil
 }
 
-// openNamed opens the file of an import, or the folder where f is nil.
-func openNamed(ctx context.Context, c *ast.Copy, f *os.File, name string) (interop.Reader, error) {
+// openImport opens the file of an import, or the folder where f is nil.
+func (db *DB) openImport(ctx context.Context, c *ast.Copy, f *os.File, name string) (interop.Reader, error) {
 	if c.Options.IsFolder() {
-		return openFolder(ctx, c)
+		return db.openFolder(ctx, c)
 	}
 	return openFile(f, c.Options.Format, name, interop.Options{Whole: c.Options.Whole, Table: c.Name})
 }

@@ -18,9 +18,9 @@ import (
 )
 
 // deltaFunc runs delta_table('dir' [, version]) or delta_tensor('dir', 'name' [, slice [, version]]) in FROM. It reads
-// the columns and rows that the statement needs, as far as conditions tell.
-func deltaFunc(ctx context.Context, call *ast.FuncCall, needs ast.Needs) (*catalog.Relation, error) {
-	s, args, err := openCall(ctx, call)
+// the columns and rows that the statement needs, as far as conditions tell. Relative folders begin at dir.
+func deltaFunc(ctx context.Context, dir string, call *ast.FuncCall, needs ast.Needs) (*catalog.Relation, error) {
+	s, args, err := openCall(ctx, dir, call)
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +61,9 @@ type noRows struct{}
 // Next implements interop.Rows.
 func (noRows) Next([]any) error { return io.EOF }
 
-// openCall reads the arguments of a call and opens the version of the table that it names.
-func openCall(ctx context.Context, call *ast.FuncCall) (*delta.Snapshot, *engine.Args, error) {
+// openCall reads the arguments of a call and opens the version of the table that it names; relative folders begin at
+// dir.
+func openCall(ctx context.Context, dir string, call *ast.FuncCall) (*delta.Snapshot, *engine.Args, error) {
 	positional, named := []string{"dir"}, []string{"version"}
 	if call.Name == "delta_tensor" {
 		positional, named = []string{"dir", "name"}, []string{"slice", "version"}
@@ -75,7 +76,7 @@ func openCall(ctx context.Context, call *ast.FuncCall) (*delta.Snapshot, *engine
 	if v, ok := args.Value["version"].(int64); ok {
 		version = strconv.FormatInt(v, 10)
 	}
-	s, ofVersion, err := openDelta(ctx, args.Text("dir"), version)
+	s, ofVersion, err := openDelta(ctx, dir, args.Text("dir"), version)
 	if err != nil {
 		at := "dir"
 		if ofVersion {

@@ -32,8 +32,8 @@ var _ catalog.Streamer = embedded{}
 
 // Stream implements catalog.Streamer: it opens a table of Delta Lake, of which it reads the log and the files' footers,
 // and as many row groups as it takes to see the shape of each column of chunks.
-func (embedded) Stream(ctx context.Context, call *ast.FuncCall, needs ast.Needs) (catalog.Stream, error) {
-	s, args, err := openCall(ctx, call)
+func (e embedded) Stream(ctx context.Context, call *ast.FuncCall, needs ast.Needs) (catalog.Stream, error) {
+	s, args, err := openCall(ctx, *e.dir, call)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func (f *functions) TableFunc(ctx context.Context, call *ast.FuncCall, needs ast
 	*catalog.Relation, bool, error) {
 	switch call.Name {
 	case "delta_table", "delta_tensor":
-		r, err := deltaFunc(ctx, call, needs)
+		r, err := deltaFunc(ctx, f.db.Dir, call, needs)
 		return r, true, err
 	case "gradient":
 		loss, table, err := bind.GradientArgs(call)

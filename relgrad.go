@@ -43,6 +43,8 @@ type DB struct {
 	// statements; 64 elements of a chunk count as a row. 0 means 1000, a negative number never. Results depend on it
 	// only by the order of summation.
 	ViewRows int64
+	// Dir is where the names of relative folders begin, those of delta_table() and of COPY; "" is the process's folder.
+	Dir string
 }
 
 // Open opens the store in a file and creates it if it does not exist; "" is a temporary store.
@@ -65,8 +67,9 @@ func newSession(s *store.DB, err error) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := embedded{s}
-	db := &DB{DB: s, Engine: newEngine(h)}
+	db := &DB{DB: s}
+	h := embedded{s, &db.Dir}
+	db.Engine = newEngine(h)
 	s.SetIntrinsics(&functions{db})
 	err = db.createRunTables(context.Background())
 	if err == nil {

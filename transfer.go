@@ -64,15 +64,15 @@ func (t *Transfer) Fetch(ctx context.Context, tables ...string) (failed error) {
 		if def == nil {
 			return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", c.Name)
 		}
-		if err := t.fetch(ctx, c, text, def); err != nil {
+		if err := t.fetch(ctx, c, c, text, def); err != nil {
 			return err
 		}
 	}
 	return t.remote.Commit(ctx)
 }
 
-// fetch copies the rows of one table.
-func (t *Transfer) fetch(ctx context.Context, c *ast.Copy, text *ast.Text, def *serverTable) error {
+// fetch copies the rows of one table of the server into one of the store.
+func (t *Transfer) fetch(ctx context.Context, c, here *ast.Copy, text *ast.Text, def *serverTable) error {
 	cols := def.names
 	if c.Cols != nil {
 		cols = c.Cols
@@ -82,59 +82,88 @@ func (t *Transfer) fetch(ctx context.Context, c *ast.Copy, text *ast.Text, def *
 	if len(def.key) > 0 {
 		query += " ORDER BY " + strings.Join(lists.Map(def.key, sqltext.Ident), ", ")
 	}
+	return t.copyRows(ctx, query, here, text, cols)
+}
+
+// copyRows copies the rows of a query of the server into columns of a table of the store.
+func (t *Transfer) copyRows(ctx context.Context, query string, here *ast.Copy, text *ast.Text, cols []string) error {
 	in, out := io.Pipe()
-	go func() { out.CloseWithError(t.remote.CopyOut(ctx, "COPY ("+query+") TO STDOUT", out)) }()
-	into := &ast.Copy{Schema: c.Schema, Name: c.Name, Cols: cols, From: true, Options: ast.CopyOptions{Format: "text"}}
-	_, err := t.Local.DB.CopyIn(ctx, into, text, in, "table "+c.Name)
-	if err != nil {
-		in.CloseWithError(err)
+	sent := make(chan error, 1)
+	go func() {
+		err := t.remote.CopyOut(ctx, "COPY ("+query+") TO STDOUT", out)
+		out.CloseWithError(err)
+		sent <- err
+	}()
+	into := &ast.Copy{Schema: here.Schema, Name: here.Name, Cols: cols, From: true,
+		Options: ast.CopyOptions{Format: "text"}}
+	_, err := t.Local.DB.CopyIn(ctx, into, text, in, "table "+here.Name)
+	_, _ = io.Copy(io.Discard, in) // a connection whose rows nobody reads would be lost
+	if e := <-sent; e != nil {
+		return e // of which err speaks too
 	}
 	return err
 }
 
 // serverTable describes a table of the server.
-type serverTable struct{ names, types, key []string }
+type serverTable struct {
+	names, types, key []string
+	defaults          []bool // by column: it has a value where none is given
+}
 
-// define creates the table of the server in the store, without rows; nil: there is none on the server. A type that the
-// store does not have is text there.
+// define creates the table of the server in the store, without rows; nil: there is none on the server.
 func (t *Transfer) define(ctx context.Context, c *ast.Copy) (*serverTable, error) {
-	name := sqltext.Text(qualified(c))
-	res, err := t.server.RunSQL(ctx, "SELECT a.attname::text, format_type(a.atttypid, a.atttypmod), "+
-		"coalesce(a.attnum = ANY (SELECT unnest(i.indkey) FROM pg_index i WHERE i.indrelid = a.attrelid AND "+
-		"i.indisprimary), false) FROM pg_attribute a WHERE a.attrelid = to_regclass("+name+") "+
-		"AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum")
-	if err != nil || len(res.Rows) == 0 {
+	def, err := t.columnsOf(ctx, c)
+	if err != nil || def == nil {
 		return nil, err
-	}
-	out, create := &serverTable{}, ""
-	for _, row := range res.Rows {
-		col, typ := row[0].(string), row[1].(string)
-		if c.Cols != nil && !slices.Contains(c.Cols, col) {
-			if row[2] == true {
-				out.key = append(out.key, col)
-			}
-			continue
-		}
-		if _, err := t.Local.Run(ctx, "SELECT NULL::"+typ); err != nil {
-			typ = "text"
-		}
-		out.names, out.types = append(out.names, col), append(out.types, typ)
-		create += sqltext.Ident(col) + " " + typ + ", "
-		if row[2] == true {
-			out.key = append(out.key, col)
-		}
-	}
-	if has := func(k string) bool { return slices.Contains(out.names, k) }; len(out.key) > 0 &&
-		len(slices.DeleteFunc(slices.Clone(out.key), has)) == 0 {
-		create += "PRIMARY KEY (" + strings.Join(lists.Map(out.key, sqltext.Ident), ", ") + "), "
 	}
 	if c.Schema != "" && c.Schema != "public" {
 		if _, err := t.Local.Run(ctx, "CREATE SCHEMA IF NOT EXISTS "+sqltext.Ident(c.Schema)); err != nil {
 			return nil, err
 		}
 	}
-	_, err = t.Local.Run(ctx, "CREATE TABLE "+qualified(c)+" ("+strings.TrimSuffix(create, ", ")+")")
-	return out, err
+	return def, t.create(ctx, c, def)
+}
+
+// columnsOf describes a table of the server, of which a COPY names columns; nil: there is none.
+func (t *Transfer) columnsOf(ctx context.Context, c *ast.Copy) (*serverTable, error) {
+	name := sqltext.Text(qualified(c))
+	res, err := t.server.RunSQL(ctx, "SELECT a.attname::text, format_type(a.atttypid, a.atttypmod), "+
+		"coalesce(a.attnum = ANY (SELECT unnest(i.indkey) FROM pg_index i WHERE i.indrelid = a.attrelid AND "+
+		"i.indisprimary), false), a.atthasdef OR a.attidentity <> '' FROM pg_attribute a WHERE a.attrelid = to_regclass("+
+		name+") AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum")
+	if err != nil || len(res.Rows) == 0 {
+		return nil, err
+	}
+	out := &serverTable{}
+	for _, row := range res.Rows {
+		col := row[0].(string)
+		if row[2] == true {
+			out.key = append(out.key, col)
+		}
+		if c.Cols == nil || slices.Contains(c.Cols, col) {
+			out.names, out.types = append(out.names, col), append(out.types, row[1].(string))
+			out.defaults = append(out.defaults, row[3] == true)
+		}
+	}
+	return out, nil
+}
+
+// create creates a table in the store. A type that the store does not have is text there.
+func (t *Transfer) create(ctx context.Context, c *ast.Copy, def *serverTable) error {
+	list := ""
+	for i, col := range def.names {
+		typ := def.types[i]
+		if _, err := t.Local.Run(ctx, "SELECT NULL::"+typ); err != nil {
+			typ = "text"
+		}
+		list += sqltext.Ident(col) + " " + typ + ", "
+	}
+	if has := func(k string) bool { return slices.Contains(def.names, k) }; len(def.key) > 0 &&
+		len(slices.DeleteFunc(slices.Clone(def.key), has)) == 0 {
+		list += "PRIMARY KEY (" + strings.Join(lists.Map(def.key, sqltext.Ident), ", ") + "), "
+	}
+	_, err := t.Local.Run(ctx, "CREATE TABLE "+qualified(c)+" ("+strings.TrimSuffix(list, ", ")+")")
+	return unplaced(err) // nobody has written this statement
 }
 
 // Expect creates in the store the table into which a file is to be read, if the server has it.
@@ -152,7 +181,7 @@ func (t *Transfer) Expect(ctx context.Context, table string) (exists bool, faile
 // server as it was.
 func (t *Transfer) Send(ctx context.Context, table string, exists bool) (n int64, failed error) {
 	defer func() { failed = sqlerr.From(unplaced(failed)) }()
-	c, text, err := copyOf(table, "", FileOptions{Format: "csv"})
+	c, _, err := copyOf(table, "", FileOptions{Format: "csv"})
 	if err != nil {
 		return 0, err
 	}
@@ -167,7 +196,7 @@ func (t *Transfer) Send(ctx context.Context, table string, exists bool) (n int64
 	if exists {
 		create = ""
 	}
-	if n, err = t.send(ctx, c, text, def, create); err != nil {
+	if n, err = t.send(ctx, c, def, create); err != nil {
 		_ = t.remote.Rollback(ctx) // the error is the server's, or the connection is lost
 		return 0, err
 	}
@@ -175,25 +204,25 @@ func (t *Transfer) Send(ctx context.Context, table string, exists bool) (n int64
 }
 
 // FillTemp creates a temporary table in a session on a server and fills it with the rows of a query that a temporary
-// store runs: those of delta_table() and its like, which a server does not have.
-func FillTemp(ctx context.Context, remote *conn.Remote, name, query string) (failed error) {
+// store runs: those of delta_table() and its like, which a server does not have. Relative folders begin at dir.
+func FillTemp(ctx context.Context, remote *conn.Remote, dir, name, query string) (failed error) {
 	defer exported(&failed)
 	local, err := Open("")
 	if err != nil {
 		return err
 	}
 	defer local.Close()
+	local.Dir = dir
 	if _, err := local.Run(ctx, "CREATE TABLE "+name+" AS "+query); err != nil {
 		return err
 	}
 	t := &Transfer{local, OnServer(remote), remote}
-	_, err = t.send(ctx, &ast.Copy{Name: name}, &ast.Text{}, local.Definition("", name), "CREATE TEMP TABLE")
+	_, err = t.send(ctx, &ast.Copy{Name: name}, local.Definition("", name), "CREATE TEMP TABLE")
 	return err
 }
 
 // send copies the rows of a table of the store. create, unless it is empty, creates the server's first.
-func (t *Transfer) send(ctx context.Context, c *ast.Copy, text *ast.Text, def *catalog.TableDef, create string) (int64,
-	error) {
+func (t *Transfer) send(ctx context.Context, c *ast.Copy, def *catalog.TableDef, create string) (int64, error) {
 	cols := lists.Map(def.Cols, func(x catalog.Column) string { return x.Name })
 	if create != "" {
 		list := lists.Map(def.Cols, func(x catalog.Column) string {
@@ -209,10 +238,10 @@ func (t *Transfer) send(ctx context.Context, c *ast.Copy, text *ast.Text, def *c
 		cols = c.Cols
 	}
 	in, out := io.Pipe()
-	from := &ast.Copy{Schema: c.Schema, Name: c.Name, Cols: cols, Options: ast.CopyOptions{Format: "text"}}
+	from := &ast.Copy{Schema: def.Schema, Name: def.Name, Cols: cols, Options: ast.CopyOptions{Format: "text"}}
 	failed := make(chan error, 1)
 	go func() {
-		_, err := t.Local.DB.CopyOut(ctx, from, text, out)
+		_, err := t.Local.DB.CopyOut(ctx, from, &ast.Text{}, out)
 		out.CloseWithError(err)
 		failed <- err
 	}()

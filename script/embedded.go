@@ -51,6 +51,13 @@ func (e EmbeddedStore) Nest(run func(context.Context, ast.Statement, *ast.Text) 
 	}
 }
 
+// MoveTo makes a folder the one where relative names of folders begin.
+func (e EmbeddedStore) MoveTo(dir string) {
+	if db, ok := e.Engine.(*relgrad.DB); ok {
+		db.Dir = dir
+	}
+}
+
 // Embedded makes a Store of an embedded store.
 func Embedded(e Engine) Store { return EmbeddedStore{e} }
 

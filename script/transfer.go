@@ -7,11 +7,11 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/interop/delta/places"
 )
 
 // Transfer is a COPY between the database and a file or program of this machine; in and out move the data.
@@ -168,17 +168,8 @@ func ExitDetail(err error) string {
 	return err.Error()
 }
 
-func Resolve(dir, name string) string {
-	if rest, ok := strings.CutPrefix(name, "~/"); ok {
-		if home, err := os.UserHomeDir(); err == nil {
-			return filepath.Join(home, rest)
-		}
-	}
-	if filepath.IsAbs(name) || dir == "" {
-		return name
-	}
-	return filepath.Join(dir, name)
-}
+// Resolve is the name of a file, as places.Resolve is that of a folder.
+func Resolve(dir, name string) string { return places.Resolve(dir, name) }
 
 // Reason is the system's message without the path.
 func Reason(err error) string {

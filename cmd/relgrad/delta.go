@@ -67,7 +67,7 @@ func deltaTables(ctx context.Context, c *command, args []string) error {
 	if at && rest[0] != "show" && rest[0] != "tensors" {
 		return c.wrong(fs, "%s is about all versions, not about one", rest[0])
 	}
-	s, err := relgrad.OpenDelta(ctx, name, version)
+	s, err := relgrad.OpenDelta(ctx, "", name, version)
 	if err != nil {
 		return err
 	}

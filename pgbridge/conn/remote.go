@@ -156,6 +156,26 @@ func (r *Remote) query(ctx context.Context, sql string, each func(*wire.Block) e
 	return tag.String(), tag.RowsAffected(), serverError(err, sql)
 }
 
+// Columns are the names and types of a query's columns. It is not run.
+func (r *Remote) Columns(ctx context.Context, sql string) (names, types []string, err error) {
+	d, err := r.pg.Prepare(ctx, "", sql, nil)
+	if err != nil {
+		return nil, nil, serverError(err, sql)
+	}
+	for _, f := range d.Fields {
+		ask := fmt.Sprintf("SELECT format_type(%d, %d)", f.DataTypeOID, f.TypeModifier)
+		res := r.pg.ExecParams(ctx, ask, nil, nil, nil, nil).Read()
+		if res.Err != nil {
+			return nil, nil, serverError(res.Err, ask)
+		}
+		names, types = append(names, f.Name), append(types, string(res.Rows[0][0]))
+	}
+	return names, types, nil
+}
+
+// Failed reports whether a transaction has failed and is to be rolled back.
+func (r *Remote) Failed() bool { return r.pg.TxStatus() == 'E' }
+
 // CopyOut writes what COPY … TO STDOUT gives.
 func (r *Remote) CopyOut(ctx context.Context, sql string, to io.Writer) error {
 	_, err := r.pg.CopyTo(ctx, to, sql)

@@ -12,6 +12,7 @@ import (
 	"github.com/relgrad/relgrad/interop/delta"
 	"github.com/relgrad/relgrad/interop/delta/places"
 	"github.com/relgrad/relgrad/pgbridge/conn"
+	"github.com/relgrad/relgrad/script"
 	"github.com/relgrad/relgrad/script/psql"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
@@ -25,6 +26,7 @@ import (
 type Folders struct {
 	psql.Server
 	remote *conn.Remote
+	dir    string            // where relative folders begin; "" is the process's
 	tables map[string]string // names of temporary tables, by what is in them
 	made   int
 }
@@ -32,6 +34,28 @@ type Folders struct {
 // NewFolders adds this to a server, which is a session or has one.
 func NewFolders(server psql.Server, session *Session) *Folders {
 	return &Folders{Server: server, remote: conn.Attach(session.conn), tables: map[string]string{}}
+}
+
+// MoveTo makes a folder the one where relative names of folders begin.
+func (f *Folders) MoveTo(dir string) { f.dir = dir }
+
+// CopyFolder implements psql.FolderCopier.
+func (f *Folders) CopyFolder(ctx context.Context, c *ast.Copy, text *ast.Text, query string) (*script.Result, error) {
+	if query != "" {
+		var err error
+		if query, err = f.rewrite(ctx, query); err != nil {
+			return nil, shown(err)
+		}
+	}
+	res, err := relgrad.CopyFolder(ctx, f.remote, f.dir, c, text, query)
+	if err != nil {
+		return nil, shown(err)
+	}
+	out := script.ResultOf(res)
+	if res.Notice != "" {
+		out.Notices = []script.Notice{{Level: "NOTICE", Message: res.Notice}}
+	}
+	return out, nil
 }
 
 // Reconnect implements psql.Server.
@@ -154,7 +178,7 @@ func (f *Folders) fill(ctx context.Context, sql string, at, end int, n needed) (
 	if err != nil || !ok || len(c.Args) == 0 {
 		return "", sqlerr.In(sqlerr.At(at, sqlerr.UndefinedFunction, "%s takes the name of a folder", sql[at:end]), text)
 	}
-	s, err := openFolder(ctx, c)
+	s, err := openFolder(ctx, f.dir, c)
 	if err != nil {
 		return "", there(err, at+int(c.Args[0].Position()), text)
 	}
@@ -179,6 +203,7 @@ func (f *Folders) fill(ctx context.Context, sql string, at, end int, n needed) (
 		query = print.Print(sel)
 	}
 	dir, _ := folderOf(c)
+	dir = places.Resolve(f.dir, dir)
 	if !places.IsURL(dir) {
 		if dir, err = filepath.Abs(dir); err != nil {
 			return "", err
@@ -190,7 +215,7 @@ func (f *Folders) fill(ctx context.Context, sql string, at, end int, n needed) (
 	}
 	f.made++
 	name := fmt.Sprintf("delta_rows_%d", f.made)
-	if err := relgrad.FillTemp(ctx, f.remote, name, query); err != nil {
+	if err := relgrad.FillTemp(ctx, f.remote, f.dir, name, query); err != nil {
 		return "", there(err, at, text)
 	}
 	f.tables[key] = name
@@ -198,9 +223,9 @@ func (f *Folders) fill(ctx context.Context, sql string, at, end int, n needed) (
 }
 
 // openFolder opens the table that a call reads.
-func openFolder(ctx context.Context, c *ast.FuncCall) (*delta.Snapshot, error) {
+func openFolder(ctx context.Context, in string, c *ast.FuncCall) (*delta.Snapshot, error) {
 	dir, version := folderOf(c)
-	return relgrad.OpenDelta(ctx, dir, version)
+	return relgrad.OpenDelta(ctx, in, dir, version)
 }
 
 // there puts an error at a place of a text.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/relgrad/relgrad/interop/delta/places"
 	"github.com/relgrad/relgrad/script"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
@@ -13,11 +12,7 @@ import (
 // CopyFile is COPY from and to a file or program.
 func (in *Interp) CopyFile(ctx context.Context, c *ast.Copy, text *ast.Text) (*script.Result, error) {
 	if c.Options.IsFolder() && !c.Program { // the store opens it
-		there := *c
-		if !places.IsURL(c.Source) {
-			there.Source = script.Resolve(in.dir(), c.Source)
-		}
-		res, err := in.Session.Exec(ctx, &there, text)
+		res, err := in.Session.Exec(ctx, c, text)
 		if err == nil && in.Notice != nil {
 			for _, n := range res.Notices {
 				in.Notice(n)

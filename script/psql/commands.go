@@ -145,9 +145,20 @@ func changeDir(r *Runner, _ context.Context, _ *scanner, args []string) (err err
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
-	r.dir = path
+	moveTo(r, path)
 	return nil
 }
+
+// moveTo makes a folder the one where relative names begin, in the session too.
+func moveTo(r *Runner, dir string) {
+	r.dir = dir
+	if s, ok := r.session.(mover); ok && dir != "" {
+		s.MoveTo(dir)
+	}
+}
+
+// mover is a session that reads folders: those of delta_table().
+type mover interface{ MoveTo(dir string) }
 
 func includeCommand(relative bool) commandFunc {
 	return func(r *Runner, ctx context.Context, _ *scanner, a *argScanner) error {

@@ -204,6 +204,9 @@ func copyServer(r *Runner, ctx context.Context, text *ast.Text) error {
 	if err != nil {
 		return r.report(err)
 	}
+	if !a.std && !a.program && namesFolder(a.tail) {
+		return copyFolder(r, ctx, a, text)
+	}
 	if a.std {
 		data := r.copyLines
 		if a.process {

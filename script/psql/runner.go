@@ -156,6 +156,7 @@ func NewRunner(s script.Session, o Options) *Runner {
 		r.vars[k] = v
 	}
 	r.session = s
+	moveTo(r, o.Dir)
 	switch s := s.(type) {
 	case script.Store:
 		r.Interp = plpgsql.NewInterp(s, r.notice)

@@ -15,6 +15,23 @@ import (
 // IsURL reports whether a name is that of a URL, not of a folder.
 func IsURL(name string) bool { return strings.Contains(name, "://") }
 
+// Resolve is the name of a folder that is written with a relative one, which begins at dir, or at the process's folder
+// where dir is "". A URL is itself; ~/ is the user's home.
+func Resolve(dir, name string) string {
+	if IsURL(name) || name == "" {
+		return name
+	}
+	if rest, ok := strings.CutPrefix(name, "~/"); ok {
+		if home, err := os.UserHomeDir(); err == nil {
+			return filepath.Join(home, rest)
+		}
+	}
+	if filepath.IsAbs(name) || dir == "" {
+		return name
+	}
+	return filepath.Join(dir, name)
+}
+
 // Open returns the place of a name: of a folder, or of a URL. Nothing is asked of the place yet.
 func Open(ctx context.Context, name string) (delta.Files, error) {
 	scheme, rest, isURL := strings.Cut(name, "://")
