@@ -99,7 +99,7 @@ func largeColumn(n *ra.Node, id ra.ColumnID) bool {
 			return largeColumn(n.Inputs[0], n.Group[i])
 		}
 		a := n.Aggs[i-len(n.Group)]
-		return a.Fn != ra.Count && largeColumn(n.Inputs[0], a.Arg)
+		return a.Fn != ra.Count && a.Fn != ra.CountRows && largeColumn(n.Inputs[0], a.Arg)
 	case ra.Window:
 		id, ok := n.Source(i)
 		_, passed := n.Passed(i)
