@@ -15,7 +15,7 @@ import (
 // checkParquet compares the claims of a file's footer and pages with its size before the library uses them.
 // https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift
 func checkParquet(s *source) error {
-	meta, err := checkFooter(s)
+	meta, _, err := checkFooter(s)
 	if err != nil {
 		return err
 	}
@@ -34,43 +34,42 @@ func checkParquet(s *source) error {
 	return nil
 }
 
-// checkFooter checks the footer alone.
-func checkFooter(s *source) (fields, error) {
+// checkFooter checks the footer alone. columns is a footer of the same columns without row groups.
+func checkFooter(s *source) (meta fields, columns []byte, err error) {
 	tail := make([]byte, 8)
 	k, err := s.ReadAt(tail, max(s.size-8, 0))
 	if e := (*sqlerr.Error)(nil); errors.As(err, &e) { // of whatever the file lies in
-		return nil, err
+		return nil, nil, err
 	}
 	if k < 8 || string(tail[4:]) != "PAR1" {
-		return nil, s.malformed("it does not end as a parquet file does (%q)", tail[4:])
+		return nil, nil, s.malformed("it does not end as a parquet file does (%q)", tail[4:])
 	}
 	n := int64(binary.LittleEndian.Uint32(tail))
 	if n > s.size-12 {
-		return nil, s.malformed("a footer of %d bytes in a file of %d", n, s.size)
+		return nil, nil, s.malformed("a footer of %d bytes in a file of %d", n, s.size)
 	}
 	foot := make([]byte, n)
 	if k, err := s.ReadAt(foot, s.size-8-n); int64(k) < n {
-		return nil, s.malformed("it ends within its footer (%v)", err)
+		return nil, nil, s.malformed("it ends within its footer (%v)", err)
 	}
-	meta, _, err := readThrift(foot)
-	if err != nil {
-		return nil, s.malformed("footer: %v", err)
+	if meta, columns, err = readFooter(foot); err != nil {
+		return nil, nil, s.malformed("footer: %v", err)
 	}
 	if err := checkSchema(s, meta.list(2)); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for i, g := range meta.list(4) {
 		group, _ := g.(fields)
 		if rows := group.int(3); rows < 0 {
-			return nil, s.malformed("row group %d has %d rows", i+1, rows)
+			return nil, nil, s.malformed("row group %d has %d rows", i+1, rows)
 		}
 		for _, c := range group.list(1) {
 			if chunk, _ := c.(fields); chunk.has(8) || chunk.has(9) {
-				return nil, s.unsupported("it is encrypted")
+				return nil, nil, s.unsupported("it is encrypted")
 			}
 		}
 	}
-	return meta, nil
+	return meta, columns, nil
 }
 
 // checkSchema checks the numbers of children in the tree of columns, and its depth.

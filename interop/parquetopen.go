@@ -7,10 +7,11 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/metadata"
 	"github.com/apache/arrow/go/v17/parquet/schema"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -19,10 +20,11 @@ import (
 // Parquet is an open Parquet file of nested values, whose row groups are read one by one.
 type Parquet struct {
 	*source
-	r    *file.Reader
-	mem  memory.Allocator
-	meta fields
-	root []*inNode
+	columns *schema.Schema
+	pool    *sync.Pool
+	mem     memory.Allocator
+	meta    fields
+	root    []*inNode
 }
 
 // Group is a row group: its rows, and the statistics of its columns by name. Columns without any are not in Stats.
@@ -45,18 +47,18 @@ func OpenParquet(f io.ReaderAt, size int64, name string) (p *Parquet, err error)
 	const tail = 1 << 16
 	w := newTail(f, max(0, size-tail), min(size, tail))
 	s := &source{File: w, name: name, size: size}
-	meta, err := checkFooter(s)
+	meta, columns, err := checkFooter(s)
 	if err != nil {
 		return nil, err
 	}
-	p = &Parquet{source: s, mem: newLimited(s), meta: meta}
-	p.r, err = file.NewParquetReader(io.NewSectionReader(s, 0, size),
-		file.WithReadProps(parquet.NewReaderProperties(p.mem)))
+	m, err := metadata.NewFileMetaData(columns, nil)
 	if err != nil {
 		return nil, s.malformed("not a readable parquet file: %v", err)
 	}
+	p = &Parquet{source: s, mem: newLimited(s), meta: meta, columns: m.Schema}
+	p.pool = &sync.Pool{New: func() any { return memory.NewResizableBuffer(p.mem) }}
 	leaf := 0
-	top := p.r.MetaData().Schema.Root()
+	top := p.columns.Root()
 	for i := range top.NumFields() {
 		p.root = append(p.root, p.node(top.Field(i), 0, 0, &leaf))
 	}
@@ -180,7 +182,7 @@ func (p *Parquet) form(n schema.Node, def, rep int16, leaf *int) *inNode {
 	out := &inNode{field: &Field{Name: n.Name()}, def: def}
 	g, group := n.(*schema.GroupNode)
 	if !group {
-		desc := p.r.MetaData().Schema.Column(*leaf)
+		desc := p.columns.Column(*leaf)
 		out.leaf = &inLeaf{index: *leaf, desc: desc, field: out.field}
 		out.field.Type = deltaType(desc)
 		if out.field.Type == "" {
@@ -301,8 +303,8 @@ func (p *Parquet) Read(groups []int, want []string) (Rows, error) {
 		out.cols = append(out.cols, p.root[i].fresh(p.size))
 	}
 	for _, g := range groups {
-		if g < 0 || g >= p.r.NumRowGroups() {
-			return nil, sqlerr.Broken("interop", "row group %d of %d", g, p.r.NumRowGroups())
+		if n := len(p.meta.list(4)); g < 0 || g >= n {
+			return nil, sqlerr.Broken("interop", "row group %d of %d", g, n)
 		}
 	}
 	return out, nil
@@ -355,16 +357,16 @@ func (r *nestedRows) ahead() error {
 
 // begin goes to a row group.
 func (r *nestedRows) begin() error {
-	g := r.p.r.RowGroup(r.group)
-	r.left = g.NumRows()
-	list := r.p.meta.list(4)[r.group].(fields).list(1)
+	g, _ := r.p.meta.list(4)[r.group].(fields)
+	r.left = g.int(3)
+	list := g.list(1)
 	for _, n := range r.cols {
 		for _, l := range n.leaves {
 			if r.left == 0 {
 				break
 			}
 			chunk, _ := list[l.index].(fields)
-			if err := l.open(r.p, g, chunk.get(3)); err != nil {
+			if err := l.open(r.p, chunk.get(3)); err != nil {
 				return err
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/compress"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/schema"
 )
@@ -117,10 +118,10 @@ func (s *stream) Read(b []byte) (n int, err error) {
 }
 
 // open goes to the leaf's chunk in a row group.
-func (l *inLeaf) open(p *Parquet, g *file.RowGroupReader, meta fields) (err error) {
-	column, err := g.MetaData().ColumnChunk(l.index)
-	if err != nil {
-		return p.malformed("column \"%s\": %v", l.field.Name, err)
+func (l *inLeaf) open(p *Parquet, meta fields) (err error) {
+	values, packing := meta.int(5), compress.Compression(meta.int(4))
+	if !meta.has(4) || !meta.has(5) || values < 0 || int64(packing) != meta.int(4) {
+		return p.malformed("column \"%s\": %d values in the compression %d", l.field.Name, values, meta.int(4))
 	}
 	if typ := l.desc.PhysicalType(); meta.int(1) != int64(typ) {
 		return p.malformed("column \"%s\" is of type %d, in the schema %d", l.field.Name, meta.int(1), typ)
@@ -135,15 +136,15 @@ func (l *inLeaf) open(p *Parquet, g *file.RowGroupReader, meta fields) (err erro
 	l.stream.begin(p.source, check.from, check.r.Size())
 	if l.pages == nil {
 		l.pages = &pages{desc: l.desc}
-		l.pages.PageReader, err = file.NewPageReader(l.stream, column.NumValues(), column.Compression(), p.mem, nil)
+		l.pages.PageReader, err = file.NewPageReader(l.stream, values, packing, p.mem, nil)
 	} else {
-		l.pages.Reset(l.stream, column.NumValues(), column.Compression(), nil)
+		l.pages.Reset(l.stream, values, packing, nil)
 	}
 	if err != nil {
 		return p.malformed("column \"%s\": %v", l.field.Name, err)
 	}
 	l.pages.check, l.pages.err = check, nil
-	cr := file.NewColumnReader(l.desc, l.pages, p.mem, p.r.BufferPool())
+	cr := file.NewColumnReader(l.desc, l.pages, p.mem, p.pool)
 	if err := l.begin(cr, fewValues(meta)); err != nil {
 		return p.malformed("column \"%s\": %v", l.field.Name, err)
 	}

@@ -3,6 +3,7 @@ package interop
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 )
 
 // thrift reads Thrift's compact protocol, in which Parquet's metadata are written. It checks them before the library
@@ -11,6 +12,7 @@ import (
 type thrift struct {
 	b         []byte
 	at, depth int
+	groups    [2]int // where the list of row groups is, of a footer
 }
 
 var errThrift = errors.New("metadata that end or nest where they must not")
@@ -33,6 +35,23 @@ func (t *thrift) ok(condition bool) {
 // readThrift reads the struct at the beginning of b and returns its length.
 func readThrift(b []byte) (f fields, n int, err error) {
 	t := &thrift{b: b}
+	f, err = t.read()
+	return f, t.at, err
+}
+
+// readFooter reads the metadata of a file, and gives them without the row groups, from which the library can learn the
+// columns. Those of a file of many row groups are long, and the library needs none of them.
+func readFooter(b []byte) (f fields, columns []byte, err error) {
+	t := &thrift{b: b}
+	if f, err = t.read(); err != nil || t.groups[1] == 0 {
+		return f, b, err
+	}
+	const none = 12 // a list of no structs
+	columns = append(slices.Clone(b[:t.groups[0]]), none)
+	return f, append(columns, b[t.groups[1]:]...), nil
+}
+
+func (t *thrift) read() (f fields, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			if p != any(errThrift) {
@@ -41,8 +60,7 @@ func readThrift(b []byte) (f fields, n int, err error) {
 			err = errThrift
 		}
 	}()
-	f = t.structure()
-	return f, t.at, nil
+	return t.structure(), nil
 }
 
 func (t *thrift) byte() byte {
@@ -82,7 +100,11 @@ func (t *thrift) structure() fields {
 		case 1, 2:
 			f[int(id)] = typ == 1
 		default:
+			from := t.at
 			f[int(id)] = t.value(typ)
+			if t.depth == 1 && id == 4 && typ == 9 {
+				t.groups = [2]int{from, t.at}
+			}
 		}
 	}
 	t.depth--
