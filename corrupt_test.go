@@ -34,12 +34,12 @@ func TestCorruptRuns(t *testing.T) {
 		mustRun(t, db, sql)
 	}
 	var options map[string]any
-	if err := json.Unmarshal([]byte(mustRun(t, db, "SELECT options FROM relgrad.run").Rows[0][0].(string)),
+	if err := json.Unmarshal([]byte(mustRun(t, db, "SELECT options::text FROM relgrad.run").Rows[0][0].(string)),
 		&options); err != nil {
 		t.Fatal(err)
 	}
 	var damage []string
-	for _, col := range []string{"loss", "params", "keys", "options", "status", "rest", "progress"} {
+	for _, col := range []string{"loss", "parameters", "keys", "options", "status", "context", "progress"} {
 		for _, j := range junk {
 			damage = append(damage, fmt.Sprintf("UPDATE relgrad.run SET %s = %s", col, sqltext.Text(j)))
 		}
@@ -54,8 +54,8 @@ func TestCorruptRuns(t *testing.T) {
 		damage = append(damage, "UPDATE relgrad.run SET options = "+sqltext.Text(with(t, options, name, nil)))
 	}
 	damage = append(damage, "UPDATE relgrad.run SET step = -1", "UPDATE relgrad.run SET step = 9223372036854775807",
-		"UPDATE relgrad.run SET step = 3", "UPDATE relgrad.run SET since = -5", "UPDATE relgrad.run SET best = NULL",
-		"UPDATE relgrad.run SET rest = NULL", "UPDATE relgrad.run SET progress = NULL",
+		"UPDATE relgrad.run SET step = 3", "UPDATE relgrad.run SET waited = -5", "UPDATE relgrad.run SET best = NULL",
+		"UPDATE relgrad.run SET context = NULL", "UPDATE relgrad.run SET progress = NULL",
 		"UPDATE relgrad.state SET v = NULL", "UPDATE relgrad.state SET v = ARRAY[1.0]",
 		"UPDATE relgrad.state SET v = array_fill(0.0::double precision, ARRAY[5000])",
 		"UPDATE relgrad.state SET v = array_fill(0.0::double precision, ARRAY[64, 64])",

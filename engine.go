@@ -93,7 +93,7 @@ func (db *Engine) Train(ctx context.Context, loss string, params []string, c tra
 func (db *Engine) Resume(ctx context.Context, id int64) (_ int64, failed error) {
 	defer exported(&failed)
 	defer db.rescue(db.InTransaction(), &failed)
-	return db.trainer.Resume(ctx, id)
+	return db.trainer.Resume(ctx, id, nil)
 }
 
 // DeleteRuns removes runs with their losses and the optimizer's state, all of them or none; the parameters stay.

@@ -25,10 +25,14 @@ package relgrad
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/store"
@@ -229,12 +233,61 @@ func (db *DB) createRunTables(ctx context.Context) error {
 	case db.ReadOnly():
 		return nil
 	}
-	for _, c := range []string{"rest", "progress"} {
-		if def.Column(c) < 0 { // an older relgrad made the store
-			if _, err := db.Run(ctx, "ALTER TABLE relgrad.run ADD COLUMN "+c+" text"); err != nil {
-				return err
+	return db.renewRunTables(ctx, def)
+}
+
+// renewRunTables gives the tables of runs that an older relgrad made the columns of today.
+func (db *DB) renewRunTables(ctx context.Context, def *catalog.TableDef) error {
+	var alter []string
+	lacks := func(c string) bool { return def.Column(c) < 0 }
+	if lacks("progress") {
+		alter = append(alter, "ADD COLUMN progress text")
+	}
+	switch {
+	case !lacks("context"):
+	case lacks("rest"):
+		alter = append(alter, "ADD COLUMN context text")
+	default:
+		alter = append(alter, "RENAME COLUMN rest TO context")
+	}
+	if lacks("waited") {
+		alter = append(alter, "RENAME COLUMN since TO waited")
+	}
+	if lacks("name") {
+		alter = append(alter, "ADD COLUMN name text", "ADD COLUMN note text", "ADD COLUMN tags text[]",
+			"ALTER COLUMN options TYPE jsonb USING options::jsonb", "ALTER COLUMN started TYPE timestamptz",
+			"ALTER COLUMN updated TYPE timestamptz")
+	}
+	if lacks("parameters") {
+		alter = append(alter, "ADD COLUMN parameters text[]")
+	}
+	if len(alter) == 0 {
+		return nil
+	}
+	sql := "BEGIN; "
+	for _, a := range alter {
+		sql += "ALTER TABLE relgrad.run " + a + "; "
+	}
+	if lacks("name") {
+		sql += "ALTER TABLE relgrad.loss ALTER COLUMN at TYPE timestamptz; "
+	}
+	if lacks("parameters") {
+		res, err := db.Run(ctx, "SELECT run, params FROM relgrad.run")
+		if err != nil {
+			return err
+		}
+		for _, row := range res.Rows {
+			var params []string
+			if text, _ := row[1].(string); json.Unmarshal([]byte(text), &params) == nil {
+				sql += fmt.Sprintf("UPDATE relgrad.run SET parameters = %s::text[] WHERE run = %d; ",
+					sqltext.Text(sqltext.Array(params)), row[0])
 			}
 		}
+		sql += "ALTER TABLE relgrad.run DROP COLUMN params; "
 	}
-	return nil
+	_, err := db.Run(ctx, sql+"COMMIT")
+	if err != nil && db.InTransaction() {
+		err = errors.Join(err, db.Rollback())
+	}
+	return err
 }

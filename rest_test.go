@@ -94,11 +94,11 @@ func TestStoreWithoutRest(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	db := open(t, path)
 	mustRun(t, db, model+"CALL train('loss', ARRAY['w', 'h'], epochs => 5, max_seconds => 1e-9); ALTER TABLE "+
-		"relgrad.run DROP COLUMN rest")
+		"relgrad.run DROP COLUMN context")
 	db.Close()
 	db = open(t, path)
 	mustRun(t, db, "CALL train(resume => 1); CALL train('loss', ARRAY['w', 'h'], epochs => 2)")
-	if got := mustRun(t, db, "SELECT step, rest IS NOT NULL FROM relgrad.run ORDER BY run").
+	if got := mustRun(t, db, "SELECT step, context IS NOT NULL FROM relgrad.run ORDER BY run").
 		Rows; !reflect.DeepEqual(got, [][]any{{int64(2), true}, {int64(2), true}}) {
 		t.Error(got)
 	}

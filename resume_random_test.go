@@ -67,7 +67,7 @@ FROM guess g JOIN example e USING (id) JOIN u ON u.id = e.usr JOIN w ON w.id = e
 		}
 		for _, q := range []string{"SELECT * FROM u ORDER BY id", "SELECT * FROM w ORDER BY id",
 			"SELECT step, epoch, loss, validation FROM relgrad.loss ORDER BY step",
-			"SELECT status, step, best, since FROM relgrad.run", "SELECT * FROM hits ORDER BY step", "SELECT * FROM note"} {
+			"SELECT status, step, best, waited FROM relgrad.run", "SELECT * FROM hits ORDER BY step", "SELECT * FROM note"} {
 			if a, b := mustRun(t, whole, q).Rows, mustRun(t, parts, q).Rows; !reflect.DeepEqual(a, b) {
 				t.Errorf("%s): %s\n%v\nin parts\n%v", call, q, a, b)
 			}

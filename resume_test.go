@@ -311,8 +311,8 @@ func TestKill9(t *testing.T) {
 	}
 	// the epochs are cut to a little more than what is done, so that the rest is short
 	end := done + 50
-	mustRun(t, db, fmt.Sprintf(`UPDATE relgrad.run SET options = replace(options, '"epochs":%d',
-    '"epochs":%d')`, steps, end))
+	mustRun(t, db, fmt.Sprintf(`UPDATE relgrad.run SET options = replace(options::text, '"epochs": %d',
+    '"epochs": %d')::jsonb`, steps, end))
 	mustRun(t, db, "CALL train(resume => 1)")
 	whole := open(t, "")
 	mustRun(t, whole, model+fmt.Sprintf(trainModel, end))
@@ -380,8 +380,8 @@ func TestResumeAfterCancelInValidation(t *testing.T) {
 	if a, b := losses(t, whole), losses(t, db); !reflect.DeepEqual(a, b) || len(a) == 0 {
 		t.Errorf("losses differ:\n%v\n%v", a, b)
 	}
-	if a, b := mustRun(t, whole, "SELECT step, status, best, since FROM relgrad.run").Rows,
-		mustRun(t, db, "SELECT step, status, best, since FROM relgrad.run").Rows; !reflect.DeepEqual(a, b) {
+	if a, b := mustRun(t, whole, "SELECT step, status, best, waited FROM relgrad.run").Rows,
+		mustRun(t, db, "SELECT step, status, best, waited FROM relgrad.run").Rows; !reflect.DeepEqual(a, b) {
 		t.Errorf("the whole run is %v, the resumed one %v", a, b)
 	}
 }

@@ -250,8 +250,8 @@ const redraw = 500 * time.Millisecond
 func TestManyRuns(t *testing.T) {
 	b := openTab(t)
 	file := filled(t, `CREATE TABLE w (id int PRIMARY KEY);
-INSERT INTO relgrad.run (run, loss, params, keys, options, seed, status, step, since, started, updated)
-  SELECT g, 'loss', '["w"]', '', '{}', 0, 'finished', 10000, 0, '2026-01-01', '2026-01-01'
+INSERT INTO relgrad.run (run, loss, parameters, keys, options, seed, status, step, waited, started, updated)
+  SELECT g, 'loss', '{w}', '', '{}', 0, 'finished', 10000, 0, '2026-01-01', '2026-01-01'
   FROM generate_series(1, 100) AS g;
 INSERT INTO relgrad.loss (run, step, epoch, loss, at)
   SELECT r, s, s, r / 10.0 + 100.0 / s + random(), '2026-01-01'

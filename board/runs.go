@@ -19,7 +19,7 @@ import (
 )
 
 // hidden are columns of relgrad.run for resuming a run only, which may be long.
-var hidden = []string{"keys", "rest", "progress", "since"}
+var hidden = []string{"keys", "context", "progress", "waited"}
 
 // entry is a run as the list shows it.
 type entry struct {
@@ -69,7 +69,7 @@ func (b *Board) readRuns(ctx context.Context, s *Session, out *list) (err error)
 			out.Columns = append(out.Columns, c.Name)
 		}
 	}
-	res, err := s.RunSQL(ctx, "SELECT run AS board_run, "+strings.Join(shown, ", ")+" FROM relgrad.run ORDER BY run")
+	res, err := s.RunSQL(ctx, "SELECT run AS board_run, progress AS board_progress, "+strings.Join(shown, ", ")+" FROM relgrad.run ORDER BY run")
 	if err != nil {
 		return err
 	}
@@ -78,8 +78,8 @@ func (b *Board) readRuns(ctx context.Context, s *Session, out *list) (err error)
 	kept := map[int64]*entry{}
 	for _, row := range res.Rows {
 		e := &entry{Run: row[0].(int64), Fields: map[string]any{}, Last: map[string]float64{}}
-		for i, c := range res.Cols[1:] {
-			if v := row[1+i]; v != nil {
+		for i, c := range res.Cols[2:] {
+			if v := row[2+i]; v != nil {
 				e.Fields[c.Name] = plpgsql.Format(v, c.Type)
 			}
 		}
@@ -90,7 +90,8 @@ func (b *Board) readRuns(ctx context.Context, s *Session, out *list) (err error)
 			return err
 		}
 		if text, ok := e.Fields["options"].(string); ok {
-			if e.Options, err = options(text); err != nil {
+			progress, _ := row[1].(string)
+			if e.Options, err = options(text, progress); err != nil {
 				e.Options = map[string]any{"options": text + " (not readable: " + err.Error() + ")"}
 			}
 		}
@@ -103,8 +104,8 @@ func (b *Board) readRuns(ctx context.Context, s *Session, out *list) (err error)
 }
 
 // options are those of a run that are not the usual ones, with those that every run chooses.
-func options(stored string) (map[string]any, error) {
-	out, err := train.Given(stored)
+func options(stored, progress string) (map[string]any, error) {
+	out, err := train.Given(stored, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +168,8 @@ type ran struct {
 
 // open reads a run and gives the session the settings that it began with. The caller calls back.
 func (s *Session) open(ctx context.Context, id int64) (*ran, error) {
-	res, err := s.RunSQL(ctx, fmt.Sprintf("SELECT loss, params, options, rest FROM relgrad.run WHERE run = %d", id))
+	res, err := s.RunSQL(ctx, fmt.Sprintf("SELECT loss, parameters, options::text, context "+
+		"FROM relgrad.run WHERE run = %d", id))
 	if err != nil {
 		return nil, err
 	}
@@ -183,10 +185,9 @@ func (s *Session) open(ctx context.Context, id int64) (*ran, error) {
 	var rest struct {
 		Settings map[string]string `json:"settings"`
 	}
-	err = json.Unmarshal([]byte(texts[1]), &out.params)
-	if err == nil {
-		out.config, err = train.FromJSON(texts[2])
-	}
+	names, _ := row[1].([]any)
+	out.params = lists.Map(names, func(v any) string { text, _ := v.(string); return text })
+	out.config, err = train.FromJSON(texts[2])
 	if err == nil && texts[3] != "" {
 		err = json.Unmarshal([]byte(texts[3]), &rest)
 	}

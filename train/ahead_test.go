@@ -120,3 +120,5 @@ func TestAhead(t *testing.T) {
 		})
 	}
 }
+
+func (b *begins) Keep(context.Context) error { return nil }

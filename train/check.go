@@ -68,7 +68,7 @@ func (c *Config) effect(name string) error {
 		uses(schedules, func(s *schedule) []string { return s.uses })); err != nil {
 		return err
 	}
-	if (name == "patience" || name == "every") && c.Validate == "" {
+	if (name == "patience" || name == "every" || name == "restore_best") && c.Validate == "" {
 		return sqlerr.New(sqlerr.InvalidParameter, "train option %s has no effect without validate", name).
 			WithHint("Name a view that yields one number: validate => 'validation'.")
 	}
@@ -148,6 +148,7 @@ func (c *Config) Describe() string {
 	add(c.BeforeStep != "", "before_step %s", strconv.Quote(c.BeforeStep))
 	add(c.Validate != "", "validate %s every %d", c.Validate, c.Every)
 	add(c.Patience > 0, "patience %d", c.Patience)
+	add(c.RestoreBest, "restore_best")
 	add(c.MaxSeconds > 0, "max_seconds %g", c.MaxSeconds)
 	if c.Tolerance != nil {
 		p = append(p, fmt.Sprintf("tolerance %g", *c.Tolerance))

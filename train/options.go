@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
@@ -20,8 +23,17 @@ type Config struct {
 	Seed       int64
 	BeforeStep string // SQL, "" for none
 	Resume     int64  // run to go on with; 0: a new run
+	// Pace is the time between two notices of how far the run is; 0: there are none. It is no part of a stored run.
+	Pace time.Duration
+	Label
 
 	rows int64 // of Batch, once they are known: see SetRows
+}
+
+// Label is what the user says of a run. It changes nothing of what is computed.
+type Label struct {
+	Name, Note string
+	Tags       []string
 }
 
 // UpdateOptions say how a parameter is updated from its gradient.
@@ -64,6 +76,8 @@ type StopOptions struct {
 	Patience   int64   // validations without improvement before it stops; 0: never
 	MaxSeconds float64 // 0: no limit
 	Tolerance  *float64
+	// RestoreBest: at the end the parameters of the best validation are left in the tables.
+	RestoreBest bool
 }
 
 // Default returns the documented defaults: adam (0.9, 0.999, 1e-8), lr 0.001, seed 0.
@@ -114,6 +128,26 @@ var options = map[string]option{
 	"options":   {setOptions, getOptions},
 	"sparse":    {setSparse, getSparse},
 	"tolerance": {setTolerance, func(c *Config) any { return c.Tolerance }},
+	"restore_best": {func(c *Config, v any) (err error) { c.RestoreBest, err = yes(v); return err },
+		func(c *Config) any { return c.RestoreBest }},
+	"progress": {setPace, nil},
+	"name":     label(words(func(c *Config) *string { return &c.Name })),
+	"note":     label(words(func(c *Config) *string { return &c.Note })),
+	"tags":     {setTags, nil},
+}
+
+// changeable are the options that a run which goes on takes anew. Its state belongs to all others: the optimizer's
+// buffers, the draws, the batches and the validations so far.
+var changeable = []string{"epochs", "lr", "max_seconds", "name", "note", "patience", "progress", "tags", "tolerance"}
+
+// Changeable refuses an option that a run which goes on cannot take.
+func Changeable(name string) error {
+	if slices.Contains(changeable, name) {
+		return nil
+	}
+	return sqlerr.New(sqlerr.InvalidParameter, "%s cannot be changed when a run goes on", name).
+		WithDetail("A run that goes on takes %s; everything else is as it began.", strings.Join(changeable, ", ")).
+		WithHint("Begin a new run, which starts from the parameters as they are now.")
 }
 
 // Known refuses the name of an option that train() does not have.
@@ -143,23 +177,29 @@ func (c *Config) Set(name string, v any) error {
 func (c *Config) Map() map[string]any {
 	out := map[string]any{}
 	for n, o := range options {
-		if n != "resume" {
+		if n != "resume" && o.get != nil {
 			out[n] = o.get(c)
 		}
 	}
 	return out
 }
 
-// Given reads stored options as texts, without those that were not given or have no effect.
-func Given(stored string) (map[string]any, error) {
+// Given reads stored options as texts, with those that a resume has changed since (progress, "" for none), without those
+// that were not given or have no effect.
+func Given(stored, progress string) (map[string]any, error) {
 	var raw map[string]json.RawMessage
 	config, err := FromJSON(stored)
 	if err == nil {
 		err = json.Unmarshal([]byte(stored), &raw)
 	}
+	var since struct{ Changed map[string]json.RawMessage }
+	if progress != "" && err == nil {
+		err = json.Unmarshal([]byte(progress), &since)
+	}
 	if err != nil {
 		return nil, err
 	}
+	maps.Copy(raw, since.Changed)
 	out := map[string]any{}
 	for n, v := range raw {
 		text := string(v)
@@ -182,31 +222,66 @@ func FromJSON(text string) (Config, error) {
 		return c, fmt.Errorf("train: stored options: %w", err)
 	}
 	for n, v := range m {
-		switch x := v.(type) {
-		case json.Number:
-			if i, err := x.Int64(); err == nil {
-				v = i
-			} else if v, err = x.Float64(); err != nil {
-				return c, fmt.Errorf("train: stored option %s: %w", n, err)
-			}
-		case []any:
-			var list []string
-			for _, e := range x {
-				list = append(list, fmt.Sprint(e))
-			}
-			v = list
-		case nil:
-			continue
-		case string:
-			if x == "" {
-				continue
-			}
-		}
-		if err := c.Set(n, v); err != nil {
+		if err := c.setStored(n, v); err != nil {
 			return c, err
 		}
 	}
 	return c, nil
+}
+
+// setStored reads a stored option.
+func (c *Config) setStored(name string, v any) error {
+	switch x := v.(type) {
+	case json.Number:
+		if i, err := x.Int64(); err == nil {
+			v = i
+		} else if v, err = x.Float64(); err != nil {
+			return fmt.Errorf("train: stored option %s: %w", name, err)
+		}
+	case []any:
+		var list []string
+		for _, e := range x {
+			list = append(list, fmt.Sprint(e))
+		}
+		v = list
+	case nil:
+		return nil
+	case string:
+		if x == "" {
+			return nil
+		}
+	}
+	return c.Set(name, v)
+}
+
+// Changed returns those of the named options that a stored run keeps.
+func (c *Config) Changed(names []string) map[string]any {
+	out := map[string]any{}
+	for _, n := range names {
+		if get := options[n].get; get != nil {
+			out[n] = get(c)
+		}
+	}
+	return out
+}
+
+// Change takes over options that Changed gave, after a trip through JSON.
+func (c *Config) Change(stored map[string]json.RawMessage) error {
+	for _, n := range names(stored) {
+		if err := Changeable(n); err != nil {
+			return err
+		}
+		var v any
+		d := json.NewDecoder(strings.NewReader(string(stored[n])))
+		d.UseNumber()
+		if err := d.Decode(&v); err != nil {
+			return err
+		}
+		if err := c.setStored(n, v); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func names[T any](m map[string]T) []string {

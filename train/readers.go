@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+	"unicode"
 )
 
 // show prints a value as SQL does.
@@ -139,4 +141,52 @@ func within(x, lo, hi float64) error {
 		return fmt.Errorf("must be at least %g and finite, not %g", lo, x)
 	}
 	return fmt.Errorf("must be at least %g and below %g, not %g", lo, hi, x)
+}
+
+// yes reads a boolean.
+func yes(v any) (bool, error) {
+	b, ok := v.(bool)
+	if !ok {
+		return false, fmt.Errorf("must be true or false, not %s", show(v))
+	}
+	return b, nil
+}
+
+// label is an option that the run's row has in a column of its own.
+func label(o option) option { return option{set: o.set} }
+
+func setTags(c *Config, v any) error {
+	l, ok := v.([]string)
+	if !ok {
+		return fmt.Errorf("must be an array of texts, not %s", show(v))
+	}
+	for i, s := range l {
+		if strings.TrimSpace(s) == "" {
+			return fmt.Errorf("must not hold an empty text")
+		}
+		if slices.Contains(l[:i], s) {
+			return fmt.Errorf("says %s twice", show(s))
+		}
+	}
+	c.Tags = l
+	return nil
+}
+
+// paceUnits are those of a setting of time on Postgres.
+var paceUnits = map[string]time.Duration{"ms": time.Millisecond, "s": time.Second, "min": time.Minute, "h": time.Hour}
+
+// setPace reads a time such as '10 s'.
+func setPace(c *Config, v any) error {
+	s, ok := v.(string)
+	number, unit := strings.TrimSpace(s), ""
+	if at := strings.IndexFunc(number, unicode.IsLetter); at > 0 {
+		number, unit = strings.TrimSpace(number[:at]), number[at:]
+	}
+	x, err := strconv.ParseFloat(number, 64)
+	each := paceUnits[unit]
+	if !ok || err != nil || each == 0 || !(x > 0 && x*each.Seconds() < 1e9) {
+		return fmt.Errorf("must be a time such as '10 s', not %s", show(v))
+	}
+	c.Pace = max(time.Duration(x*float64(each)), time.Millisecond)
+	return nil
 }

@@ -1,8 +1,10 @@
 package train
 
 import (
+	"fmt"
 	"math"
 
+	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -117,6 +119,61 @@ func (c *Config) Observe(w *Window, step int64, loss float64) bool {
 	w.before, w.mean, w.sum, w.n = w.mean, w.sum/w.n, 0, 0
 	w.full++
 	return true
+}
+
+// Mean is the loss of an epoch: the mean over its steps so far.
+type Mean struct {
+	epoch  int64
+	sum, n float64
+}
+
+// add adds the loss of a step.
+func (m *Mean) add(epoch int64, loss float64) float64 {
+	if m.epoch != epoch {
+		*m = Mean{epoch: epoch}
+	}
+	m.sum, m.n = m.sum+loss, m.n+1
+	return m.sum / m.n
+}
+
+// Replay takes over the loss of a step that is stored.
+func (c *Config) Replay(p *Progress, step int64, loss float64) {
+	epoch, _ := c.epoch(step)
+	p.Epoch.add(epoch, loss)
+	if c.Tolerance != nil {
+		c.Observe(&p.Window, step, loss)
+	}
+}
+
+// Replays is the first step whose loss a run that has reached p must know to go on.
+func (c *Config) Replays(p Progress) int64 {
+	if c.Tolerance != nil || p.Step == 0 {
+		return 1
+	}
+	epoch, _ := c.epoch(p.Step)
+	return (epoch-1)*c.perEpoch() + 1
+}
+
+// Restores reports whether the parameters of an earlier step, the one of the best validation, are to be left.
+func (c *Config) Restores(p Progress) bool {
+	return c.RestoreBest && p.Status.Ended() && p.BestAt > 0 && p.BestAt < p.Step
+}
+
+// GoesOn refuses to go on with a run of which nothing is left to do.
+func (c *Config) GoesOn(run int64, p Progress) error {
+	hint := ""
+	switch {
+	case p.Step >= c.Steps():
+		hint = fmt.Sprintf("CALL train(resume => %d, epochs => %d); takes more steps.", run, 2*max(c.Epochs, 1))
+	case p.Status == Impatient && c.Patience > 0 && p.Since >= c.Patience:
+		hint = fmt.Sprintf("CALL train(resume => %d, patience => %d); waits longer.", run, 2*c.Patience)
+	case p.Status == Converged && c.Tolerance != nil && p.Window.settled(*c.Tolerance):
+		hint = fmt.Sprintf("CALL train(resume => %d, tolerance => 0); goes on until the loss rises.", run)
+	default:
+		return nil
+	}
+	return sqlerr.New(sqlerr.InvalidParameter, "run %d is %s: %d of %d steps are done", run, p.Status, p.Step, c.Steps()).
+		WithHint("%s", hint)
 }
 
 // settled reports whether the last window's mean loss is not below the one before by more than tolerance, relative.

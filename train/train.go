@@ -17,6 +17,7 @@ import (
 type LossRow struct {
 	Step, Epoch int64
 	Loss        float64
+	Mean        float64 // loss of the epoch: of its steps so far
 	Validation  *float64
 	At          time.Time
 }
@@ -26,9 +27,11 @@ type LossRow struct {
 type Progress struct {
 	Step   int64   // steps done
 	Best   float64 // lowest validation so far
+	BestAt int64   // the step of Best; 0: there is none
 	Since  int64   // validations since Best
 	Status Status
 	Window Window // for tolerance
+	Epoch  Mean   // the epoch's loss
 }
 
 // Status is how a run stands, as relgrad.run shows it.
@@ -49,6 +52,9 @@ const (
 // Over reports whether a run with this status does not go on.
 func (s Status) Over() bool { return s == Finished || s == Converged || s == Impatient }
 
+// Ended reports whether a run with this status came to an end by its own options.
+func (s Status) Ended() bool { return s.Over() || s == OutOfTime }
+
 // Start is the progress of a new run.
 func Start() Progress { return Progress{Best: math.Inf(1), Status: Running} }
 
@@ -61,7 +67,10 @@ type Model interface {
 	Update(ctx context.Context, step int64) error
 	// Validate computes the validation figure at the parameters' present values.
 	Validate(ctx context.Context) (float64, error)
-	// Commit stores parameters, optimizer state, progress and the rows logged since the last commit.
+	// Keep remembers the parameters' present values as those of the best validation.
+	Keep(ctx context.Context) error
+	// Commit stores parameters, optimizer state, progress and the rows logged since the last commit. At the end of a run
+	// that Restores, the parameters are those that Keep remembers.
 	Commit(ctx context.Context, p Progress, rows []LossRow) error
 	// Tick is called after every step, for progress bars.
 	Tick(row LossRow)
@@ -166,7 +175,7 @@ func step(ctx context.Context, c Config, m Model, slots []*Slot, p *Progress) (r
 		return row, true, err
 	}
 	epoch, _ := c.epoch(n)
-	row = LossRow{Step: n, Epoch: epoch, Loss: loss, At: time.Now()}
+	row = LossRow{Step: n, Epoch: epoch, Loss: loss, Mean: p.Epoch.add(epoch, loss), At: time.Now()}
 	if c.validates(n) {
 		v, err := m.Validate(ctx)
 		if err != nil {
@@ -177,7 +186,12 @@ func step(ctx context.Context, c Config, m Model, slots []*Slot, p *Progress) (r
 		}
 		row.Validation = &v
 		if v < p.Best {
-			p.Best, p.Since = v, 0
+			p.Best, p.BestAt, p.Since = v, n, 0
+			if c.RestoreBest {
+				if err := m.Keep(ctx); err != nil {
+					return row, true, err
+				}
+			}
 		} else {
 			p.Since++
 		}

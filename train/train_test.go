@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,7 @@ type bowl struct {
 	valid        []float64 // validation figures in turn
 	commits      []Progress
 	rows         []LossRow
+	kept         [][]float64
 	bad          int64 // step at which the gradient is NaN
 }
 
@@ -50,6 +52,11 @@ func (b *bowl) Commit(_ context.Context, p Progress, rows []LossRow) error {
 }
 
 func (b *bowl) Tick(LossRow) {}
+
+func (b *bowl) Keep(context.Context) error {
+	b.kept = append(b.kept, slices.Clone(b.p))
+	return nil
+}
 
 // slot is the column of p.
 func (b *bowl) slot() *Slot {

@@ -20,10 +20,16 @@ var runsCommand = command{name: "runs",
 
 // listRuns lists runs. A run whose status is running has a process that trains it now; if the process is gone, it is
 // interrupted.
-const listRuns = `SELECT r.run, r.loss, r.params, r.status, r.step, first.loss AS "first loss", last.loss
-  AS "last loss", r.best AS "best validation", r.seed, r.started, r.updated
-FROM relgrad.run r LEFT JOIN relgrad.loss first ON first.run = r.run AND first.step = 1
-  LEFT JOIN relgrad.loss last ON last.run = r.run AND last.step = r.step`
+// Losses are those of epochs: means over their batches.
+const listRuns = `SELECT r.run, r.loss, array_to_string(r.parameters, ', ') AS parameters, r.status, r.step,
+  first.loss AS "first loss", last.loss AS "last loss", r.best AS "best validation", r.name,
+  array_to_string(r.tags, ', ') AS tags, r.note, r.seed, r.started, r.updated
+FROM relgrad.run r
+  LEFT JOIN (SELECT run, epoch, avg(loss) AS loss FROM relgrad.loss GROUP BY run, epoch) first
+    ON first.run = r.run AND first.epoch = 1
+  LEFT JOIN (SELECT run, max(epoch) AS epoch FROM relgrad.loss GROUP BY run) e ON e.run = r.run
+  LEFT JOIN (SELECT run, epoch, avg(loss) AS loss FROM relgrad.loss GROUP BY run, epoch) last
+    ON last.run = r.run AND last.epoch = e.epoch`
 
 func runs(ctx context.Context, c *command, args []string) error {
 	fs := c.flags()
@@ -133,11 +139,12 @@ func compareRuns(ctx context.Context, db *engine, ids []int64) (*catalog.Result,
 
 // runOptions reads a run's options as texts, without those that were not given or have no effect.
 func runOptions(ctx context.Context, db *engine, id int64) (map[string]any, error) {
-	res, err := db.RunSQL(ctx, fmt.Sprintf("SELECT options FROM relgrad.run WHERE run = %d", id))
+	res, err := db.RunSQL(ctx, fmt.Sprintf("SELECT options::text, progress FROM relgrad.run WHERE run = %d", id))
 	if err != nil {
 		return nil, err
 	}
-	out, err := train.Given(res.Rows[0][0].(string))
+	progress, _ := res.Rows[0][1].(string)
+	out, err := train.Given(res.Rows[0][0].(string), progress)
 	if err != nil {
 		return nil, sqlerr.New(sqlerr.DataCorrupted, "the options of run %d are not readable: %v", id, err).Wrap(err)
 	}

@@ -59,8 +59,9 @@ var trainOptions = []trainOption{
 	{"eta_min", "double precision"}, {"clip_norm", "double precision"},
 	{"nonnegative", "text[]"}, {"project", "text[]"}, {"options", "jsonb"}, {"sparse", "anyelement"},
 	{"batch", "text"}, {"batch_size", "bigint"}, {"before_step", "text"}, {"epochs", "bigint"}, {"seed", "bigint"},
-	{"validate", "text"}, {"every", "bigint"}, {"patience", "bigint"}, {"tolerance", "double precision"},
-	{"max_seconds", "double precision"}, {"resume", "bigint"},
+	{"validate", "text"}, {"every", "bigint"}, {"patience", "bigint"}, {"restore_best", "boolean"},
+	{"tolerance", "double precision"}, {"max_seconds", "double precision"}, {"progress", "text"},
+	{"name", "text"}, {"note", "text"}, {"tags", "text[]"}, {"resume", "bigint"},
 }
 
 // runTables are the tables in which train records runs, as in the embedded store, but each row has an owner. The server
@@ -70,13 +71,14 @@ var trainOptions = []trainOption{
 const runTables = `-- What train() records. Rows belong to the user who trains, and nobody else sees them; pg_dump ` +
 	`keeps them.
 CREATE SEQUENCE run_id;
-CREATE TABLE run_row (run bigint PRIMARY KEY DEFAULT nextval('run_id'), loss text NOT NULL, params text NOT NULL, ` +
-	`keys text NOT NULL, options text NOT NULL, seed bigint NOT NULL,
-  status text NOT NULL, step bigint NOT NULL, best double precision, since bigint NOT NULL, started timestamp NOT ` +
-	`NULL, updated timestamp NOT NULL, rest text,
-  progress text, owner name NOT NULL DEFAULT current_user);
+CREATE TABLE run_row (run bigint PRIMARY KEY DEFAULT nextval('run_id'), loss text NOT NULL, ` +
+	`parameters text[] NOT NULL, options jsonb NOT NULL, seed bigint NOT NULL,
+  status text NOT NULL, step bigint NOT NULL, best double precision, waited bigint NOT NULL, name text, note text, ` +
+	`tags text[],
+  started timestamptz NOT NULL, updated timestamptz NOT NULL, keys text NOT NULL, context text, ` +
+	`progress text, owner name NOT NULL DEFAULT current_user);
 CREATE TABLE loss (run bigint, step bigint, epoch bigint NOT NULL, loss double precision NOT NULL, validation ` +
-	`double precision, at timestamp NOT NULL,
+	`double precision, at timestamptz NOT NULL,
   owner name NOT NULL DEFAULT current_user, PRIMARY KEY (run, step, owner));
 CREATE TABLE state (run bigint, parameter text, name text, row bigint, v double precision[],
   owner name NOT NULL DEFAULT current_user, PRIMARY KEY (run, parameter, name, row, owner));
@@ -84,9 +86,9 @@ ALTER TABLE state ALTER COLUMN v SET STORAGE EXTERNAL;
 GRANT USAGE ON SEQUENCE run_id TO PUBLIC;
 ALTER TABLE run_row ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON run_row USING (owner = current_user) WITH CHECK (owner = current_user);
-GRANT SELECT, DELETE, INSERT (loss, params, keys, options, seed, status, step, best, since, started, updated, ` +
-	`rest, progress),
-  UPDATE (status, step, best, since, updated, progress) ON run_row TO PUBLIC;
+GRANT SELECT, DELETE, INSERT (loss, parameters, options, seed, status, step, best, waited, name, note, tags, ` +
+	`started, updated, keys, context, progress),
+  UPDATE (status, step, best, waited, name, note, tags, updated, progress) ON run_row TO PUBLIC;
 
 -- How far runs of other servers are whose parameters lie here: written with these, in one transaction.
 CREATE TABLE mark (leader text, run bigint, step bigint NOT NULL, owner name NOT NULL DEFAULT current_user,
@@ -98,13 +100,13 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON mark TO PUBLIC;
 -- The runs of who asks; a superuser sees all. One says running while a session holds its lock (on a standby ` +
 	`nobody sees that): a server
 -- or a session that ended amid a run could not note it.
-CREATE VIEW run WITH (security_barrier) AS SELECT run, loss, params, keys, options, seed,
+CREATE VIEW run WITH (security_barrier) AS SELECT run, loss, parameters, options, seed,
   CASE WHEN status = 'running' AND NOT pg_is_in_recovery() AND NOT EXISTS (SELECT FROM pg_locks AS l WHERE ` +
 	`l.locktype = 'advisory' AND l.granted
       AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND l.classid = %d AND ` +
 	`l.objid::bigint = run %% 4294967296 AND l.objsubid = 2)
     THEN 'interrupted' ELSE status END AS status,
-  step, best, since, started, updated, rest, progress, owner
+  step, best, waited, name, note, tags, started, updated, keys, context, progress, owner
 FROM run_row WHERE owner = current_user OR (SELECT rolsuper FROM pg_roles WHERE rolname = current_user);
 GRANT SELECT, DELETE ON run TO PUBLIC;
 
@@ -112,17 +114,18 @@ GRANT SELECT, DELETE ON run TO PUBLIC;
 CREATE FUNCTION impl_change_run() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS $$
 BEGIN
   IF TG_OP = 'INSERT' THEN
-    INSERT INTO relgrad.run_row (run, loss, params, keys, options, seed, status, step, best, since, started, ` +
-	`updated, rest, progress, owner)
-    VALUES (coalesce(NEW.run, nextval('relgrad.run_id')), NEW.loss, NEW.params, NEW.keys, NEW.options, NEW.seed, ` +
-	`NEW.status, NEW.step, NEW.best, NEW.since, NEW.started, NEW.updated,
-      NEW.rest, NEW.progress, coalesce(NEW.owner, current_user));
+    INSERT INTO relgrad.run_row (run, loss, parameters, options, seed, status, step, best, waited, name, note, ` +
+	`tags, started, updated, keys, context, progress, owner)
+    VALUES (coalesce(NEW.run, nextval('relgrad.run_id')), NEW.loss, NEW.parameters, NEW.options, NEW.seed, ` +
+	`NEW.status, NEW.step, NEW.best, NEW.waited, NEW.name, NEW.note, NEW.tags, NEW.started, NEW.updated,
+      NEW.keys, NEW.context, NEW.progress, coalesce(NEW.owner, current_user));
   ELSE
-    UPDATE relgrad.run_row SET run = NEW.run, loss = NEW.loss, params = NEW.params, keys = NEW.keys, options = ` +
+    UPDATE relgrad.run_row SET run = NEW.run, loss = NEW.loss, parameters = NEW.parameters, options = ` +
 	`NEW.options, seed = NEW.seed,
       status = CASE WHEN NEW.status = OLD.status THEN status ELSE NEW.status END, step = NEW.step, best = ` +
-	`NEW.best, since = NEW.since, started = NEW.started,
-      updated = NEW.updated, rest = NEW.rest, progress = NEW.progress, owner = NEW.owner WHERE run = OLD.run;
+	`NEW.best, waited = NEW.waited, name = NEW.name, note = NEW.note, tags = NEW.tags, started = NEW.started,
+      updated = NEW.updated, keys = NEW.keys, context = NEW.context, progress = ` +
+	`NEW.progress, owner = NEW.owner WHERE run = OLD.run;
   END IF;
   RETURN NEW;
 END $$;
@@ -147,8 +150,52 @@ const lockRuns = 0x72677275
 
 // RunTables is the script that makes the tables of training runs in the current schema.
 func RunTables() string {
-	return fmt.Sprintf(runTables, lockRuns) + fmt.Sprintf(runTable, "loss", "run, step, epoch, loss, validation, at") +
+	return fmt.Sprintf(runTables, lockRuns) + runComments() +
+		fmt.Sprintf(runTable, "loss", "run, step, epoch, loss, validation, at") +
 		fmt.Sprintf(runTable, "state", "run, parameter, name, row, v")
+}
+
+// runColumns says what each column of what train records holds.
+var runColumns = []struct{ relation, column, text string }{
+	{"run", "run", "number of the run, which resume takes"},
+	{"run", "loss", "the loss: a view or a query"},
+	{"run", "parameters", "the tables, or table.column, that are trained"},
+	{"run", "options", "the options of train with which it began, those that were not given too"},
+	{"run", "seed", "seed of the draws"},
+	{"run", "status", "running, finished, stopped by … , cancelled, failed or interrupted"},
+	{"run", "step", "steps that are done and committed"},
+	{"run", "best", "lowest validation"},
+	{"run", "waited", "validations since the lowest one"},
+	{"run", "name", "option name of train"},
+	{"run", "note", "option note of train"},
+	{"run", "tags", "option tags of train"},
+	{"run", "started", "when it began"},
+	{"run", "updated", "when it was committed last"},
+	{"run", "keys", "count and hash of the rows that are trained: a resumed run must find the same"},
+	{"run", "context", "settings of the session that began it, as JSON: a resumed run has them"},
+	{"run", "progress", "what changes while it runs, as JSON: options taken anew, the step of the best validation"},
+	{"run", "owner", "the role that trained"},
+	{"loss", "run", "number of the run"},
+	{"loss", "step", "number of the step, from 1"},
+	{"loss", "epoch", "the pass over batch that the step belongs to, from 1; without batch the step"},
+	{"loss", "loss", "the loss before the step's update"},
+	{"loss", "validation", "the first validation figure behind the step; NULL: it was not validated"},
+	{"loss", "at", "when the step was done"},
+	{"loss", "owner", "the role that trained"},
+	{"state", "run", "number of the run"},
+	{"state", "parameter", "table.column"},
+	{"state", "name", "a buffer of the optimizer; value, best, last: values of the parameter itself"},
+	{"state", "row", "number of the piece, from 0"},
+	{"state", "v", "4096 numbers, the last piece filled up with zeros"},
+	{"state", "owner", "the role that trained"},
+}
+
+func runComments() string {
+	var b strings.Builder
+	for _, c := range runColumns {
+		fmt.Fprintf(&b, "COMMENT ON COLUMN %s.%s IS '%s';\n", c.relation, c.column, c.text)
+	}
+	return b.String()
 }
 
 // writeBridge writes the engine's functions and its tables.

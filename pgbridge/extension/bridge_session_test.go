@@ -258,8 +258,8 @@ func workers(b *bridge) {
 // owners checks that a user's runs are the user's own.
 func owners(b *bridge) {
 	b.must("CREATE ROLE anna LOGIN; CREATE ROLE otto LOGIN; GRANT SELECT ON w TO anna")
-	add := "INSERT INTO relgrad.run_row (loss, params, keys, options, seed, status, step, since, started, updated) " +
-		"SELECT 'l', '[]', '', '{}', 0, 'running', 0, 0, now(), now();" +
+	add := "INSERT INTO relgrad.run_row (loss, parameters, keys, options, seed, status, step, waited, started, updated) " +
+		"SELECT 'l', '{}', '', '{}', 0, 'running', 0, 0, now(), now();" +
 		"INSERT INTO relgrad.loss (run, step, epoch, loss, at) SELECT max(run), 1, 1, 0.5, now() FROM relgrad.run; " +
 		"INSERT INTO relgrad.state (run, parameter, name, row, v) SELECT max(run), 'w', 'm', 0, '{1}' FROM relgrad.run"
 	anna, otto := open(b.t, strings.Replace(b.dsn, "user=relgrad", "user=anna", 1)),

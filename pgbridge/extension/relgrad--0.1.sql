@@ -1248,15 +1248,15 @@ CREATE FUNCTION gen_place(tableoid oid, place tid, xmin xid, cmin cid) RETURNS b
 -- The servers of postgres_fdw that the role has a user mapping for, and what tables have there, by their statistics.
 CREATE VIEW servers AS SELECT * FROM relgrad.gen_servers();
 GRANT SELECT ON servers TO PUBLIC;
-CREATE PROCEDURE train(loss text DEFAULT NULL, params text[] DEFAULT NULL, optimizer text DEFAULT NULL, lr double precision DEFAULT NULL, momentum double precision DEFAULT NULL, beta1 double precision DEFAULT NULL, beta2 double precision DEFAULT NULL, alpha double precision DEFAULT NULL, epsilon double precision DEFAULT NULL, weight_decay double precision DEFAULT NULL, schedule text DEFAULT NULL, warmup bigint DEFAULT NULL, step_size bigint DEFAULT NULL, gamma double precision DEFAULT NULL, eta_min double precision DEFAULT NULL, clip_norm double precision DEFAULT NULL, nonnegative text[] DEFAULT NULL, project text[] DEFAULT NULL, options jsonb DEFAULT NULL, sparse anyelement DEFAULT NULL::boolean, batch text DEFAULT NULL, batch_size bigint DEFAULT NULL, before_step text DEFAULT NULL, epochs bigint DEFAULT NULL, seed bigint DEFAULT NULL, validate text DEFAULT NULL, every bigint DEFAULT NULL, patience bigint DEFAULT NULL, tolerance double precision DEFAULT NULL, max_seconds double precision DEFAULT NULL, resume bigint DEFAULT NULL) LANGUAGE c AS 'MODULE_PATHNAME', 'relgrad_train';
-CREATE PROCEDURE train(loss text, params text, optimizer text DEFAULT NULL, lr double precision DEFAULT NULL, momentum double precision DEFAULT NULL, beta1 double precision DEFAULT NULL, beta2 double precision DEFAULT NULL, alpha double precision DEFAULT NULL, epsilon double precision DEFAULT NULL, weight_decay double precision DEFAULT NULL, schedule text DEFAULT NULL, warmup bigint DEFAULT NULL, step_size bigint DEFAULT NULL, gamma double precision DEFAULT NULL, eta_min double precision DEFAULT NULL, clip_norm double precision DEFAULT NULL, nonnegative text[] DEFAULT NULL, project text[] DEFAULT NULL, options jsonb DEFAULT NULL, sparse anyelement DEFAULT NULL::boolean, batch text DEFAULT NULL, batch_size bigint DEFAULT NULL, before_step text DEFAULT NULL, epochs bigint DEFAULT NULL, seed bigint DEFAULT NULL, validate text DEFAULT NULL, every bigint DEFAULT NULL, patience bigint DEFAULT NULL, tolerance double precision DEFAULT NULL, max_seconds double precision DEFAULT NULL, resume bigint DEFAULT NULL) LANGUAGE c AS 'MODULE_PATHNAME', 'relgrad_train';
+CREATE PROCEDURE train(loss text DEFAULT NULL, params text[] DEFAULT NULL, optimizer text DEFAULT NULL, lr double precision DEFAULT NULL, momentum double precision DEFAULT NULL, beta1 double precision DEFAULT NULL, beta2 double precision DEFAULT NULL, alpha double precision DEFAULT NULL, epsilon double precision DEFAULT NULL, weight_decay double precision DEFAULT NULL, schedule text DEFAULT NULL, warmup bigint DEFAULT NULL, step_size bigint DEFAULT NULL, gamma double precision DEFAULT NULL, eta_min double precision DEFAULT NULL, clip_norm double precision DEFAULT NULL, nonnegative text[] DEFAULT NULL, project text[] DEFAULT NULL, options jsonb DEFAULT NULL, sparse anyelement DEFAULT NULL::boolean, batch text DEFAULT NULL, batch_size bigint DEFAULT NULL, before_step text DEFAULT NULL, epochs bigint DEFAULT NULL, seed bigint DEFAULT NULL, validate text DEFAULT NULL, every bigint DEFAULT NULL, patience bigint DEFAULT NULL, restore_best boolean DEFAULT NULL, tolerance double precision DEFAULT NULL, max_seconds double precision DEFAULT NULL, progress text DEFAULT NULL, name text DEFAULT NULL, note text DEFAULT NULL, tags text[] DEFAULT NULL, resume bigint DEFAULT NULL) LANGUAGE c AS 'MODULE_PATHNAME', 'relgrad_train';
+CREATE PROCEDURE train(loss text, params text, optimizer text DEFAULT NULL, lr double precision DEFAULT NULL, momentum double precision DEFAULT NULL, beta1 double precision DEFAULT NULL, beta2 double precision DEFAULT NULL, alpha double precision DEFAULT NULL, epsilon double precision DEFAULT NULL, weight_decay double precision DEFAULT NULL, schedule text DEFAULT NULL, warmup bigint DEFAULT NULL, step_size bigint DEFAULT NULL, gamma double precision DEFAULT NULL, eta_min double precision DEFAULT NULL, clip_norm double precision DEFAULT NULL, nonnegative text[] DEFAULT NULL, project text[] DEFAULT NULL, options jsonb DEFAULT NULL, sparse anyelement DEFAULT NULL::boolean, batch text DEFAULT NULL, batch_size bigint DEFAULT NULL, before_step text DEFAULT NULL, epochs bigint DEFAULT NULL, seed bigint DEFAULT NULL, validate text DEFAULT NULL, every bigint DEFAULT NULL, patience bigint DEFAULT NULL, restore_best boolean DEFAULT NULL, tolerance double precision DEFAULT NULL, max_seconds double precision DEFAULT NULL, progress text DEFAULT NULL, name text DEFAULT NULL, note text DEFAULT NULL, tags text[] DEFAULT NULL, resume bigint DEFAULT NULL) LANGUAGE c AS 'MODULE_PATHNAME', 'relgrad_train';
 
 -- What train() records. Rows belong to the user who trains, and nobody else sees them; pg_dump keeps them.
 CREATE SEQUENCE run_id;
-CREATE TABLE run_row (run bigint PRIMARY KEY DEFAULT nextval('run_id'), loss text NOT NULL, params text NOT NULL, keys text NOT NULL, options text NOT NULL, seed bigint NOT NULL,
-  status text NOT NULL, step bigint NOT NULL, best double precision, since bigint NOT NULL, started timestamp NOT NULL, updated timestamp NOT NULL, rest text,
-  progress text, owner name NOT NULL DEFAULT current_user);
-CREATE TABLE loss (run bigint, step bigint, epoch bigint NOT NULL, loss double precision NOT NULL, validation double precision, at timestamp NOT NULL,
+CREATE TABLE run_row (run bigint PRIMARY KEY DEFAULT nextval('run_id'), loss text NOT NULL, parameters text[] NOT NULL, options jsonb NOT NULL, seed bigint NOT NULL,
+  status text NOT NULL, step bigint NOT NULL, best double precision, waited bigint NOT NULL, name text, note text, tags text[],
+  started timestamptz NOT NULL, updated timestamptz NOT NULL, keys text NOT NULL, context text, progress text, owner name NOT NULL DEFAULT current_user);
+CREATE TABLE loss (run bigint, step bigint, epoch bigint NOT NULL, loss double precision NOT NULL, validation double precision, at timestamptz NOT NULL,
   owner name NOT NULL DEFAULT current_user, PRIMARY KEY (run, step, owner));
 CREATE TABLE state (run bigint, parameter text, name text, row bigint, v double precision[],
   owner name NOT NULL DEFAULT current_user, PRIMARY KEY (run, parameter, name, row, owner));
@@ -1264,8 +1264,8 @@ ALTER TABLE state ALTER COLUMN v SET STORAGE EXTERNAL;
 GRANT USAGE ON SEQUENCE run_id TO PUBLIC;
 ALTER TABLE run_row ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON run_row USING (owner = current_user) WITH CHECK (owner = current_user);
-GRANT SELECT, DELETE, INSERT (loss, params, keys, options, seed, status, step, best, since, started, updated, rest, progress),
-  UPDATE (status, step, best, since, updated, progress) ON run_row TO PUBLIC;
+GRANT SELECT, DELETE, INSERT (loss, parameters, options, seed, status, step, best, waited, name, note, tags, started, updated, keys, context, progress),
+  UPDATE (status, step, best, waited, name, note, tags, updated, progress) ON run_row TO PUBLIC;
 
 -- How far runs of other servers are whose parameters lie here: written with these, in one transaction.
 CREATE TABLE mark (leader text, run bigint, step bigint NOT NULL, owner name NOT NULL DEFAULT current_user,
@@ -1276,11 +1276,11 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON mark TO PUBLIC;
 
 -- The runs of who asks; a superuser sees all. One says running while a session holds its lock (on a standby nobody sees that): a server
 -- or a session that ended amid a run could not note it.
-CREATE VIEW run WITH (security_barrier) AS SELECT run, loss, params, keys, options, seed,
+CREATE VIEW run WITH (security_barrier) AS SELECT run, loss, parameters, options, seed,
   CASE WHEN status = 'running' AND NOT pg_is_in_recovery() AND NOT EXISTS (SELECT FROM pg_locks AS l WHERE l.locktype = 'advisory' AND l.granted
       AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND l.classid = 1919382133 AND l.objid::bigint = run % 4294967296 AND l.objsubid = 2)
     THEN 'interrupted' ELSE status END AS status,
-  step, best, since, started, updated, rest, progress, owner
+  step, best, waited, name, note, tags, started, updated, keys, context, progress, owner
 FROM run_row WHERE owner = current_user OR (SELECT rolsuper FROM pg_roles WHERE rolname = current_user);
 GRANT SELECT, DELETE ON run TO PUBLIC;
 
@@ -1288,17 +1288,48 @@ GRANT SELECT, DELETE ON run TO PUBLIC;
 CREATE FUNCTION impl_change_run() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS $$
 BEGIN
   IF TG_OP = 'INSERT' THEN
-    INSERT INTO relgrad.run_row (run, loss, params, keys, options, seed, status, step, best, since, started, updated, rest, progress, owner)
-    VALUES (coalesce(NEW.run, nextval('relgrad.run_id')), NEW.loss, NEW.params, NEW.keys, NEW.options, NEW.seed, NEW.status, NEW.step, NEW.best, NEW.since, NEW.started, NEW.updated,
-      NEW.rest, NEW.progress, coalesce(NEW.owner, current_user));
+    INSERT INTO relgrad.run_row (run, loss, parameters, options, seed, status, step, best, waited, name, note, tags, started, updated, keys, context, progress, owner)
+    VALUES (coalesce(NEW.run, nextval('relgrad.run_id')), NEW.loss, NEW.parameters, NEW.options, NEW.seed, NEW.status, NEW.step, NEW.best, NEW.waited, NEW.name, NEW.note, NEW.tags, NEW.started, NEW.updated,
+      NEW.keys, NEW.context, NEW.progress, coalesce(NEW.owner, current_user));
   ELSE
-    UPDATE relgrad.run_row SET run = NEW.run, loss = NEW.loss, params = NEW.params, keys = NEW.keys, options = NEW.options, seed = NEW.seed,
-      status = CASE WHEN NEW.status = OLD.status THEN status ELSE NEW.status END, step = NEW.step, best = NEW.best, since = NEW.since, started = NEW.started,
-      updated = NEW.updated, rest = NEW.rest, progress = NEW.progress, owner = NEW.owner WHERE run = OLD.run;
+    UPDATE relgrad.run_row SET run = NEW.run, loss = NEW.loss, parameters = NEW.parameters, options = NEW.options, seed = NEW.seed,
+      status = CASE WHEN NEW.status = OLD.status THEN status ELSE NEW.status END, step = NEW.step, best = NEW.best, waited = NEW.waited, name = NEW.name, note = NEW.note, tags = NEW.tags, started = NEW.started,
+      updated = NEW.updated, keys = NEW.keys, context = NEW.context, progress = NEW.progress, owner = NEW.owner WHERE run = OLD.run;
   END IF;
   RETURN NEW;
 END $$;
 CREATE TRIGGER change INSTEAD OF INSERT OR UPDATE ON run FOR EACH ROW EXECUTE FUNCTION impl_change_run();
+COMMENT ON COLUMN run.run IS 'number of the run, which resume takes';
+COMMENT ON COLUMN run.loss IS 'the loss: a view or a query';
+COMMENT ON COLUMN run.parameters IS 'the tables, or table.column, that are trained';
+COMMENT ON COLUMN run.options IS 'the options of train with which it began, those that were not given too';
+COMMENT ON COLUMN run.seed IS 'seed of the draws';
+COMMENT ON COLUMN run.status IS 'running, finished, stopped by … , cancelled, failed or interrupted';
+COMMENT ON COLUMN run.step IS 'steps that are done and committed';
+COMMENT ON COLUMN run.best IS 'lowest validation';
+COMMENT ON COLUMN run.waited IS 'validations since the lowest one';
+COMMENT ON COLUMN run.name IS 'option name of train';
+COMMENT ON COLUMN run.note IS 'option note of train';
+COMMENT ON COLUMN run.tags IS 'option tags of train';
+COMMENT ON COLUMN run.started IS 'when it began';
+COMMENT ON COLUMN run.updated IS 'when it was committed last';
+COMMENT ON COLUMN run.keys IS 'count and hash of the rows that are trained: a resumed run must find the same';
+COMMENT ON COLUMN run.context IS 'settings of the session that began it, as JSON: a resumed run has them';
+COMMENT ON COLUMN run.progress IS 'what changes while it runs, as JSON: options taken anew, the step of the best validation';
+COMMENT ON COLUMN run.owner IS 'the role that trained';
+COMMENT ON COLUMN loss.run IS 'number of the run';
+COMMENT ON COLUMN loss.step IS 'number of the step, from 1';
+COMMENT ON COLUMN loss.epoch IS 'the pass over batch that the step belongs to, from 1; without batch the step';
+COMMENT ON COLUMN loss.loss IS 'the loss before the step's update';
+COMMENT ON COLUMN loss.validation IS 'the first validation figure behind the step; NULL: it was not validated';
+COMMENT ON COLUMN loss.at IS 'when the step was done';
+COMMENT ON COLUMN loss.owner IS 'the role that trained';
+COMMENT ON COLUMN state.run IS 'number of the run';
+COMMENT ON COLUMN state.parameter IS 'table.column';
+COMMENT ON COLUMN state.name IS 'a buffer of the optimizer; value, best, last: values of the parameter itself';
+COMMENT ON COLUMN state.row IS 'number of the piece, from 0';
+COMMENT ON COLUMN state.v IS '4096 numbers, the last piece filled up with zeros';
+COMMENT ON COLUMN state.owner IS 'the role that trained';
 ALTER TABLE loss ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON loss USING (owner = current_user)
   WITH CHECK (owner = current_user AND EXISTS (SELECT FROM run_row AS r WHERE r.run = loss.run AND r.owner = current_user));

@@ -99,7 +99,7 @@ func upgrade(e *env) {
 		e.t.Fatal(err)
 	}
 	const added = "\nCREATE FUNCTION is_new() RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 2';\nALTER TABLE run_row " +
-		"ADD COLUMN note text;\n"
+		"ADD COLUMN place text;\n"
 	update := "\\echo Use \"ALTER EXTENSION relgrad UPDATE\" to load this file. \\quit\n" +
 		strings.ReplaceAll(strings.ReplaceAll(added, "is_new", "relgrad.is_new"), "TABLE run_row", "TABLE relgrad.run_row")
 	for name, text := range map[string]string{"relgrad--0.2.sql": string(script) + added, "relgrad--0.1--0.2.sql": update,
@@ -109,7 +109,7 @@ func upgrade(e *env) {
 		}
 	}
 	e.must("ALTER EXTENSION relgrad UPDATE")
-	e.gives("SELECT extversion, relgrad.is_new(), (SELECT count(*) FROM relgrad.run_row WHERE note IS NULL) "+
+	e.gives("SELECT extversion, relgrad.is_new(), (SELECT count(*) FROM relgrad.run_row WHERE place IS NULL) "+
 		"FROM pg_extension WHERE extname = 'relgrad'", "0.2|2|1")
 	e.alive()
 	e.must("CALL train('loss', ARRAY['trend'], epochs => 2)")

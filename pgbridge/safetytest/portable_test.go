@@ -50,9 +50,9 @@ func portable(e *env) {
 	otto.gives("SELECT count(*) FROM relgrad.run", "0")
 	for _, s := range []*session{anna, otto} {
 		s.fails("UPDATE relgrad.run_row SET options = '{}'", "42501", "permission denied")
-		s.fails("UPDATE relgrad.run SET rest = '{}'", "42501", "permission denied")
-		s.fails("INSERT INTO relgrad.run_row (run, loss, params, keys, options, seed, status, step, since, started, "+
-			"updated) VALUES (2, 'l', '[]', '', '{}', 0, 'running', 0, 0, now(), now())", "42501", "permission denied")
+		s.fails("UPDATE relgrad.run SET context = '{}'", "42501", "permission denied")
+		s.fails("INSERT INTO relgrad.run_row (run, loss, parameters, keys, options, seed, status, step, waited, started, "+
+			"updated) VALUES (2, 'l', '{}', '', '{}', 0, 'running', 0, 0, now(), now())", "42501", "permission denied")
 	}
 	otto.fails("INSERT INTO relgrad.loss (run, step, epoch, loss, at) VALUES (1, 9, 1, 1, now())",
 		"42501", "row-level security")

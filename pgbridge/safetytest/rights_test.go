@@ -142,8 +142,8 @@ func runs(e *env) {
 	anna.fails("TRUNCATE relgrad.run_row", "42501", "permission denied")
 	anna.fails("CREATE TABLE relgrad.mine ()", "42501", "permission denied for schema relgrad")
 	// anna may write nonsense into her own row
-	anna.must("INSERT INTO relgrad.run_row (loss, params, keys, options, seed, status, step, since, started, updated) " +
-		"VALUES ('l', '[]', '', '{}', 0, 'running', 0, 0, now(), now())")
+	anna.must("INSERT INTO relgrad.run_row (loss, parameters, keys, options, seed, status, step, waited, started, " +
+		"updated) VALUES ('l', '{}', '', '{}', 0, 'running', 0, 0, now(), now())")
 	anna.must("CALL train('loss', ARRAY['trend'], epochs => 2)")
 	anna.gives("SELECT status FROM relgrad.run WHERE run = 3", "interrupted")
 	anna.Close(e.t.Context())

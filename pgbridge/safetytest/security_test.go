@@ -65,16 +65,16 @@ func records(e *env) {
 	anna.gives("SELECT run, owner FROM relgrad.run", "1|anna")
 	otto.gives("SELECT count(*) FROM relgrad.run", "0")
 	otto.gives("SELECT count(*) FROM relgrad.run_row", "0")
-	for _, col := range []string{"run = 5", "loss = 'other'", "params = '[]'", "keys = ''",
-		"options = '{\"before_step\": \"SELECT 1\"}'", "seed = 1", "rest = '{}'", "owner = 'otto'"} {
+	for _, col := range []string{"run = 5", "loss = 'other'", "parameters = '{}'", "keys = ''",
+		"options = '{\"before_step\": \"SELECT 1\"}'", "seed = 1", "context = '{}'", "owner = 'otto'"} {
 		for _, table := range []string{"run", "run_row"} {
 			for _, s := range []*session{anna, otto} {
 				s.fails("UPDATE relgrad."+table+" SET "+col, "42501", "permission denied for")
 			}
 		}
 	}
-	const values = "'l', '[]', '', '{}', 0, 'running', 0, 0, now(), now()"
-	const cols = "loss, params, keys, options, seed, status, step, since, started, updated) VALUES ("
+	const values = "'l', '{}', '', '{}', 0, 'running', 0, 0, now(), now()"
+	const cols = "loss, parameters, keys, options, seed, status, step, waited, started, updated) VALUES ("
 	for _, into := range []string{"run (run, " + cols + "2, ", "run (" + cols, "run_row (run, " + cols + "2, ",
 		"run_row (owner, " + cols + "'anna', "} {
 		otto.fails("INSERT INTO relgrad."+into+values+")", "42501", "permission denied")

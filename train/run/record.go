@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -24,12 +25,12 @@ import (
 // Tables makes the tables in which train records its runs. relgrad.state holds each optimizer buffer of a parameter's
 // column in pieces of stateChunk numbers: arrays of double precision keep every bit.
 const Tables = `
-CREATE TABLE IF NOT EXISTS relgrad.run (run bigint PRIMARY KEY, loss text NOT NULL, params text NOT NULL,
-  keys text NOT NULL, options text NOT NULL, seed bigint NOT NULL, status text NOT NULL, step bigint NOT NULL,
-  best double precision, since bigint NOT NULL,
-  started timestamp NOT NULL, updated timestamp NOT NULL, rest text, progress text);
+CREATE TABLE IF NOT EXISTS relgrad.run (run bigint PRIMARY KEY, loss text NOT NULL, parameters text[] NOT NULL,
+  options jsonb NOT NULL, seed bigint NOT NULL, status text NOT NULL, step bigint NOT NULL,
+  best double precision, waited bigint NOT NULL, name text, note text, tags text[],
+  started timestamptz NOT NULL, updated timestamptz NOT NULL, keys text NOT NULL, context text, progress text);
 CREATE TABLE IF NOT EXISTS relgrad.loss (run bigint, step bigint, epoch bigint NOT NULL, loss double precision NOT NULL,
-  validation double precision, at timestamp NOT NULL, PRIMARY KEY (run, step));
+  validation double precision, at timestamptz NOT NULL, PRIMARY KEY (run, step));
 CREATE TABLE IF NOT EXISTS relgrad.state (run bigint, parameter text, name text, row bigint, v double precision[],
   PRIMARY KEY (run, parameter, name, row));`
 
@@ -59,17 +60,20 @@ func InsertInto(table string, cols []string, rows [][]ast.Expr) *ast.Insert {
 }
 
 func stamp(t time.Time) ast.Expr {
-	return Literal("timestamp", t.UTC().Format("2006-01-02 15:04:05.000000"))
+	return Literal("timestamptz", t.UTC().Format("2006-01-02 15:04:05.000000+00"))
 }
 
 // record is a run as it is stored.
 type record struct {
 	parameterSet
-	hook    *hook           // before_step; nil where there is none
-	stored  string          // what keys gave when the run that is resumed began
-	bare    bool            // a resumed run whose context an older store has not kept
-	written []engine.Object // tables that before_step had written when a resumed run was stored
-	back    func()          // restores the session's settings; nil if the run has not changed them
+	hook    *hook            // before_step; nil where there is none
+	stored  string           // what keys gave when the run that is resumed began
+	bare    bool             // a resumed run whose context an older store has not kept
+	written []engine.Object  // tables that before_step had written when a resumed run was stored
+	changed []string         // options that the run took anew when it went on
+	best    []*column.Column // the parameters of the best validation, if they are restored at the end
+	final   []*column.Column // the last step's, where the tables hold best
+	back    func()           // restores the session's settings; nil if the run has not changed them
 }
 
 // findBatch opens the batch that the options name.
@@ -83,23 +87,42 @@ func (r *record) insertRun(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	params, err := json.Marshal(r.params)
-	if err != nil {
-		return err
-	}
 	rest, err := r.rest()
 	if err != nil {
 		return err
 	}
 	now := stamp(time.Now())
-	r.id, err = r.db.NewRun(ctx, []string{"loss", "params", "keys", "options", "seed", "status", "step", "since",
-		"started", "updated", "rest"},
-		[]ast.Expr{Literal("text", r.loss), Literal("text", string(params)), Literal("text", r.keys()),
-			Literal("text", string(options)),
+	r.id, err = r.db.NewRun(ctx, []string{"loss", "parameters", "keys", "options", "seed", "status", "step",
+		"waited", "started", "updated", "context", "name", "note", "tags"},
+		append([]ast.Expr{Literal("text", r.loss), listed(r.params), Literal("text", r.keys()), as("jsonb", 0, options),
 			Literal("bigint", r.config.Seed),
 			Literal("text", string(train.Running)), Literal("bigint", int64(0)), Literal("bigint", int64(0)), now, now,
-			Literal("text", rest)})
+			Literal("text", rest)}, label(r.config.Label)...))
 	return err
+}
+
+// as makes the tree of a constant of a type that the text is cast to.
+func as[T string | []byte](typ string, dims int, text T) ast.Expr {
+	return &ast.Cast{Node: ast.Node{At: -1}, X: Literal("text", string(text)), Type: ast.TypeName{Name: typ, Dims: dims}}
+}
+
+// listed makes the tree of a constant of type text[]; NULL for an empty one.
+func listed(texts []string) ast.Expr {
+	if len(texts) == 0 {
+		return Literal("", nil)
+	}
+	return as("text", 1, sqltext.Array(texts))
+}
+
+// label are the values of name, note and tags.
+func label(l train.Label) []ast.Expr {
+	text := func(s string) ast.Expr {
+		if s == "" {
+			return Literal("", nil)
+		}
+		return Literal("text", s)
+	}
+	return []ast.Expr{text(l.Name), text(l.Note), listed(l.Tags)}
 }
 
 // saveState writes progress, losses and the optimizer's state.
@@ -108,18 +131,16 @@ func (r *record) saveState(ctx context.Context, p train.Progress, rows []train.L
 	if !math.IsInf(p.Best, 1) {
 		best = p.Best
 	}
-	progress, err := r.stand()
+	progress, err := r.stand(p)
 	if err != nil {
 		return err
 	}
 	col := func(name string, x ast.Expr) ast.Assign { return ast.Assign{Col: name, X: x} }
-	upd := &ast.Update{Node: ast.Node{At: -1}, Schema: "relgrad", Name: r.db.RunTable(),
-		Set: []ast.Assign{col("status", Literal("text", string(p.Status))), col("step", Literal("bigint", p.Step)),
-			col("best", Literal("double precision", best)),
-			col("since", Literal("bigint", p.Since)), col("updated", stamp(time.Now())),
-			col("progress", Literal("text", progress))},
-		Where: &ast.Binary{Op: "=", L: &ast.ColumnRef{Names: []string{"run"}}, R: Literal("bigint", r.id)}}
-	if _, err := r.db.Exec(ctx, upd, &ast.Text{}); err != nil {
+	err = r.update(ctx, []ast.Assign{col("status", Literal("text", string(p.Status))),
+		col("step", Literal("bigint", p.Step)), col("best", Literal("double precision", best)),
+		col("waited", Literal("bigint", p.Since)), col("updated", stamp(time.Now())),
+		col("progress", Literal("text", progress))})
+	if err != nil {
 		return err
 	}
 	var losses [][]ast.Expr
@@ -162,7 +183,13 @@ func (r *record) saveBuffers(ctx context.Context, begun bool) error {
 			return err
 		}
 		if values != nil {
-			names, state = append(names, valueName), append(state[:len(names):len(names)], values)
+			names, state = append(names, valueName), append(slices.Clip(state), values)
+		}
+		if r.best != nil {
+			names, state = append(names, bestName), append(slices.Clip(state), r.best[at])
+		}
+		if r.final != nil {
+			names, state = append(names, lastName), append(slices.Clip(state), r.final[at])
 		}
 		for i, name := range names {
 			n := state[i].Len() * state[i].Size()
@@ -176,7 +203,7 @@ func (r *record) saveBuffers(ctx context.Context, begun bool) error {
 			}
 		}
 	}
-	if rows == nil {
+	if rows == nil && !r.config.RestoreBest {
 		return nil
 	}
 	if _, err := r.db.Runf(ctx, "DELETE FROM relgrad.state WHERE run OPERATOR(pg_catalog.=) %d", r.id); err != nil {
@@ -186,9 +213,10 @@ func (r *record) saveBuffers(ctx context.Context, begun bool) error {
 }
 
 // load reads the run's row.
-func (r *record) load(ctx context.Context) error {
+func (r *record) load(ctx context.Context, changes map[string]any) error {
 	res, err := r.db.Runf(ctx,
-		"SELECT loss, params, options, step, best, since, status, keys, rest, progress FROM relgrad.run WHERE run "+
+		"SELECT loss, parameters::pg_catalog.text, options::pg_catalog.text, step, best, waited, status, keys, context, "+
+			"progress FROM relgrad.run WHERE run "+
 			"OPERATOR(pg_catalog.=) %d", r.id)
 	if err != nil {
 		return err
@@ -203,11 +231,36 @@ func (r *record) load(ctx context.Context) error {
 	if err := r.takeRest(row[8], row[9]); err != nil {
 		return err
 	}
-	if err := r.findBatch(ctx); err != nil || r.config.Tolerance == nil {
+	if err := r.change(changes); err != nil {
 		return err
 	}
-	res, err = r.db.Runf(ctx, "SELECT step, loss FROM relgrad.loss WHERE run OPERATOR(pg_catalog.=) %d ORDER BY step",
-		r.id)
+	if err := r.findBatch(ctx); err != nil {
+		return err
+	}
+	return r.replay(ctx)
+}
+
+// change takes options anew.
+func (r *record) change(changes map[string]any) error {
+	names := slices.Sorted(maps.Keys(changes))
+	for _, name := range names {
+		if err := r.config.Set(name, changes[name]); err != nil {
+			return engine.About(err, name, 0)
+		}
+		if !slices.Contains(r.changed, name) {
+			r.changed = append(r.changed, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return r.config.Check(names)
+}
+
+// replay reads the losses that the run must know to go on.
+func (r *record) replay(ctx context.Context) error {
+	res, err := r.db.Runf(ctx, "SELECT step, loss FROM relgrad.loss WHERE run OPERATOR(pg_catalog.=) %d AND step "+
+		"OPERATOR(pg_catalog.>=) %d ORDER BY step", r.id, r.config.Replays(r.progress))
 	if err != nil {
 		return err
 	}
@@ -217,7 +270,7 @@ func (r *record) load(ctx context.Context) error {
 		if !ok || !is || step < 1 || step > r.progress.Step {
 			return r.corrupt("loss", nil)
 		}
-		r.config.Observe(&r.progress.Window, step, loss)
+		r.config.Replay(&r.progress, step, loss)
 	}
 	return nil
 }
@@ -232,13 +285,11 @@ func (r *record) take(row []any) error {
 		}
 	}
 	r.loss, r.progress.Status, r.stored = texts[0], train.Status(texts[2]), texts[3]
-	if err := r.decode("params", row[1], &r.params); err != nil {
-		return err
-	}
-	if len(r.params) == 0 {
-		return r.corrupt("params", nil)
-	}
+	params, _ := row[1].(string)
 	var err error
+	if r.params, err = sqltext.ParseArray(params); err != nil || len(r.params) == 0 {
+		return r.corrupt("parameters", err)
+	}
 	if r.config, err = train.FromJSON(texts[1]); err == nil && r.config.Resume != 0 {
 		err = errors.New("resume is none of them")
 	}
@@ -352,22 +403,33 @@ func (r *record) fill(s *train.Slot, state *column.Column, rows [][]any) error {
 	return nil
 }
 
-// goOn records that the run trains again, and its context if an older store has not kept it.
+// goOn records that the run trains again, what it took anew, and its context if an older store has not kept it.
 func (r *record) goOn(ctx context.Context) error {
-	progress, err := r.stand()
+	progress, err := r.stand(r.progress)
 	if err != nil {
 		return err
 	}
-	more := ""
+	set := []ast.Assign{{Col: "status", X: Literal("text", string(train.Running))},
+		{Col: "progress", X: Literal("text", progress)}}
 	if r.bare {
 		rest, err := r.rest()
 		if err != nil {
 			return err
 		}
-		more = ", rest = " + sqltext.Text(rest)
+		set = append(set, ast.Assign{Col: "context", X: Literal("text", rest)})
 	}
-	_, err = r.db.Runf(ctx, "UPDATE relgrad.%s SET status = '%s', progress = %s%s WHERE run OPERATOR(pg_catalog.=) %d",
-		r.db.RunTable(), train.Running, sqltext.Text(progress), more, r.id)
+	for i, x := range label(r.config.Label) {
+		if name := []string{"name", "note", "tags"}[i]; slices.Contains(r.changed, name) {
+			set = append(set, ast.Assign{Col: name, X: x})
+		}
+	}
+	return r.update(ctx, set)
+}
+
+// update changes columns of the run's row.
+func (r *record) update(ctx context.Context, set []ast.Assign) error {
+	_, err := r.db.Exec(ctx, &ast.Update{Node: ast.Node{At: -1}, Schema: "relgrad", Name: r.db.RunTable(), Set: set,
+		Where: &ast.Binary{Op: "=", L: &ast.ColumnRef{Names: []string{"run"}}, R: Literal("bigint", r.id)}}, &ast.Text{})
 	return err
 }
 

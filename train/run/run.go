@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/engine"
@@ -70,11 +71,17 @@ func (db *Trainer) CallWith(ctx context.Context, a *engine.Args) error {
 		}
 	}
 	if c.Resume != 0 {
-		if len(a.Value) > 1 {
-			return sqlerr.At(a.Where, sqlerr.InvalidParameter, "resume takes everything else from run %d", c.Resume).
-				WithHint("CALL train(resume => %d);", c.Resume)
+		changes := map[string]any{}
+		for _, name := range a.Names {
+			if name == "resume" {
+				continue
+			}
+			if err := train.Changeable(name); err != nil {
+				return engine.At(err, a.Position(name))
+			}
+			changes[name] = a.Value[name]
 		}
-		_, err := db.Resume(ctx, c.Resume)
+		_, err := db.Resume(ctx, c.Resume, changes)
 		return a.Place(err)
 	}
 	loss, params := a.Text("loss"), a.List("params")
@@ -121,8 +128,8 @@ func (db *Trainer) Train(ctx context.Context, loss string, params []string, c tr
 	return r.id, r.train(ctx)
 }
 
-// Resume goes on with a run from its last commit.
-func (db *Trainer) Resume(ctx context.Context, id int64) (int64, error) {
+// Resume goes on with a run from its last commit. changes are options that it takes anew.
+func (db *Trainer) Resume(ctx context.Context, id int64, changes map[string]any) (int64, error) {
 	if err := db.OwnRun(ctx, id); err != nil {
 		return id, err
 	}
@@ -137,12 +144,11 @@ func (db *Trainer) Resume(ctx context.Context, id int64) (int64, error) {
 	r := newRun(task{db: db, id: id})
 	defer r.close()
 	err = db.OnOneState(func() error {
-		if err := r.load(ctx); err != nil {
+		if err := r.load(ctx, changes); err != nil {
 			return err
 		}
-		if r.progress.Step >= r.config.Steps() || r.progress.Status.Over() {
-			return sqlerr.New(sqlerr.InvalidParameter, "run %d is %s: %d of %d steps are done", id, r.progress.Status,
-				r.progress.Step, r.config.Steps())
+		if err := r.config.GoesOn(id, r.progress); err != nil {
+			return err
 		}
 		if err := r.compile(ctx); err != nil {
 			return err
@@ -152,6 +158,9 @@ func (db *Trainer) Resume(ctx context.Context, id int64) (int64, error) {
 	})
 	if err == nil {
 		err = r.untear(ctx)
+	}
+	if err == nil {
+		err = r.backToLast(ctx)
 	}
 	if err != nil {
 		return id, err
@@ -182,6 +191,8 @@ type run struct {
 	hooks
 	pushed *pushedRun // the database does the steps; nil: the executor
 	last   train.LossRow
+	told   time.Time // when the last notice said how far the run is
+	seen   *float64  // the last validation
 	ahead
 }
 
@@ -319,7 +330,7 @@ func (r *run) validate(ctx context.Context) (float64, error) {
 
 // train runs the loop.
 func (r *run) train(ctx context.Context) error {
-	r.atomic, r.committed = r.db.InTransaction(), r.progress.Step
+	r.atomic, r.committed, r.told = r.db.InTransaction(), r.progress.Step, time.Now()
 	r.tell()
 	if r.atomic {
 		r.db.Notify("NOTICE", "train: a transaction is open, so nothing is committed before its end")
@@ -402,14 +413,18 @@ func (r *run) cancelled(ctx context.Context, cause error) error {
 	return err.WithDetail("%s", detail).WithHint("CALL train(resume => %d); goes on with it.", r.id)
 }
 
-// summary says how the run ended. The loss is that of the last step, before its update.
+// summary says how the run ended. The loss is that of the last epoch, the mean over its batches, each before its
+// update.
 func (r *run) summary() string {
 	s := fmt.Sprintf("train: run %d is %s after step %d", r.id, r.progress.Status, r.progress.Step)
 	if r.last.Step > 0 {
-		s += fmt.Sprintf(", loss %.5g", r.last.Loss)
+		s += fmt.Sprintf(", loss %.5g", r.last.Mean)
 	}
 	if !math.IsInf(r.progress.Best, 1) {
 		s += fmt.Sprintf(", best validation %.5g", r.progress.Best)
+	}
+	if r.config.Restores(r.progress) {
+		s += fmt.Sprintf("; the parameters are those of step %d, which gave it", r.progress.BestAt)
 	}
 	return s
 }
@@ -420,7 +435,13 @@ func (r *run) Commit(ctx context.Context, p train.Progress, rows []train.LossRow
 	if err := r.begin(ctx); err != nil {
 		return err
 	}
-	if err := r.flush(ctx); err != nil {
+	err := error(nil)
+	if r.config.Restores(p) {
+		err = r.leaveBest(ctx)
+	} else {
+		err = r.flush(ctx)
+	}
+	if err != nil {
 		return err
 	}
 	if err := r.saveState(ctx, p, rows); err != nil {
@@ -446,6 +467,18 @@ func (r *run) flush(ctx context.Context) error {
 // Tick implements train.Model.
 func (r *run) Tick(row train.LossRow) {
 	r.last = row
+	if row.Validation != nil {
+		r.seen = row.Validation
+	}
+	if now := time.Now(); r.config.Pace > 0 && now.Sub(r.told) >= r.config.Pace {
+		r.told = now
+		s := fmt.Sprintf("train: run %d, step %d of %d, epoch %d, loss %.5g", r.id, row.Step, r.config.Steps(), row.Epoch,
+			row.Mean)
+		if r.seen != nil {
+			s += fmt.Sprintf(", validation %.5g", *r.seen)
+		}
+		r.db.Notify("NOTICE", s)
+	}
 	if r.db.OnStep != nil {
 		r.db.OnStep(row, r.config.Steps())
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/relgrad/relgrad/engine"
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/train"
 )
 
 // runContext holds what a step of a run depends on beside its options, the tables and the optimizer's state.
@@ -26,6 +27,16 @@ type progress struct {
 	// Written are the tables that before_step has written so far. Plans treat their rows as structure of a step and do
 	// not count them: a plan that counted them might sum in another order.
 	Written []string `json:"written,omitempty"`
+	// Changed are the options that the run took anew when it went on.
+	Changed map[string]any `json:"changed,omitempty"`
+	// BestAt is the step of the best validation.
+	BestAt int64 `json:"best_at,omitempty"`
+}
+
+// stored is progress as it is read.
+type storedProgress struct {
+	progress
+	Changed map[string]json.RawMessage `json:"changed"`
 }
 
 // rest encodes the context of the run at its beginning.
@@ -34,9 +45,9 @@ func (r *record) rest() (string, error) {
 	return string(text), err
 }
 
-// stand encodes the run's present progress.
-func (r *record) stand() (string, error) {
-	p := progress{Keys: r.keys()}
+// stand encodes the run's progress.
+func (r *record) stand(now train.Progress) (string, error) {
+	p := progress{Keys: r.keys(), BestAt: now.BestAt, Changed: r.config.Changed(r.changed)}
 	for _, t := range slices.SortedFunc(maps.Keys(r.hook.changing()), engine.Object.Compare) {
 		p.Written = append(p.Written, t.Schema+"."+t.Table)
 	}
@@ -48,8 +59,8 @@ func (r *record) stand() (string, error) {
 // store has not kept it, stand if the run has no step.
 func (r *record) takeRest(stored, stand any) error {
 	var c runContext
-	var p progress
-	if err := r.decode("rest", stored, &c); err != nil {
+	var p storedProgress
+	if err := r.decode("context", stored, &c); err != nil {
 		return err
 	}
 	if err := r.decode("progress", stand, &p); err != nil {
@@ -61,6 +72,14 @@ func (r *record) takeRest(stored, stand any) error {
 	if stand != nil {
 		r.stored = p.Keys
 	}
+	if err := r.config.Change(p.Changed); err != nil {
+		return r.corrupt("progress", err)
+	}
+	r.changed = slices.Sorted(maps.Keys(p.Changed))
+	if p.BestAt < 0 || p.BestAt > r.progress.Step {
+		return r.corrupt("progress", nil)
+	}
+	r.progress.BestAt = p.BestAt
 	for _, name := range append(c.Written, p.Written...) {
 		schema, table, _ := strings.Cut(name, ".")
 		r.written = append(r.written, engine.Object{Schema: schema, Table: table})

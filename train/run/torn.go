@@ -59,10 +59,10 @@ func (r *record) values(ctx context.Context, l *engine.Live) (*column.Column, er
 	if at, err := r.serversOf(l); err != nil || len(at) == 0 {
 		return nil, err
 	}
-	if !r.pushes {
+	if !r.pushes && r.final == nil {
 		return l.Values()
 	}
-	return r.storedValues(ctx, l)
+	return r.storedValues(ctx, l) // the last step's are not those of the tables where these hold the best
 }
 
 func (r *record) storedValues(ctx context.Context, l *engine.Live) (*column.Column, error) {
@@ -83,7 +83,7 @@ func (r *run) untear(ctx context.Context) error {
 	if err != nil || len(at) == 0 {
 		return err
 	}
-	recorded, err := r.recorded(ctx)
+	recorded, err := r.recorded(ctx, valueName)
 	if err != nil {
 		return err
 	}
@@ -123,10 +123,10 @@ func (r *run) untear(ctx context.Context) error {
 	return nil
 }
 
-// recorded reports whether the record has values of parameters.
-func (r *record) recorded(ctx context.Context) (bool, error) {
+// recorded reports whether the record has values of parameters by that name.
+func (r *record) recorded(ctx context.Context, name string) (bool, error) {
 	res, err := r.db.Runf(ctx, "SELECT EXISTS (SELECT FROM relgrad.state WHERE run OPERATOR(pg_catalog.=) %d AND name "+
-		"OPERATOR(pg_catalog.=) '%s')", r.id, valueName)
+		"OPERATOR(pg_catalog.=) '%s')", r.id, name)
 	if err != nil {
 		return false, err
 	}
