@@ -104,6 +104,31 @@ func TestStoreWithoutRest(t *testing.T) {
 	}
 }
 
+// TestStoreOfBefore: the runs of a store whose table of runs an older relgrad made are those that they were.
+func TestStoreOfBefore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	db := open(t, path)
+	mustRun(t, db, model+"CALL train('loss', ARRAY['w', 'h.v'], epochs => 5, max_seconds => 1e-9)")
+	var back strings.Builder
+	for _, change := range []string{"RENAME COLUMN waited TO since", "RENAME COLUMN context TO rest", "DROP COLUMN name",
+		"DROP COLUMN note", "DROP COLUMN tags", "ALTER COLUMN options TYPE text USING options::text",
+		"ALTER COLUMN started TYPE timestamp", "ALTER COLUMN updated TYPE timestamp", "ADD COLUMN params text",
+		"DROP COLUMN parameters"} {
+		back.WriteString("ALTER TABLE relgrad.run " + change + ";")
+	}
+	mustRun(t, db, back.String()+`UPDATE relgrad.run SET params = '["w","h.v"]';
+ALTER TABLE relgrad.loss ALTER COLUMN at TYPE timestamp`)
+	db.Close()
+	db = open(t, path)
+	mustRun(t, db, "CALL train(resume => 1, max_seconds => 100, name => 'x'); CALL train('loss', 'w', epochs => 2)")
+	got := mustRun(t, db, "SELECT step, parameters::text, name, pg_typeof(options)::text, pg_typeof(updated)::text "+
+		"FROM relgrad.run ORDER BY run").Rows
+	if !reflect.DeepEqual(got, [][]any{{int64(5), "{w,h.v}", "x", "jsonb", "timestamp with time zone"},
+		{int64(2), "{w}", nil, "jsonb", "timestamp with time zone"}}) {
+		t.Error(got)
+	}
+}
+
 // TestKeysApart: rows whose texts read alike side by side are other rows.
 func TestKeysApart(t *testing.T) {
 	db := open(t, "")

@@ -24,7 +24,8 @@ CREATE VIEW loss AS SELECT sum(x * x) AS loss FROM w;
 CREATE VIEW mean AS SELECT avg(x * x) AS v FROM w;
 CALL train('loss', ARRAY['w'], optimizer => 'sgd', lr => 0.05, epochs => 30);
 UPDATE w SET x = 4;
-CALL train('loss', ARRAY['w'], optimizer => 'nesterov', lr => 0.01, epochs => 50, validate => 'mean', every => 5);`
+CALL train('loss', ARRAY['w'], optimizer => 'nesterov', lr => 0.01, epochs => 50, validate => 'mean', every => 5,
+  name => 'second', tags => ARRAY['a', 'b c'], note => 'from 4');`
 	if err := os.WriteFile(sql, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,8 @@ func TestRuns(t *testing.T) {
 	out, _ = runs("show", "2")
 	show := table(t, out)
 	if show["optimizer"][0] != "nesterov" || show["validate"][0] != "mean" || show["momentum"][0] != "0.9" ||
-		show["alpha"] != nil || show["step"][0] != "50" {
+		show["alpha"] != nil || show["step"][0] != "50" || show["name"][0] != "second" || show["tags"][0] != "a, b c" ||
+		show["note"][0] != "from 4" || show["parameters"][0] != "w" {
 		t.Errorf("show:\n%s", out)
 	}
 	out, _ = runs("compare", "2", "1")

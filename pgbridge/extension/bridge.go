@@ -3,6 +3,8 @@ package extension
 import (
 	"fmt"
 	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqltext"
 )
 
 // bridgeFunc is a function that the engine answers.
@@ -193,7 +195,7 @@ var runColumns = []struct{ relation, column, text string }{
 func runComments() string {
 	var b strings.Builder
 	for _, c := range runColumns {
-		fmt.Fprintf(&b, "COMMENT ON COLUMN %s.%s IS '%s';\n", c.relation, c.column, c.text)
+		fmt.Fprintf(&b, "COMMENT ON COLUMN %s.%s IS %s;\n", c.relation, c.column, sqltext.Text(c.text))
 	}
 	return b.String()
 }

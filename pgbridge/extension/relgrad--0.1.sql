@@ -1320,7 +1320,7 @@ COMMENT ON COLUMN run.owner IS 'the role that trained';
 COMMENT ON COLUMN loss.run IS 'number of the run';
 COMMENT ON COLUMN loss.step IS 'number of the step, from 1';
 COMMENT ON COLUMN loss.epoch IS 'the pass over batch that the step belongs to, from 1; without batch the step';
-COMMENT ON COLUMN loss.loss IS 'the loss before the step's update';
+COMMENT ON COLUMN loss.loss IS 'the loss before the step''s update';
 COMMENT ON COLUMN loss.validation IS 'the first validation figure behind the step; NULL: it was not validated';
 COMMENT ON COLUMN loss.at IS 'when the step was done';
 COMMENT ON COLUMN loss.owner IS 'the role that trained';
