@@ -69,7 +69,8 @@ func (b *Board) readRuns(ctx context.Context, s *Session, out *list) (err error)
 			out.Columns = append(out.Columns, c.Name)
 		}
 	}
-	res, err := s.RunSQL(ctx, "SELECT run AS board_run, progress AS board_progress, "+strings.Join(shown, ", ")+" FROM relgrad.run ORDER BY run")
+	res, err := s.RunSQL(ctx, "SELECT run AS board_run, progress AS board_progress, "+strings.Join(shown, ", ")+
+		" FROM relgrad.run ORDER BY run")
 	if err != nil {
 		return err
 	}

@@ -222,7 +222,7 @@ func TestServer(t *testing.T) {
 		t.Skip("starts a server")
 	}
 	c := pgcluster.Start(t)
-	client := c.Client("psql", "-q", "-v", "ON_ERROR_STOP=1")
+	client := c.Client("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", c.DSN)
 	client.Stdin = strings.NewReader("CREATE EXTENSION relgrad; SET search_path = public, relgrad;" + model)
 	if out, err := client.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

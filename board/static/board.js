@@ -74,9 +74,10 @@ export function number(x, digits = 5) {
   return Number.isInteger(x) && Math.abs(x) < 1e15 ? x.toLocaleString('en') : Number(x).toPrecision(digits);
 }
 
-// time shows a time of the server's, which is in UTC, in the reader's zone.
+// time shows a time of the server's, which is in UTC unless it names its zone, in the reader's.
 export function time(text) {
-  const t = text && new Date(text.replace(' ', 'T') + 'Z');
+  const zoned = text && (/[+-]\d\d(:?\d\d)?$/.test(text.slice(10)) ? text.replace(/([+-]\d\d)$/, '$1:00') : text + 'Z');
+  const t = zoned && new Date(zoned.replace(' ', 'T'));
   return t && !isNaN(t) ? t.toLocaleString('sv').slice(0, 19) : text ?? '';
 }
 

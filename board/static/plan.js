@@ -62,7 +62,7 @@ function draw(told, picture, detail, zoom) {
     svg.setAttribute('height', height * zoom.value);
   };
   zoom.addEventListener('input', scale);
-  zoom.value = Math.min(1, Math.max(.55, picture.clientWidth / width));
+  zoom.value = Math.min(1, Math.max(.7, picture.clientWidth / width));
   scale();
   picture.append(svg);
 

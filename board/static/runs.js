@@ -3,8 +3,8 @@ import {el, get, repeat, number, time} from './board.js';
 const chosen = new Set(); // runs with a mark, which stay when the page is left
 
 // Columns in an order of their own; what relgrad.run has besides follows.
-const first = ['run', 'name', 'loss', 'params', 'status', 'step'];
-const last = ['options', 'best', 'seed', 'started', 'updated'];
+const first = ['run', 'name', 'status', 'step'];
+const last = ['loss', 'params', 'parameters', 'options', 'tags', 'note', 'best', 'seed', 'started', 'updated'];
 
 export function runs(page) {
   const compare = el('a', {href: '#runs'});
@@ -30,10 +30,10 @@ export function runs(page) {
     const others = told.columns.filter(c => ![...first, ...last].includes(c) &&
       told.runs.some(r => r.fields[c] !== undefined));
     const has = c => told.columns.includes(c);
-    const columns = [...first.filter(has), ...told.metrics.map(figure), ...others, ...last.filter(has)];
+    const columns = [...first.filter(has), ...told.metrics.map(figure), links, ...others, ...last.filter(has)];
     table.replaceChildren(
-      el('thead', {}, el('tr', {}, el('th', {}, all(list)), el('th', {}, 'run'), el('th'), columns.slice(1)
-        .map(c => el('th', {className: numeric(c) ? 'number' : ''}, c)))),
+      el('thead', {}, el('tr', {}, el('th', {}, all(list)), columns.map(c =>
+        el('th', {className: numeric(c) ? 'number' : ''}, c)))),
       el('tbody', {}, list.map(r => row(r, columns))));
     if (!list.length) {
       table.replaceChildren(el('tbody', {}, el('tr', {}, el('td', {},
@@ -48,15 +48,15 @@ export function runs(page) {
   const row = (r, columns) => el('tr', {},
     el('td', {}, el('input', {type: 'checkbox', ariaLabel: `choose run ${r.run}`, checked: chosen.has(r.run),
       onchange: e => { e.target.checked ? chosen.add(r.run) : chosen.delete(r.run); choose(); }})),
-    cell(r, 'run'),
-    el('td', {className: 'links'}, ['parameters', 'plan', 'sql'].map(p => [el('a', {href: `#${p}/${r.run}`}, p), ' '])),
-    columns.slice(1).map(c => cell(r, c)));
+    columns.map(c => cell(r, c)));
   const numeric = c => ['step', 'seed', 'best'].includes(c) || told.metrics.some(m => figure(m) === c);
   const cell = (r, c) => {
     const v = r.fields[c];
     const metric = told.metrics.find(m => figure(m) === c);
     if (metric) return el('td', {className: 'number'}, number(r.last[metric]));
     switch (c) {
+    case links: return el('td', {className: 'links'}, ['parameters', 'plan', 'sql'].map(p =>
+      [el('a', {href: `#${p}/${r.run}`}, p), ' ']));
     case 'run': return el('td', {}, el('a', {href: `#curves/${r.run}`, ariaLabel: `curves of run ${v}`}, v));
     case 'status': return el('td', {}, el('span', {className: `status ${v}`}, v));
     case 'started': case 'updated': return el('td', {className: 'time'}, time(v));
@@ -76,6 +76,8 @@ export function runs(page) {
     draw();
   }, 2000);
 }
+
+const links = 'more';
 
 // figure heads the column of a metric's last figure.
 function figure(metric) { return `last ${metric}`; }
