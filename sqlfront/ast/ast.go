@@ -106,6 +106,7 @@ type FuncCall struct {
 type Window struct {
 	Node
 	Name        string // OVER w, or the definition's name
+	Extends     string // OVER (w …), or AS (w …): the window to which this one adds
 	PartitionBy []Expr
 	OrderBy     []SortKey
 	Frame       string // normalised text, short forms kept, of the frame clause, "" for the default

@@ -22,7 +22,7 @@ func sorts(sel *ast.Select) bool {
 		if c, ok := t.(*ast.FuncCall); ok {
 			w := c.Over
 			found = found || c.Name == "array_agg" || w != nil &&
-				(len(w.OrderBy) > 0 || w.Name != "" || w.Frame != "" || rowFunctions[c.Name] != nil)
+				(len(w.OrderBy) > 0 || w.Name != "" || w.Extends != "" || w.Frame != "" || rowFunctions[c.Name] != nil)
 		}
 		_, sub := t.(*ast.Select)
 		return !found && (!sub || t == ast.Tree(sel))

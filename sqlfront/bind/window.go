@@ -34,14 +34,9 @@ func bindWindow(s *scope, sel *ast.Select, c *ast.FuncCall) error {
 	if !builtIn(c) {
 		return refuseForeign(s, c)
 	}
-	w := c.Over
-	for i := range sel.Windows {
-		if w.Name != "" && sel.Windows[i].Name == w.Name {
-			w = &sel.Windows[i]
-		}
-	}
-	if w == c.Over && w.Name != "" {
-		return s.f.fail(c, sqlerr.UndefinedObject, "window %q does not exist", w.Name)
+	w, bad := ast.WindowOf(sel.Windows, c.Over)
+	if bad != nil {
+		return s.f.at(bad, c)
 	}
 	keys, err := partitionKeys(s, w)
 	if err != nil {

@@ -235,10 +235,7 @@ func joinExpr(c *Converter, j *pg.JoinExpr) ast.FromItem {
 
 func windowDef(c *Converter, w *pg.WindowDef) ast.Window {
 	out := ast.Window{Node: c.node(w.Location), Name: w.Name, PartitionBy: c.exprs(w.PartitionClause),
-		OrderBy: c.sortKeys(w.OrderClause)}
-	if w.Refname != "" { // OVER (w …) extends window w; OVER w has the name elsewhere
-		c.refuse(out.At, "a window that extends another window", "Write the whole window out.")
-	}
+		OrderBy: c.sortKeys(w.OrderClause), Extends: w.Refname}
 	out.Frame = frameClause(c, w, out.At)
 	return out
 }

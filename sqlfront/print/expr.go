@@ -378,6 +378,9 @@ func (p *printer) window(w *ast.Window) {
 		print(q)
 		parts = append(parts, q.b.String())
 	}
+	if w.Extends != "" {
+		part(func(q *printer) { q.name(w.Extends) })
+	}
 	if w.PartitionBy != nil {
 		part(func(q *printer) { q.list("PARTITION BY ", w.PartitionBy, "") })
 	}

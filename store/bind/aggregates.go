@@ -258,20 +258,12 @@ func bindWindowCall(b *Binder, s *Scope, e *ast.FuncCall) Value {
 
 // windowText prints the content of OVER. It replaces the name of a window by its definition.
 func windowText(b *Binder, s *Scope, w *ast.Window) string {
-	part, order, frame := w.PartitionBy, w.OrderBy, w.Frame
-	if w.Name != "" {
-		def := s.Level.named[w.Name]
-		if def == nil {
-			b.Fail(w.At, sqlerr.UndefinedObject, "window \"%s\" does not exist", w.Name)
-		}
-		part = def.PartitionBy
-		if len(order) == 0 {
-			order = def.OrderBy
-		}
-		if frame == "" {
-			frame = def.Frame
-		}
+	at := w.At
+	w, bad := ast.WindowOf(s.Level.named, w)
+	if bad != nil {
+		b.FailHint(at, bad.Code, bad.Hint, "%s", bad.Message)
 	}
+	part, order, frame := w.PartitionBy, w.OrderBy, w.Frame
 	var out []string
 	if len(part) > 0 {
 		list := make([]string, len(part))

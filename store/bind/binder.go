@@ -247,7 +247,7 @@ type Level struct {
 	keyCols              map[*Column]bool
 	aggregates, windowed bool
 	ungrouped            []*sqlerr.Error // columns outside GROUP BY and aggregates
-	named                map[string]*ast.Window
+	named                []ast.Window
 }
 
 // cte is a WITH item in scope.

@@ -16,13 +16,14 @@ import (
 func bindPlain(b *Binder, sel *ast.Select, s *Scope) *Query {
 	sel = expandSetReturning(b, sel)
 	q := &Query{distinct: sel.Distinct}
-	l := &Level{keys: map[string]bool{}, named: map[string]*ast.Window{}}
+	l := &Level{keys: map[string]bool{}, named: sel.Windows}
 	s.Level = l
 	for i := range sel.Windows {
-		if l.named[sel.Windows[i].Name] != nil {
-			b.Fail(sel.Windows[i].At, windowing, "window \"%s\" is already defined", sel.Windows[i].Name)
+		for _, w := range sel.Windows[:i] {
+			if w.Name == sel.Windows[i].Name {
+				b.Fail(sel.Windows[i].At, windowing, "window \"%s\" is already defined", w.Name)
+			}
 		}
-		l.named[sel.Windows[i].Name] = &sel.Windows[i]
 	}
 	b.needs.Note(sel)
 	from := b.From(s, sel.From)
