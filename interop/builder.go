@@ -102,6 +102,8 @@ func (b *builder) value() (any, error) {
 			len(b.dims), tensor.MaxRank)
 	case b.array != (len(b.dims) > 0):
 		return nil, mismatch("a value with "+plural(len(b.dims), "dimension"), b.typ)
+	case n == 0 && len(b.dims) == 1 && !b.chunk:
+		return []any{}, nil
 	case n != have || n == 0:
 		return nil, sqlerr.New(sqlerr.ArraySubscript,
 			"a list of %d elements where its shape %v has %d; it must neither be ragged nor empty", have, b.dims, n)

@@ -121,6 +121,9 @@ func (b *builder) fill(f *Field, v any, depth int) error {
 	case []float64:
 		return fillList(b, f, x, depth)
 	case nil:
+		if b.array && !b.chunk {
+			return b.add(nil, nil)
+		}
 		return sqlerr.New(sqlerr.NullNotAllowed, "a list with a NULL element")
 	case bool:
 		return b.bool(x)
@@ -147,7 +150,7 @@ func fillList[T any](b *builder, f *Field, list []T, depth int) error {
 	if len(b.dims) <= depth {
 		b.dims = append(b.dims, len(list))
 	}
-	if b.dims[depth] != len(list) || len(list) == 0 {
+	if b.dims[depth] != len(list) || len(list) == 0 && (depth > 0 || b.chunk) {
 		return sqlerr.New(sqlerr.ArraySubscript, "lists of %d and %d elements side by side", b.dims[depth], len(list)).
 			WithHint("Lists must be of one length, and not empty.")
 	}
