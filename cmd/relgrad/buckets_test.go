@@ -41,6 +41,7 @@ func TestDeltaInBuckets(t *testing.T) {
 		{ask + "\\copy e FROM s3://tables/a/r (FORMAT delta, VERSION 0)|-c|SELECT count(*) FROM e", "^12\n$"},
 		{ask + "\\cd /tmp|-c|\\copy e TO 's3://tables/e' (FORMAT delta)|-c|SELECT count(*) FROM delta_table('s3://tables/e')",
 			"^12\n$"},
+		{"delta show s3://tables/e", "^s3://tables/e: version 0"},
 		{ask + "COPY (SELECT * FROM e WHERE u = 1) TO 's3://tables/e' (FORMAT delta)|-c|TRUNCATE e|-c|COPY e FROM " +
 			"'s3://tables/e' (FORMAT delta)|-c|SELECT count(*) FROM e", "^3\n$"},
 		{ask + "CALL train('" + loss + "', ARRAY['w'], lr => 0.3, epochs => 300)|-c|SELECT u, round(p::numeric, 2) FROM w " +
