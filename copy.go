@@ -83,6 +83,9 @@ func rowsOf(in interop.Reader, c *ast.Copy, t *catalog.TableDef, file string) (s
 	if err != nil {
 		return src, err
 	}
+	if p, ok := rows.(interface{ Place() string }); ok {
+		src.Place = p.Place
+	}
 	n, read := int64(-1), make([]any, len(want))
 	src.Next = func(row []any) error {
 		if err := rows.Next(read); err != nil {

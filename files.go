@@ -12,8 +12,10 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/interop"
+	"github.com/relgrad/relgrad/interop/csvfile"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
+	"github.com/relgrad/relgrad/sqlfront/print"
 )
 
 // FileOptions tell how a file and a table correspond; docs/interop.md explains them.
@@ -22,6 +24,10 @@ type FileOptions struct {
 	Whole  bool     // each array is one chunk of a single row
 	Index  string   // the column that gets a row's position, from 0
 	Key    []string // primary key of a table that Import creates
+	Types  string   // of a csv file's columns, as CREATE TABLE has them: a integer, b real
+	Null   string   // a field of a csv file that is NULL besides the empty one
+	// Created gets the statement that creates a table for csv files, after comments of what was guessed.
+	Created func(sql string)
 
 	ast.FolderOptions // of the formats in ast.FolderFormats
 }
@@ -35,6 +41,9 @@ func (db *DB) Import(ctx context.Context, f *os.File, name, table string, o File
 	if err != nil {
 		return 0, err
 	}
+	if o.Format == "csv" {
+		return db.importCSV(ctx, c, text, []string{f.Name()}, o)
+	}
 	return db.importFrom(ctx, c, text, name, o, f)
 }
 
@@ -43,17 +52,8 @@ func (db *DB) importFrom(ctx context.Context, c *ast.Copy, text *ast.Text, name 
 	n int64, err error) {
 	c.From = true
 	err = db.inTransaction(func() error {
-		if db.Definition(c.Schema, c.Name) != nil {
-			if o.Key != nil {
-				return sqlerr.New(sqlerr.DuplicateTable, "a key can be given for a new table only, \"%s\" exists", c.Name)
-			}
-		}
-		if !c.Options.IsFile() && !c.Options.IsFolder() {
-			if _, view := db.View(nil, c.Schema, c.Name); db.Definition(c.Schema, c.Name) == nil && !view {
-				return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", c.Name).
-					WithHint("A csv file has no types: create the table first.")
-			}
-			n, err = db.CopyIn(ctx, c, text, f, name)
+		exists, err := db.target(c, o)
+		if err != nil {
 			return err
 		}
 		in, err := db.openImport(ctx, c, f, name)
@@ -61,8 +61,8 @@ func (db *DB) importFrom(ctx context.Context, c *ast.Copy, text *ast.Text, name 
 			return err
 		}
 		defer in.Close()
-		if _, view := db.View(nil, c.Schema, c.Name); db.Definition(c.Schema, c.Name) == nil && !view {
-			if err := db.createFor(ctx, c, in, name, o.Key); err != nil {
+		if !exists {
+			if _, err := db.createFor(ctx, c, in, name, o.Key); err != nil {
 				return err
 			}
 		}
@@ -70,6 +70,135 @@ func (db *DB) importFrom(ctx context.Context, c *ast.Copy, text *ast.Text, name 
 		return err
 	})
 	return n, err
+}
+
+// ImportCSV is Import of csv files with a header line, which have the same columns: their rows go into one table. Files
+// whose names end in .gz or .zst are uncompressed. An error leaves the store unchanged.
+func (db *DB) ImportCSV(ctx context.Context, files []string, table string, o FileOptions) (n int64, err error) {
+	defer func() { err = sqlerr.From(unplaced(err)) }()
+	defer db.rescue(db.InTransaction(), &err)
+	o.Format = "csv"
+	c, text, err := copyOf(table, files[0], o)
+	if err != nil {
+		return 0, err
+	}
+	return db.importCSV(ctx, c, text, files, o)
+}
+
+// importCSV loads files into a table as COPY does, or into a new one, whose types and key the files tell.
+func (db *DB) importCSV(ctx context.Context, c *ast.Copy, text *ast.Text, files []string, o FileOptions) (n int64,
+	err error) {
+	c.From = true
+	err = db.inTransaction(func() error {
+		exists, err := db.target(c, o)
+		if err != nil {
+			return err
+		}
+		if exists {
+			n, err = db.copyCSV(ctx, c, text, files, o)
+			return err
+		}
+		types, err := declared(o.Types)
+		if err != nil {
+			return err
+		}
+		in, err := csvfile.Open(ctx, files, csvfile.Options{Null: o.Null, Types: types})
+		if err != nil {
+			return err
+		}
+		key, remarks := o.Key, in.Remarks()
+		if key == nil && o.Index == "" {
+			if key, err = in.Guess(ctx, c.Cols); err != nil {
+				return err
+			}
+			if key != nil {
+				remarks = append(remarks, "the key is a guess: no two rows have the same "+strings.Join(key, ", "))
+			} else {
+				remarks = append(remarks, "no columns are a key: the key is the row's position in the data")
+			}
+		}
+		sql, err := db.createFor(ctx, c, in, files[0], key)
+		if err != nil {
+			return err
+		}
+		if o.Created != nil {
+			for _, r := range remarks {
+				o.Created("-- " + r)
+			}
+			o.Created(sql)
+		}
+		n, err = db.load(ctx, c, text, in, files[0])
+		return err
+	})
+	return n, err
+}
+
+// copyCSV loads files into a table that exists.
+func (db *DB) copyCSV(ctx context.Context, c *ast.Copy, text *ast.Text, files []string, o FileOptions) (n int64,
+	err error) {
+	if o.Index != "" {
+		return 0, sqlerr.New(sqlerr.FeatureNotSupported, "index has no meaning for csv files and a table that exists")
+	}
+	for _, name := range files {
+		f, err := csvfile.Uncompressed(name)
+		if err != nil {
+			return 0, err
+		}
+		k, err := db.CopyIn(ctx, c, text, f, name)
+		f.Close()
+		if err != nil {
+			return 0, err
+		}
+		n += k
+	}
+	return n, nil
+}
+
+// declared reads types as CREATE TABLE has them. They are by the names of columns.
+func declared(list string) (map[string]string, error) {
+	if strings.TrimSpace(list) == "" {
+		return nil, nil
+	}
+	bad := func(err error) error {
+		return sqlerr.New(sqlerr.Syntax, "\"%s\" are no columns with types", list).
+			WithHint("Write a integer, b real.").Wrap(err)
+	}
+	text := &ast.Text{SQL: "CREATE TABLE t (" + list + ")"}
+	stmts, err := parse.Parse(text)
+	if err != nil {
+		return nil, bad(err)
+	}
+	t, ok := stmts[0].Stmt.(*ast.CreateTable)
+	if !ok || len(stmts) != 1 || len(t.Constraints) > 0 {
+		return nil, bad(nil)
+	}
+	out := map[string]string{}
+	for _, c := range t.Cols {
+		if c.NotNull || c.Default != nil || c.Identity != nil || c.Constraints != nil {
+			return nil, bad(nil)
+		}
+		out[c.Name] = print.PrintType(c.Type)
+	}
+	return out, nil
+}
+
+// target reports whether the relation of an import exists.
+func (db *DB) target(c *ast.Copy, o FileOptions) (bool, error) {
+	_, view := db.View(nil, c.Schema, c.Name)
+	if db.Definition(c.Schema, c.Name) == nil && !view {
+		return false, nil
+	}
+	for _, given := range []struct {
+		what string
+		is   bool
+	}{{"a key", o.Key != nil}, {"types", o.Types != ""},
+		{"a text for NULL", o.Null != ""}} {
+		if given.is {
+			return true, sqlerr.New(sqlerr.DuplicateTable, "%s can be given for a new table only, \"%s\" exists",
+				given.what, c.Name)
+		}
+	}
+	return true, nil
 }
 
 // unplaced removes from an error its position in the statement made by copyOf.
@@ -100,15 +229,20 @@ func copyOf(table, file string, o FileOptions) (*ast.Copy, *ast.Text, error) {
 		return nil, nil, sqlerr.New(sqlerr.InvalidParameter, "format \"%s\" not recognized", o.Format).
 			WithHint("The formats are csv, %s.", strings.Join(ast.AllFormats(), ", "))
 	}
-	if !known && (o.Whole || o.Index != "") || c.Options.IsFolder() && o.Whole {
-		return nil, nil, sqlerr.New(sqlerr.FeatureNotSupported, "whole and index have no meaning for the format %s", o.Format)
+	if !known && o.Whole || c.Options.IsFolder() && o.Whole {
+		return nil, nil, sqlerr.New(sqlerr.FeatureNotSupported, "whole has no meaning for the format %s", o.Format)
+	}
+	if known && (o.Types != "" || o.Null != "") {
+		return nil, nil, sqlerr.New(sqlerr.FeatureNotSupported,
+			"types and null are for csv files: the format %s has types and NULL", o.Format)
 	}
 	return c, text, nil
 }
 
 // createFor creates the table for a file. Where neither the caller nor the file names a key, the key is the row's
-// position in a column id.
-func (db *DB) createFor(ctx context.Context, c *ast.Copy, in interop.Reader, name string, key []string) error {
+// position in a column id. It returns the statement.
+func (db *DB) createFor(ctx context.Context, c *ast.Copy, in interop.Reader, name string, key []string) (
+	sql string, err error) {
 	cols, has := in.Columns(), func(n string) bool {
 		return slices.ContainsFunc(in.Columns(), func(x interop.Column) bool { return x.Name == n })
 	}
@@ -116,7 +250,7 @@ func (db *DB) createFor(ctx context.Context, c *ast.Copy, in interop.Reader, nam
 		cols = slices.DeleteFunc(slices.Clone(cols), func(x interop.Column) bool { return !slices.Contains(c.Cols, x.Name) })
 	}
 	if err := interop.Readable(name, cols); err != nil {
-		return err
+		return "", err
 	}
 	if key == nil {
 		key = in.Key()
@@ -129,7 +263,7 @@ func (db *DB) createFor(ctx context.Context, c *ast.Copy, in interop.Reader, nam
 	}
 	if i := c.Options.Index; i != "" {
 		if has(i) {
-			return sqlerr.New(sqlerr.DuplicateColumn,
+			return "", sqlerr.New(sqlerr.DuplicateColumn,
 				"file \"%s\" has a column \"%s\", which cannot take the row's position too", name, i).
 				WithHint("Name the table's key (--key %s), or another column for the position (--index).", i)
 		}
@@ -142,8 +276,8 @@ func (db *DB) createFor(ctx context.Context, c *ast.Copy, in interop.Reader, nam
 	}
 	quoted := lists.Map(key, sqltext.Ident)
 	b.WriteString("PRIMARY KEY (" + strings.Join(quoted, ", ") + "))")
-	_, err := db.Run(ctx, b.String())
-	return err
+	_, err = db.Run(ctx, b.String())
+	return b.String(), err
 }
 
 func qualified(c *ast.Copy) string {

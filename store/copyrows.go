@@ -19,6 +19,8 @@ import (
 type RowSource struct {
 	Cols []string              // the columns of a row
 	Next func(row []any) error // fills in the next row; io.EOF after the last
+	// Place tells where the last row lies, for errors; nil: its number is enough.
+	Place func() string
 }
 
 // loadRows is load for values.
@@ -30,15 +32,15 @@ func (l *loader) loadRows(from RowSource) (int64, error) {
 			return n, nil
 		}
 		if err != nil {
-			return 0, l.rowContext(n, -1, err)
+			return 0, l.rowContext(from, n, -1, err)
 		}
 		for i, v := range row {
 			if err := l.value(i, v); err != nil {
-				return 0, l.rowContext(n, i, err)
+				return 0, l.rowContext(from, n, i, err)
 			}
 		}
 		if err := l.insert(func(i int) string { return fmt.Sprint(row[i]) }); err != nil {
-			return 0, l.rowContext(n, -1, err)
+			return 0, l.rowContext(from, n, -1, err)
 		}
 		n++
 		if err := l.canceled(n); err != nil {
@@ -48,12 +50,21 @@ func (l *loader) loadRows(from RowSource) (int64, error) {
 }
 
 // rowContext tells an error its row in the source, counted from 1.
-func (l *loader) rowContext(n int64, col int, err error) error {
+func (l *loader) rowContext(from RowSource, n int64, col int, err error) error {
 	var e *sqlerr.Error
 	if !errors.As(err, &e) {
 		return err
 	}
 	c := *e
+	if from.Place != nil {
+		if c.Context == "" {
+			c.Context = from.Place()
+		}
+		if c.Context = fmt.Sprintf("COPY %s, ", l.t.Name) + c.Context; col >= 0 {
+			c.Context += ", column " + l.cols[col].Name
+		}
+		return &c
+	}
 	c.Context = fmt.Sprintf("COPY %s, row %d", l.t.Name, n+1)
 	if col >= 0 {
 		c.Context += ", column " + l.cols[col].Name

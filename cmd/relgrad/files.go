@@ -12,13 +12,15 @@ import (
 	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/interop"
+	"github.com/relgrad/relgrad/interop/csvfile"
 	"github.com/relgrad/relgrad/interop/delta/places"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-var importCommand = command{name: "import", args: "--store FILE|--db DSN [options] FILE|DIR|URL[@VERSION] TABLE",
+var importCommand = command{name: "import", args: "--store FILE|--db DSN [options] FILE…|DIR|URL[@VERSION] TABLE",
 	run: importFile, summary: "Load a file (npy, npz, safetensors, arrow, parquet, csv), or a folder or bucket (delta), " +
-		"into a table, which is created where it is absent."}
+		"into a table, which is created where it is absent. Several csv files, or a pattern of their names, fill one " +
+		"table; they may be compressed (gz, zst)."}
 
 var exportCommand = command{name: "export", args: "--store FILE|--db DSN [options] TABLE… FILE|DIR|URL",
 	run: exportFile, summary: "Write tables to a file (npy, npz, safetensors, arrow, parquet, csv), or one table to a " +
@@ -64,7 +66,7 @@ func (f *fileFlags) check(ctx context.Context, c *command, fs *flag.FlagSet, fil
 func (f *fileFlags) formatOf(ctx context.Context, file string) error {
 	url := places.IsURL(file)
 	if f.Format == "" && !url {
-		if f.Format = interop.FormatOf(file); strings.EqualFold(filepath.Ext(file), ".csv") {
+		if f.Format = interop.FormatOf(file); csvfile.Is(file) {
 			f.Format = "csv"
 		}
 	}
@@ -113,17 +115,26 @@ func importFile(ctx context.Context, c *command, args []string) error {
 	fs.StringVar(&f.Index, "index", "",
 		"the `COLUMN` that takes a row's position, from 0 (default for a new table without a key: id)")
 	fs.StringVar(&f.Slice, "slice", "", "read the part `SLICE` of the tensor, as NumPy writes it: '0:100, :, 3'")
-	key := fs.String("key", "", "the primary key of a new table: `COLUMNS` of the file, separated by commas")
+	key := fs.String("key", "", "the primary key of a new table: `COLUMNS` of the file, separated by commas "+
+		"(default of a csv file: the first columns that tell its rows apart)")
+	fs.StringVar(&f.Types, "types", "",
+		"`TYPES` of a csv file's columns, 'a integer, b real' (default of the others: what holds all values)")
+	fs.StringVar(&f.Null, "null", "", "a field of a csv file that is `TEXT` is NULL, as an empty one is")
 	rest, err := parse(c, fs, args)
 	if err != nil {
 		return err
 	}
 	switch {
-	case len(rest) != 2:
+	case len(rest) < 2:
 		return c.wrong(fs, "a FILE and a TABLE are needed, not %d arguments", len(rest))
 	case *rows && f.Whole:
 		return c.wrong(fs, "--rows and --whole exclude each other")
 	}
+	files, err := matching(rest[:len(rest)-1])
+	if err != nil {
+		return err
+	}
+	rest = []string{files[0], rest[len(rest)-1]}
 	if f.isFolder() || f.Format == "" {
 		name, version, _, err := atVersion(ctx, rest[0])
 		if err != nil {
@@ -137,8 +148,16 @@ func importFile(ctx context.Context, c *command, args []string) error {
 	if *key != "" {
 		f.Key = strings.Split(*key, ",")
 	}
+	var created []string
+	f.Created = func(sql string) { created = append(created, sql) }
 	load := func(db *relgrad.DB) (int64, error) { return db.ImportFolder(ctx, rest[0], rest[1], f.FileOptions) }
-	if !f.isFolder() {
+	switch {
+	case f.Format == "csv":
+		load = func(db *relgrad.DB) (int64, error) { return db.ImportCSV(ctx, files, rest[1], f.FileOptions) }
+	case len(files) > 1:
+		return sqlerr.New(sqlerr.FeatureNotSupported, "%d files cannot be one table in the format %s", len(files), f.Format).
+			WithHint("Several csv files can. Import these one after the other.")
+	case !f.isFolder():
 		file, err := os.Open(rest[0])
 		if err != nil {
 			return sqlerr.New(sqlerr.UndefinedFile, "could not open file \"%s\" for reading", rest[0]).Wrap(err)
@@ -147,15 +166,47 @@ func importFile(ctx context.Context, c *command, args []string) error {
 		load = func(db *relgrad.DB) (int64, error) { return db.Import(ctx, file, rest[0], rest[1], f.FileOptions) }
 	}
 	if f.db != nil {
-		return f.sendToServer(ctx, rest[1], load)
+		return f.sendToServer(ctx, rest[1], load, &created)
 	}
 	return f.withStore(func(db *relgrad.DB) error {
 		n, err := load(db)
 		if err == nil {
-			fmt.Printf("COPY %d\n", n)
+			loaded(created, n)
 		}
 		return err
 	})
+}
+
+// loaded prints what an import has done.
+func loaded(created []string, n int64) {
+	for _, sql := range created {
+		if !strings.HasPrefix(sql, "--") {
+			sql += ";"
+		}
+		fmt.Println(sql)
+	}
+	fmt.Printf("COPY %d\n", n)
+}
+
+// matching lists the files that names and patterns mean, in the order of the names.
+func matching(args []string) (files []string, err error) {
+	for _, a := range args {
+		if _, err := os.Stat(a); err == nil || places.IsURL(a) || !strings.ContainsAny(a, "*?[") {
+			files = append(files, a)
+			continue
+		}
+		found, err := filepath.Glob(a)
+		if err != nil || len(found) == 0 {
+			return nil, sqlerr.New(sqlerr.UndefinedFile, "no file matches \"%s\"", a)
+		}
+		files = append(files, found...)
+	}
+	for i, f := range files {
+		if slices.Contains(files[:i], f) {
+			return nil, sqlerr.New(sqlerr.InvalidParameter, "file \"%s\" is named twice", f)
+		}
+	}
+	return files, nil
 }
 
 func exportFile(ctx context.Context, c *command, args []string) (err error) {

@@ -68,7 +68,8 @@ func (f *fileFlags) withTables(ctx context.Context, tables []string, do func(*re
 }
 
 // sendToServer loads a file into a temporary store and its rows from there to the server.
-func (f *fileFlags) sendToServer(ctx context.Context, table string, load func(*relgrad.DB) (int64, error)) error {
+func (f *fileFlags) sendToServer(ctx context.Context, table string, load func(*relgrad.DB) (int64, error),
+	created *[]string) error {
 	t, err := relgrad.NewTransfer(ctx, *f.db)
 	if err != nil {
 		return err
@@ -83,7 +84,7 @@ func (f *fileFlags) sendToServer(ctx context.Context, table string, load func(*r
 	}
 	n, err := t.Send(ctx, table, exists)
 	if err == nil {
-		fmt.Printf("COPY %d\n", n)
+		loaded(*created, n)
 	}
 	return err
 }

@@ -65,6 +65,7 @@ var levels = map[string]int{
 	"interop/delta":         5,
 	"interop/delta/layouts": 6,
 	"interop/delta/places":  6,
+	"interop/csvfile":       6,
 
 	"optimizer/rules":     5,
 	"optimizer/eindecomp": 5,

@@ -466,7 +466,7 @@ var faults = []fault{
 		"		if c.Refused != \"\" {\n			return refused(file, c)",
 		"		if c.Refused != \"\" && false {\n			return refused(file, c)", "./interop -run=TestUnreadableColumns"},
 	{"a table is made without the columns that cannot be read", "files.go",
-		"	if err := interop.Readable(name, cols); err != nil {\n		return err\n	}\n",
+		"	if err := interop.Readable(name, cols); err != nil {\n		return \"\", err\n	}\n",
 		"	cols = slices.DeleteFunc(slices.Clone(cols), func(x interop.Column) bool { return x.Refused != \"\" })\n",
 		"./ -run=TestImportUnreadable"},
 

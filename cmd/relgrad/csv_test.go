@@ -1,0 +1,103 @@
+package main
+
+import (
+	"compress/gzip"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/relgrad/relgrad/internal/pgcluster"
+)
+
+// csvFiles writes the files of the tests here into the current folder.
+func csvFiles(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"r.csv":      "u,i,rating,zip\n1,1,3.5,007\n1,2,4,12\n2,1,NaN,13\n",
+		"part-1.csv": "k,x\n1,2\n2,3\n",
+		"part-2.csv": "k,x\n3,2.5\n",
+		"odd.csv":    "k,y\n3,2.5\n",
+		"bad-1.csv":  "k,x\n1,2\n",
+		"bad-2.csv":  "k,x\n2,3\n1,4\n",
+		"dup.csv":    "id,x\n1,1\n1,1\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := os.Create("part-3.csv.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := gzip.NewWriter(f)
+	z.Write([]byte("k,x\n4,9007199254740993\n"))
+	if z.Close() != nil || f.Close() != nil {
+		t.Fatal("not written")
+	}
+}
+
+// imports are command lines without the place, and what they print or a part of the error.
+var imports = []struct{ args, out, errs string }{
+	{"r.csv|r", "", "NaN cannot be stored"},
+	{"--null|NaN|r.csv|r", "-- the key is a guess: no two rows have the same u, i\nCREATE TABLE \"r\" (\"u\" integer, " +
+		"\"i\" integer, \"rating\" double precision, \"zip\" text, PRIMARY KEY (\"u\", \"i\"));\nCOPY 3\n", ""},
+	{"part-*.csv*|p", "-- column \"x\" is numeric because of \"9007199254740993\" in line 2 of part-3.csv.gz\n" +
+		"-- the key is a guess: no two rows have the same k\n" +
+		"CREATE TABLE \"p\" (\"k\" integer, \"x\" numeric, PRIMARY KEY (\"k\"));\nCOPY 4\n", ""},
+	{"--types|x real, k bigint|--key|k|part-*.csv|p2",
+		"CREATE TABLE \"p2\" (\"k\" bigint, \"x\" real, PRIMARY KEY (\"k\"));\nCOPY 3\n", ""},
+	{"part-2.csv|p2", "", "COPY p2, line "}, // it exists, and the key 3 too
+	{"--types|x real|part-2.csv|p2", "", "types can be given for a new table only"},
+	{"--null|x|part-2.csv|p2", "", "a text for NULL can be given for a new table only"},
+	{"--index|k|part-2.csv|p2", "", "index has no meaning for csv files and a table that exists"},
+	{"part-1.csv|odd.csv|p3", "", "the files have different columns"},
+	{"--key|k|bad-1.csv|bad-2.csv|p3", "", "COPY p3, line 3, source bad-2.csv"},
+	{"part-1.csv|part-1.csv|p3", "", "file \"part-1.csv\" is named twice"},
+	{"none-*.csv|p3", "", "no file matches \"none-*.csv\""},
+	{"--types|y real|part-1.csv|p3", "", "there is no column \"y\""},
+	{"--types|x rel|part-1.csv|p3", "", "type \"rel\" does not exist"},
+	{"--types|x real not null|part-1.csv|p3", "", "are no columns with types"},
+	{"--types|x|part-1.csv|p3", "", "are no columns with types"},
+	{"--types|x integer|part-*.csv|p3", "", "line 2, column x, source part-2.csv"},
+	{"--format|npz|part-1.csv|part-2.csv|p3", "", "2 files cannot be one table in the format npz"},
+	{"--format|npz|--types|x real|part-1.csv|p3", "", "types and null are for csv files"},
+	{"dup.csv|d", "", "has a column \"id\""},
+	{"--index|n|dup.csv|d",
+		"CREATE TABLE \"d\" (\"n\" bigint, \"id\" integer, \"x\" integer, PRIMARY KEY (\"n\"));\nCOPY 2\n", ""},
+	{"part-1.csv|p3 (x)", "-- the key is a guess: no two rows have the same x\n" +
+		"CREATE TABLE \"p3\" (\"x\" integer, PRIMARY KEY (\"x\"));\nCOPY 2\n", ""},
+}
+
+// importCSVs runs the imports at a place, --store FILE or --db DSN.
+func importCSVs(t *testing.T, place ...string) {
+	t.Helper()
+	for _, tc := range imports {
+		out, errs, status := both(t, append(append([]string{"import"}, place...), strings.Split(tc.args, "|")...)...)
+		if out != tc.out || (status == 0) != (tc.errs == "") || !strings.Contains(errs, tc.errs) {
+			t.Errorf("%s: status %d\n%s%s", tc.args, status, out, errs)
+		}
+	}
+	out, errs, _ := both(t, append(append([]string{"run", "--format", "csv"}, place...), "-c",
+		"SELECT * FROM r ORDER BY u, i", "-c", "SELECT * FROM p ORDER BY k", "-c", "SELECT count(*) FROM p2")...)
+	if want := "u,i,rating,zip\n1,1,3.5,007\n1,2,4,12\n2,1,,13\n" +
+		"k,x\n1,2\n2,3\n3,2.5\n4,9007199254740993\ncount\n3\n"; out != want {
+		t.Errorf("the tables have\n%s%s", out, errs)
+	}
+}
+
+// TestImportCSV: types, keys, several files and what fails, which leaves no table.
+func TestImportCSV(t *testing.T) {
+	csvFiles(t)
+	importCSVs(t, "--store", "s.db")
+}
+
+// TestImportCSVServer: the same on a server without relgrad.
+func TestImportCSVServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	c := pgcluster.Start(t)
+	csvFiles(t)
+	importCSVs(t, "--db", c.DSN)
+}
