@@ -15,13 +15,16 @@ import (
 // functions are the engine's functions for statements of the store (bind.Intrinsics).
 type functions struct{ db *DB }
 
-// TableFunc runs gradient(loss, NULL::w), check_gradient(loss, param), delta_table(dir) and delta_tensor(dir, name) in
-// FROM.
+// TableFunc runs gradient(loss, NULL::w), check_gradient(loss, param), delta_table(dir), delta_tensor(dir, name) and
+// file_table(file) in FROM.
 func (f *functions) TableFunc(ctx context.Context, call *ast.FuncCall, needs ast.Needs, text *ast.Text) (
 	*catalog.Relation, bool, error) {
 	switch call.Name {
 	case "delta_table", "delta_tensor":
 		r, err := deltaFunc(ctx, f.db.Dir, call, needs)
+		return r, true, err
+	case "file_table":
+		r, err := fileFunc(ctx, call, needs, f.db.Folder)
 		return r, true, err
 	case "gradient":
 		loss, table, err := bind.GradientArgs(call)

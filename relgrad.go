@@ -49,6 +49,8 @@ type DB struct {
 	ViewRows int64
 	// Dir is where the names of relative folders begin, those of delta_table() and of COPY; "" is the process's folder.
 	Dir string
+	// Folder, unless nil, tells where relative names in FROM 'file' begin, the process's folder otherwise.
+	Folder func() string
 }
 
 // Open opens the store in a file and creates it if it does not exist; "" is a temporary store.

@@ -279,7 +279,7 @@ func (a *Args) Check(name string) error {
 // argKinds check the arguments by name: they return what the argument must be, "" where it is that.
 var argKinds = map[string]func(v any) string{"loss": isText, "stage": isText, "param": isNames, "params": isNames,
 	"step": isInt, "seed": isInt, "samples": isInt,
-	"batch": isText, "batch_size": isInt, "dir": isText, "version": isInt, "name": isText, "slice": isText}
+	"batch": isText, "batch_size": isInt, "dir": isText, "file": isText, "version": isInt, "name": isText, "slice": isText}
 
 func isText(v any) string {
 	if _, ok := v.(string); ok {

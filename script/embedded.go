@@ -58,6 +58,13 @@ func (e EmbeddedStore) MoveTo(dir string) {
 	}
 }
 
+// Begin tells the store where names of files in FROM begin.
+func (e EmbeddedStore) Begin(folder func() string) {
+	if db, ok := e.Engine.(*relgrad.DB); ok {
+		db.Folder = folder
+	}
+}
+
 // Embedded makes a Store of an embedded store.
 func Embedded(e Engine) Store { return EmbeddedStore{e} }
 

@@ -66,6 +66,9 @@ func (f *Folders) Reconnect(ctx context.Context) error {
 
 // Run implements psql.Server.
 func (f *Folders) Run(ctx context.Context, sql string, c *psql.Client) error {
+	if err := noFile(sql); err != nil {
+		return shown(err)
+	}
 	if !slices.ContainsFunc(ast.Ranges, func(name string) bool { return strings.Contains(strings.ToLower(sql), name) }) ||
 		f.Failed() {
 		return f.Server.Run(ctx, sql, c)
@@ -75,6 +78,29 @@ func (f *Folders) Run(ctx context.Context, sql string, c *psql.Client) error {
 		return shown(err)
 	}
 	return f.Server.Run(ctx, text, c)
+}
+
+// noFile refuses a file in FROM, of which the server would say no more than that its syntax is wrong.
+func noFile(sql string) error {
+	var before parse.Token
+	for t := parse.Lex(sql, 0); t.Kind != parse.TokEOF && t.Kind != parse.TokUnfinished; t = parse.Lex(sql, t.End) {
+		if t.Kind == parse.TokString && (before.Is("from") || before.Is("join")) {
+			needs, _ := needsIn(sql) // it may be trim(FROM 'x')
+			for at := range needs {
+				if sql[at] == '\'' {
+					return sqlerr.In(errFile(at), &ast.Text{SQL: sql})
+				}
+			}
+			return nil
+		}
+		before = t
+	}
+	return nil
+}
+
+func errFile(at int) *sqlerr.Error {
+	return sqlerr.At(at, sqlerr.FeatureNotSupported, "a server reads no file of this machine in FROM").
+		WithHint("relgrad import --db DSN FILE TABLE makes a table of it; on an embedded store it can be read as it is.")
 }
 
 // rewrite replaces the calls in a text, those in texts of losses too.
@@ -175,6 +201,9 @@ func (f *Folders) fill(ctx context.Context, sql string, at, end int, n needed) (
 	text := &ast.Text{SQL: sql}
 	call, err := parse.ParseExpr(&ast.Text{SQL: sql[at:end]})
 	c, ok := call.(*ast.FuncCall)
+	if ok && c.Name == "file_table" {
+		return "", sqlerr.In(errFile(at), text)
+	}
 	if err != nil || !ok || len(c.Args) == 0 {
 		return "", sqlerr.In(sqlerr.At(at, sqlerr.UndefinedFunction, "%s takes the name of a folder", sql[at:end]), text)
 	}

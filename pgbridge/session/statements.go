@@ -34,11 +34,26 @@ func (s *statements) drop() { s.queries = map[string]*subQuery{} }
 func (s *statements) Dialect() sqlgen.Dialect { return sqlgen.Postgres{} }
 
 // Prepare has the server check a query: its syntax, its names, the caller's rights.
-func (s *statements) Prepare(ctx context.Context, sql string) error { return s.conn.Prepare(ctx, sql) }
+func (s *statements) Prepare(ctx context.Context, sql string) error {
+	err := s.conn.Prepare(ctx, sql)
+	if sqlerr.Code(err) != sqlerr.Syntax {
+		return err
+	}
+	text := &ast.Text{SQL: sql}
+	if sel, e := parse.ParseQuery(text); e == nil { // only relgrad has a file in FROM
+		if e := noFile(sel); e != nil {
+			return sqlerr.In(e, text)
+		}
+	}
+	return err
+}
 
 // Query runs a SELECT. All chunks of a column must have one shape.
 func (s *statements) Query(ctx context.Context, sel *ast.Select,
 	text *ast.Text) ([]catalog.ResultCol, []*column.Column, error) {
+	if err := noFile(sel); err != nil {
+		return nil, nil, err
+	}
 	if err := s.use(ctx, sel); err != nil {
 		return nil, nil, err
 	}
@@ -63,6 +78,19 @@ func (s *statements) Query(ctx context.Context, sel *ast.Select,
 		}
 	}
 	return cols, c.data, s.failed()
+}
+
+// noFile refuses a file in FROM.
+func noFile(sel *ast.Select) (err error) {
+	ast.Any(sel, func(f *ast.FuncFrom) bool {
+		if f.Func.Name != "file_table" || f.Func.Schema != "" {
+			return false
+		}
+		err = sqlerr.At(int(f.At), sqlerr.FeatureNotSupported, "a server reads no file in FROM").
+			WithHint("relgrad import --db DSN FILE TABLE makes a table of it.")
+		return true
+	})
+	return err
 }
 
 // Native prints a sub-query for generated SQL.

@@ -296,7 +296,7 @@ func (c *completer) inStatement(sql, word string) {
 		c.add("schema", c.objects.Schemas...)
 		if prev.Is("from") || prev.Is("join") {
 			c.add("function", "gradient", "check_gradient", "generate_series", "unnest", "delta_table",
-				"delta_tensor")
+				"delta_tensor", "file_table")
 		}
 	case prev.Is("call"):
 		c.add("procedure", "train")

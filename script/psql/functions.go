@@ -122,7 +122,10 @@ The command and the shell:  %[1]scommands.md
 	for _, f := range relgrad.Surface {
 		if f.Name == name {
 			page := "training.md"
-			if f.Client {
+			switch {
+			case f.Name == "file_table":
+				page = "interop.md"
+			case f.Client:
 				page = "delta.md"
 			}
 			_, err := fmt.Fprintf(r.stdout, "%s(%s)\n%s\nManual: %s%s\n", f.Name, f.Args, f.Doc, manual, page)

@@ -161,6 +161,9 @@ func NewRunner(s script.Session, o Options) *Runner {
 	case script.Store:
 		r.Interp = plpgsql.NewInterp(s, r.notice)
 		r.Interp.Dir = func() string { return r.dir }
+		if s, ok := s.(interface{ Begin(func() string) }); ok {
+			s.Begin(r.folder)
+		}
 	case Server:
 		r.server = s
 		r.vars["VERBOSITY"], r.vars["SHOW_CONTEXT"] = "default", "errors"
@@ -168,6 +171,14 @@ func NewRunner(s script.Session, o Options) *Runner {
 		maps.Copy(r.vars, o.Vars)
 	}
 	return r
+}
+
+// folder is the one of the running script.
+func (r *Runner) folder() string {
+	if r.src != nil && r.src.path != "" {
+		return filepath.Dir(r.src.path)
+	}
+	return r.dir
 }
 
 func (r *Runner) lookup(name string) (string, bool) {

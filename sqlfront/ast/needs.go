@@ -20,7 +20,7 @@ type Condition struct {
 }
 
 // Ranges are functions in FROM that read only what is needed of them: relations outside of the database.
-var Ranges = []string{"delta_table", "delta_tensor"}
+var Ranges = []string{"delta_table", "delta_tensor", "file_table"}
 
 // Notes are what queries need of the functions and sub-queries of their FROM clauses.
 type Notes struct {

@@ -107,6 +107,9 @@ type Converter struct {
 	Src   string
 	Shift int
 	own   bool // keep sub-queries as text where the trees cannot hold them
+
+	files   map[int32]string // names of files in FROM whose items are not made yet, by their places
+	strange error            // what the parser said of the first of them
 }
 
 // pos maps a location of pg_query (-1 when unknown).
@@ -143,7 +146,7 @@ func (c *Converter) Statements() (out []Parsed, err error) {
 			out, err = nil, ref.Err
 		}
 	}()
-	tree, perr := pg.Parse(c.Src)
+	tree, perr := c.parsed()
 	if perr != nil {
 		return nil, c.syntaxError(perr)
 	}
@@ -157,6 +160,9 @@ func (c *Converter) Statements() (out []Parsed, err error) {
 		to = trimEnd(c.Src, from, to)
 		s := stmtConv{Converter: c, from: from, to: to}
 		out = append(out, Parsed{Stmt: s.statement(raw.Stmt), SQL: c.Src[from:to], At: c.pos(int32(from))})
+	}
+	if len(c.files) > 0 { // one stands where no file can
+		return nil, c.syntaxError(c.strange)
 	}
 	return out, nil
 }

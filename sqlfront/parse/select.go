@@ -164,6 +164,9 @@ func tableRef(c *Converter, r *pg.RangeVar) *ast.TableRef {
 func fromItem(c *Converter, n *pg.Node) ast.FromItem {
 	switch x := n.GetNode().(type) {
 	case *pg.Node_RangeVar:
+		if f := fileTable(c, x.RangeVar); f != nil {
+			return f
+		}
 		return tableRef(c, x.RangeVar)
 	case *pg.Node_RangeSubselect:
 		q := selectNode(c, x.RangeSubselect.Subquery)
