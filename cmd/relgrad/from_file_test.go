@@ -54,7 +54,8 @@ SELECT trim(FROM ' a ') || 'b' AS t;
 func TestFromFileRefused(t *testing.T) {
 	fromScript(t, "")
 	for _, tc := range []struct{ sql, want string }{
-		{`SELECT 1 FROM 'sub/r.csv' WHERE nix > 0`, "column \"nix\" does not exist\nLINE 1: SELECT 1 FROM 'sub/r.csv' WHERE nix > 0\n" +
+		{`SELECT 1 FROM 'sub/r.csv' WHERE nix > 0`, "column \"nix\" does not exist\n" +
+			"LINE 1: SELECT 1 FROM 'sub/r.csv' WHERE nix > 0\n" +
 			"                                        ^"},
 
 		{`INSERT INTO w (id, 'x') VALUES (1)`, "syntax error at or near \"'x'\""},

@@ -162,7 +162,12 @@ func NewRunner(s script.Session, o Options) *Runner {
 		r.Interp = plpgsql.NewInterp(s, r.notice)
 		r.Interp.Dir = func() string { return r.dir }
 		if s, ok := s.(interface{ Begin(func() string) }); ok {
-			s.Begin(r.folder)
+			s.Begin(func() string { // the folder of the running script
+				if r.src != nil && r.src.path != "" {
+					return filepath.Dir(r.src.path)
+				}
+				return r.dir
+			})
 		}
 	case Server:
 		r.server = s
@@ -171,14 +176,6 @@ func NewRunner(s script.Session, o Options) *Runner {
 		maps.Copy(r.vars, o.Vars)
 	}
 	return r
-}
-
-// folder is the one of the running script.
-func (r *Runner) folder() string {
-	if r.src != nil && r.src.path != "" {
-		return filepath.Dir(r.src.path)
-	}
-	return r.dir
 }
 
 func (r *Runner) lookup(name string) (string, bool) {

@@ -11,8 +11,8 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// FROM 'file.csv' is not Postgres's grammar. Where the parser stops at such a string, its quotes become those of a name:
-// "file.csv" has as many bytes, so every position stays what it was. What becomes of the name is a call of
+// FROM 'file.csv' is not Postgres's grammar. Where the parser stops at such a string, its quotes become those of a
+// name: "file.csv" has as many bytes, so every position stays what it was. What becomes of the name is a call of
 // file_table('file.csv').
 
 // parsed parses the converter's text.
