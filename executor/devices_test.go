@@ -39,6 +39,7 @@ var notOnCuda = map[string]string{
 	"TestMeasureSites": "measures time",
 	"TestFullDisk":     "asks for columns in files, which are the host's",
 	"TestCudaDevice":   "is the test that runs the others",
+	"TestCudaPlaces":   "is another one",
 }
 
 // skipOnDevice leaves these tests out on another device than the processors, unless -test.skip says what to leave out.
@@ -103,11 +104,22 @@ func TestCudaDevice(t *testing.T) {
 	const tests = "^(TestKernels|TestRandomPlans|TestTraining|TestPerStep|TestErrors|TestHaloRows|TestOneSiteFails|" +
 		"TestEmptyAggregates|TestStepKeys|TestParametersInPlace|TestMaskDrawnAgain|TestStepsLeaveNothing|" +
 		"TestMinusLabels|TestMinusWrongLabel|TestNullMoves|TestAddOfOneRow|TestSumsOfProducts|TestNarrowProducts|" +
-		"TestConstantProducts|TestLongSumOfOuterProducts|TestNotNumbers|TestAhead|TestPlaces|TestDecimals|" +
-		"TestWindows|TestWindowsOfSteps|TestNoSubtraction)$"
+		"TestConstantProducts|TestLongSumOfOuterProducts|TestNotNumbers|TestAhead)$"
 	cudamock.Card(t, cuda.Absent, tests, args...)
 	cudamock.Rerun(t, tests, env, args...)
 	cudamock.Rerun(t, "^TestRandomPlans$", append(env, "RELGRAD_MOCK_SEED=7"), args...)
+}
+
+// TestCudaPlaces runs tests there of elements at computed places, of decimals, and of sums over frames.
+func TestCudaPlaces(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("runs other tests once more")
+	}
+	const tests = "^(TestPlaces|TestDecimals|TestWindows|TestWindowsOfSteps|TestNoSubtraction)$"
+	cudamock.Card(t, cuda.Absent, tests, "-test.short", "-device=cuda")
+	cudamock.Rerun(t, tests, []string{"RELGRAD_MOCK_FLAGS=-O0"}, "-test.short", "-device=cuda")
+	cudamock.Rerun(t, tests, []string{"RELGRAD_MOCK_FLAGS=-O0", "RELGRAD_MOCK_SEED=7"}, "-test.short", "-device=cuda")
 }
 
 // TestPlainDevice runs the tests of the executor on the plain device: what an instruction does must be in its data,

@@ -27,5 +27,5 @@
 // # Where to add
 //
 // An operation of a tree: a line of numbers in ops.go, of sums in lanes.go, or a case of lane there. An
-// element-wise kernel: a line of elements.go.
+// element-wise kernel: a line of elements.go; a kernel without an operation: a line of references in lanes.go.
 package cuda
