@@ -212,7 +212,8 @@ func beforehand(st *stage, n *ra.Node, e *kernels.Expr, idx []*structure.Index,
 	return visit(e)
 }
 
-// known is a leaf with the values of an expression, or a constant; nil where some row fails, which perhaps nobody reads.
+// known is a leaf with the values of an expression, or a constant; nil where some row fails, which perhaps nobody
+// reads.
 func known(st *stage, n *ra.Node, e *kernels.Expr, idx []*structure.Index) (*values.Val, error) {
 	if !e.Any(func(x *kernels.Expr) bool { return x.IsCol }) {
 		x, err := e.Eval(&st.p.env, nil)

@@ -128,7 +128,7 @@ func testKernel(t *testing.T, rng *rand.Rand, d *kernels.Def, s kernels.Sample, 
 func TestDecimals(t *testing.T) {
 	t.Parallel()
 	const n = 4000
-	for _, least := range []int{-20, -60} { // of some of the second ones a graphics processor leaves the digits to the host
+	for _, least := range []int{-20, -60} { // a graphics processor leaves some of the second to the host
 		rng, src, b := rand.New(rand.NewSource(6)), &memory{}, ra.NewBuilder()
 		key, x := column.New(tInt, n), column.New(kernels.Type{Kind: kernels.Float64}, n)
 		for r := range n {
@@ -147,7 +147,8 @@ func TestDecimals(t *testing.T) {
 		x.F64()[0], x.F64()[1], x.F64()[2], x.F64()[3] = math.Inf(-1), math.NaN(), 0, math.Nextafter(10, 0)
 		scan := b.Scan(src.add("many", 1, key, x), func(int) bool { return true })
 		e := kernels.Build("decimal", scan.Var(0, scan.Cols[1].ID))
-		plan := &ra.Plan{Roots: []ra.Root{all(b.Join([]*ra.Node{scan}, nil, nil, []ra.OutCol{{Name: "y", X: e}}), "decimal")}}
+		rounded := b.Join([]*ra.Node{scan}, nil, nil, []ra.OutCol{{Name: "y", X: e}})
+		plan := &ra.Plan{Roots: []ra.Root{all(rounded, "decimal")}}
 		want, err := oracle(plan, src, kernels.Env{})
 		if err != nil {
 			t.Fatal(err)

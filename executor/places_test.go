@@ -40,11 +40,14 @@ func TestPlaces(t *testing.T) {
 		"largest":        "sum(c[argmax(c - z) + 1] * c[argmin(c * y) + 1])",
 		"sums by labels": "sum(z * sqnorm(einsum('ij,j,k->kki', m, c, c)) + einsum('ij,ij,j->', m, m, c))",
 		"traces":         "sum(z * einsum('ii->', einsum('ij,ik->jk', m, m)) + sqnorm(einsum('i->ii', c)))",
-		"differ":         "sum(CASE WHEN y IS DISTINCT FROM z / 2 AND i IS DISTINCT FROM k THEN z ^ 2 ELSE coalesce(y, 1) * z END)",
+		"differ": "sum(CASE WHEN y IS DISTINCT FROM z / 2 AND i IS DISTINCT FROM k THEN z ^ 2 " +
+			"ELSE coalesce(y, 1) * z END)",
 		"draws": "sum(sqnorm(c * random_normal(ARRAY[3], id, ARRAY[k])) + sum_elements(m * glorot_uniform(ARRAY[2,3], " +
 			"current_step(), ARRAY[id, k], 2, 3)))",
-		"random places": "sum(c[1 + random_int(3, id, ARRAY[k])] * sum_elements(m * random_uniform(ARRAY[2,3], id, ARRAY[k])))",
-		"decimals":      "sum(z * ((current_step() + id) / 7.0 * 1e-3) + z ^ 2 * round((current_step() + k) * 1.1, 1) * 1e20)",
+		"random places": "sum(c[1 + random_int(3, id, ARRAY[k])] * " +
+			"sum_elements(m * random_uniform(ARRAY[2,3], id, ARRAY[k])))",
+		"decimals": "sum(z * ((current_step() + id) / 7.0 * 1e-3) + " +
+			"z ^ 2 * round((current_step() + k) * 1.1, 1) * 1e20)",
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, opt := range []executor.Options{{Force64: true, Whole: true}, {Workers: 3, Whole: true}} {

@@ -35,8 +35,8 @@ type Device interface {
 	Close()
 }
 
-// Selective is a device that has only some forms: of a val that has others, too, it gets one of these. Of calls of kernels
-// it computes some.
+// Selective is a device that has only some forms: of a val that has others, too, it gets one of these. Of calls of
+// kernels it computes some.
 type Selective interface {
 	Has(form string) bool
 	Computes(x *kernels.Expr) bool

@@ -63,7 +63,7 @@ func init() {
 		{"a mask of dropout has another order", "executor/device/cuda/prelude.cu", "(i & 2 ? i & 1 ? c.w[3] : c.w[2]",
 			"(i & 2 ? i & 1 ? c.w[2] : c.w[3]", onGraphics},
 		{"a draw is made of the other bits", "executor/device/cuda/prelude.cu",
-			"((unsigned long long) c.w[0] << 32 | c.w[1]) >> 11)", "((unsigned long long) c.w[1] << 32 | c.w[0]) >> 11)",
+			"((unsigned long long) hi << 32 | lo) >> 11)", "((unsigned long long) lo << 32 | hi) >> 11)",
 			onDevice},
 		{"a product's first matrix is read across", "executor/device/cuda/prelude.cu",
 			"x[AT ? (k0 + q) * p.m + i0 + i : (i0 + i) * p.k + k0 + q]",

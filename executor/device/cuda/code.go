@@ -124,7 +124,7 @@ func (c *code) kernels(t *task) (out []*launch, err error) {
 	case *device.Relayout:
 		return c.relayout(f, t), nil
 	case *device.Windowed:
-		return c.windowed(f, t), nil
+		return windowed(c, f, t), nil
 	case *device.GEMM, *device.NarrowProduct, *device.Outers, *device.ProductSum:
 		return c.products(t), nil
 	case *device.Finite, *device.Clip, *device.Update:

@@ -9,8 +9,8 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// stream is the stream of a row's draws: a hash of its key, the arguments from first on, begun with h.
-func (b *builder) stream(s *body, o *device.Op, first int, h string, p point) string {
+// streamOf is the stream of a row's draws: a hash of its key, the arguments from first on, begun with h.
+func streamOf(b *builder, s *body, o *device.Op, first int, h string, p point) string {
 	for i := first; i < len(o.Args); i++ {
 		for e := range b.t.Cells[o.Args[i]].Size {
 			x := b.argument(s, o, i, point{p.slot, p.row, fmt.Sprint(e)})
@@ -27,18 +27,19 @@ func (b *builder) stream(s *body, o *device.Op, first int, h string, p point) st
 var start = fmt.Sprintf("%#xull", tensor.HashKey())
 
 func rowKey(b *builder, s *body, o *device.Op, p point) string {
-	return fmt.Sprintf("(long long) %s", b.stream(s, o, 0, start, p))
+	return fmt.Sprintf("(long long) %s", streamOf(b, s, o, 0, start, p))
 }
 
 func uniform(b *builder, s *body, o *device.Op, p point) string {
-	return fmt.Sprintf("k_uniform(%s, %s, %s)", b.argument(s, o, 0, p), b.stream(s, o, 1, start, p), p.idx)
+	return fmt.Sprintf("k_uniform(%s, %s, %s)", b.argument(s, o, 0, p), streamOf(b, s, o, 1, start, p), p.idx)
 }
 
 func randomInt(b *builder, s *body, o *device.Op, p point) string {
 	top, seed := b.argument(s, o, 0, p), b.argument(s, o, 1, p)
 	b.check(s, o, p, top+" < 1")
 	v := b.let(s, fmt.Sprintf("drawn %d %s %s", o.Out, p.row, p.idx), "long long", func() string {
-		return fmt.Sprintf("(long long) ((double) %s * k_uniform(%s, %s, %s))", top, seed, b.stream(s, o, 2, start, p), p.idx)
+		return fmt.Sprintf("(long long) ((double) %s * k_uniform(%s, %s, %s))", top, seed,
+			streamOf(b, s, o, 2, start, p), p.idx)
 	})
 	return fmt.Sprintf("(%s < %s ? %[1]s : %[2]s - 1)", v, top)
 }
@@ -47,7 +48,7 @@ func dropMask(b *builder, s *body, o *device.Op, p point) string {
 	attr := o.V.Expr.Attr
 	step := b.word("step", uint64(b.c.step), "const long long *__restrict__")
 	h := fmt.Sprintf("k_mix(k_mix(%s ^ %#xull) ^ (unsigned long long) %s[1])", start, uint64(attr.Int), step)
-	return fmt.Sprintf("(k_kept(%s[0], %s, %s, %du) ? %s : 0)", step, b.stream(s, o, 0, h, p), p.idx,
+	return fmt.Sprintf("(k_kept(%s[0], %s, %s, %du) ? %s : 0)", step, streamOf(b, s, o, 0, h, p), p.idx,
 		tensor.Threshold(attr.Num), literal(1/(1-attr.Num), b.t.Cells[o.Out].Kind))
 }
 
@@ -58,7 +59,7 @@ func stepNumbers(env *kernels.Env) []int64 { return []int64{env.Seed, env.Step} 
 const stepBytes = 16
 
 func normal(b *builder, s *body, o *device.Op, p point) string {
-	return fmt.Sprintf("k_normal(%s, %s, %s)", b.argument(s, o, 0, p), b.stream(s, o, 1, start, p), p.idx)
+	return fmt.Sprintf("k_normal(%s, %s, %s)", b.argument(s, o, 0, p), streamOf(b, s, o, 1, start, p), p.idx)
 }
 
 // glorot is a uniform draw between bounds that depend on two numbers behind the key.

@@ -28,7 +28,7 @@ type framing struct {
 }
 
 // windowed sums or counts a column over a frame for each row.
-func (c *code) windowed(w *device.Windowed, t *task) (out []*launch) {
+func windowed(c *code, w *device.Windowed, t *task) (out []*launch) {
 	if t.Rows == 0 {
 		return nil
 	}

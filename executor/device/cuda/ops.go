@@ -224,7 +224,7 @@ func (b *builder) validOf(s *body, o *device.Op, p point) string {
 		out = both(out, b.valid(s, a, p))
 	}
 	if o.Code == device.OpReference && o.Name == "subscript" {
-		_, inside := b.element(s, o, o.V.Args[0].Type.Shape, p)
+		_, inside := elementOf(b, s, o, o.V.Args[0].Type.Shape, p)
 		out = both(out, inside)
 	}
 	if strings.Contains(out, "&&") {

@@ -8,9 +8,9 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// element is the place in a chunk of the element that the arguments behind the first one name, and whether there is
+// elementOf is the place in a chunk of the element that the arguments behind the first one name, and whether there is
 // one; the place is 0 where there is none.
-func (b *builder) element(s *body, o *device.Op, shape tensor.Shape, p point) (at, inside string) {
+func elementOf(b *builder, s *body, o *device.Op, shape tensor.Shape, p point) (at, inside string) {
 	key := fmt.Sprintf("element %d %s", o.Out, p.row)
 	inside = b.let(s, key+" is there", "int", func() string {
 		all := "1"
@@ -34,14 +34,14 @@ func (b *builder) element(s *body, o *device.Op, shape tensor.Shape, p point) (a
 }
 
 func subscript(b *builder, s *body, o *device.Op, p point) string {
-	at, inside := b.element(s, o, o.V.Args[0].Type.Shape, p)
+	at, inside := elementOf(b, s, o, o.V.Args[0].Type.Shape, p)
 	return fmt.Sprintf("(%s ? (%s) %s : 0)", inside, ctype(b.t.Cells[o.Out].Kind),
 		b.argument(s, o, 0, point{p.slot, p.row, at}))
 }
 
 // put is a chunk of zeros but for one element.
 func put(b *builder, s *body, o *device.Op, p point) string {
-	at, inside := b.element(s, o, o.V.Type.Shape, p)
+	at, inside := elementOf(b, s, o, o.V.Type.Shape, p)
 	return fmt.Sprintf("(%s && %s == %s ? (%s) %s : 0)", inside, p.idx, at, ctype(b.t.Cells[o.Out].Kind),
 		b.argument(s, o, 0, p))
 }

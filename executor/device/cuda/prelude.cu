@@ -139,19 +139,24 @@ __device__ k_words k_philox(long long seed, unsigned long long key, unsigned lon
 	return c;
 }
 
+// k_bits are the upper 53 of 64 bits.
+__device__ double k_bits(unsigned hi, unsigned lo)
+{
+	return (double) (long long) (((unsigned long long) hi << 32 | lo) >> 11);
+}
+
 __device__ double k_uniform(long long seed, unsigned long long key, unsigned long long i)
 {
 	k_words c = k_philox(seed, key, i);
 
-	return (double) (long long) (((unsigned long long) c.w[0] << 32 | c.w[1]) >> 11) * 0x1p-53;
+	return k_bits(c.w[0], c.w[1]) * 0x1p-53;
 }
 
 // k_normal is a draw of the standard normal distribution (Box-Muller).
 __device__ double k_normal(long long seed, unsigned long long key, unsigned long long i)
 {
 	k_words c = k_philox(seed, key, i);
-	double u = ((double) (long long) (((unsigned long long) c.w[0] << 32 | c.w[1]) >> 11) + 1) * 0x1p-53,
-		v = (double) (long long) (((unsigned long long) c.w[2] << 32 | c.w[3]) >> 11) * 0x1p-53;
+	double u = (k_bits(c.w[0], c.w[1]) + 1) * 0x1p-53, v = k_bits(c.w[2], c.w[3]) * 0x1p-53;
 
 	return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
 }
