@@ -36,7 +36,8 @@ func init() {
 			"for (long long i = down + 1; i < hi; i++)\n			sum", onPlaces},
 		{"a level's sums are those of another", frames, "x.tree(l-1, false), x.size", "x.tree(0, false), x.size", onPlaces},
 		{"a NULL counts in a frame", frames, "	if flags == \"\" {", "	if flags != \"-\" {", onPlaces},
-		{"rows of a frame are taken as they lie", frames, "	row, flags := place, x.flags(x.from)\n	if x.w.Order.Rows != nil {",
+		{"rows of a frame are taken as they lie", frames,
+			"	row, flags := place, x.flags(x.from)\n	if x.w.Order.Rows != nil {",
 			"	row, flags := place, x.flags(x.from)\n	if x.w.Order.Rows == nil {", onPlaces},
 		{"a sum of no rows is zero", frames, "			if x.t.V.Fn == ra.Sum {", "			if x.t.V.Fn == ra.Count {", onPlaces},
 	}...)
