@@ -40,7 +40,7 @@ func TestPlaces(t *testing.T) {
 		"largest":        "sum(c[argmax(c - z) + 1] * c[argmin(c * y) + 1])",
 		"sums by labels": "sum(z * sqnorm(einsum('ij,j,k->kki', m, c, c)) + einsum('ij,ij,j->', m, m, c))",
 		"traces":         "sum(z * einsum('ii->', einsum('ij,ik->jk', m, m)) + sqnorm(einsum('i->ii', c)))",
-		"differ": "sum(CASE WHEN y IS DISTINCT FROM z / 2 AND i IS DISTINCT FROM k THEN z ^ 2 " +
+		"differ": "sum(CASE WHEN y IS DISTINCT FROM z / 2 AND i IS DISTINCT FROM nullif(i, k) THEN z ^ 2 " +
 			"ELSE coalesce(y, 1) * z END)",
 		"draws": "sum(sqnorm(c * random_normal(ARRAY[3], id, ARRAY[k])) + sum_elements(m * glorot_uniform(ARRAY[2,3], " +
 			"current_step(), ARRAY[id, k], 2, 3)))",

@@ -158,7 +158,7 @@ __device__ double k_normal(long long seed, unsigned long long key, unsigned long
 	k_words c = k_philox(seed, key, i);
 	double u = (k_bits(c.w[0], c.w[1]) + 1) * 0x1p-53, v = k_bits(c.w[2], c.w[3]) * 0x1p-53;
 
-	return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
+	return sqrt(-2 * log(u)) * cospi(2 * v);
 }
 
 // k_kept reports whether a mask of dropout keeps an element.

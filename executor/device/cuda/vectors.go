@@ -41,7 +41,7 @@ func plain(b *builder, results []int) bool {
 		}
 		seen[cell] = true
 		o := b.ops[cell]
-		return !heavy(b, cell) && !fallible[o.Code] && !slices.ContainsFunc(o.Args, func(a int) bool { return !visit(a) })
+		return !heavy(b, cell) && !fallible[o.Code] && o.Name != "decimal" && !slices.ContainsFunc(o.Args, func(a int) bool { return !visit(a) })
 	}
 	for _, r := range results {
 		if !visit(r) {

@@ -178,6 +178,11 @@ RG_MATH2(RG_TWO)
 extern "C" double fma(double, double, double) noexcept;
 extern "C" float fmaf(float, float, float) noexcept;
 
+static inline double cospi(double x)
+{
+	return cos(3.141592653589793 * x);
+}
+
 static inline bool isnan(double x)
 {
 	return x != x;
