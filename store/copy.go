@@ -585,26 +585,5 @@ func (db *DB) CopyOutRows(ctx context.Context, s *ast.Copy, text *ast.Text, star
 	return n, sqlerr.In(db.translate(err), text)
 }
 
-// sinkValue is a value as the rows of a file have it: numbers, booleans and, where lists are asked for, lists of them,
-// else text.
-func sinkValue(v any, t catalog.Type, lists bool) any {
-	list, is := v.([]any)
-	switch {
-	case is && lists && t.Array:
-		out := make([]any, len(list))
-		for i, x := range list {
-			elem := t
-			if _, inner := x.([]any); !inner {
-				elem = t.Elem()
-			}
-			out[i] = sinkValue(x, elem, true)
-		}
-		return out
-	case v != nil && !t.IsInt() && !t.IsFloat() && !t.Is(catalog.Bool):
-		return columns.TextOut(v, t)
-	}
-	return v
-}
-
 // longestRecord bounds a record of COPY in bytes. Values of the store are at most as long, and memory holds several.
 const longestRecord = 256 << 20

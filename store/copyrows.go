@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/store/columns"
 	"github.com/relgrad/relgrad/store/definitions"
@@ -114,4 +115,25 @@ func (l *loader) value(i int, v any) error {
 		}
 	}
 	return l.store(i, v)
+}
+
+// sinkValue is a value as the rows of a file have it: numbers, booleans and, where lists are asked for, lists of them,
+// else text.
+func sinkValue(v any, t catalog.Type, lists bool) any {
+	list, is := v.([]any)
+	switch {
+	case is && lists && t.Array:
+		out := make([]any, len(list))
+		for i, x := range list {
+			elem := t
+			if _, inner := x.([]any); !inner {
+				elem = t.Elem()
+			}
+			out[i] = sinkValue(x, elem, true)
+		}
+		return out
+	case v != nil && !t.IsInt() && !t.IsFloat() && !t.Is(catalog.Bool):
+		return columns.TextOut(v, t)
+	}
+	return v
 }

@@ -184,8 +184,8 @@ func (c *Config) Map() map[string]any {
 	return out
 }
 
-// Given reads stored options as texts, with those that a resume has changed since (progress, "" for none), without those
-// that were not given or have no effect.
+// Given reads stored options as texts, with those that a resume has changed since (progress, "" for none), without
+// those that were not given or have no effect.
 func Given(stored, progress string) (map[string]any, error) {
 	var raw map[string]json.RawMessage
 	config, err := FromJSON(stored)

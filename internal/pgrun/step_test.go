@@ -98,6 +98,8 @@ func (m *model) Update(ctx context.Context, step int64) error {
 	return m.training.Step(ctx, m.updates.At(step))
 }
 
+func (m *model) Keep(context.Context) error { return nil } // no run restores
+
 func (m *model) Validate(context.Context) (float64, error) { return 0, nil }
 
 func (m *model) Commit(context.Context, train.Progress, []train.LossRow) error { return nil }
