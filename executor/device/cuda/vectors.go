@@ -41,7 +41,10 @@ func plain(b *builder, results []int) bool {
 		}
 		seen[cell] = true
 		o := b.ops[cell]
-		return !heavy(b, cell) && !fallible[o.Code] && o.Name != "decimal" && !slices.ContainsFunc(o.Args, func(a int) bool { return !visit(a) })
+		if heavy(b, cell) || fallible[o.Code] || o.Name == "decimal" {
+			return false
+		}
+		return !slices.ContainsFunc(o.Args, func(a int) bool { return !visit(a) })
 	}
 	for _, r := range results {
 		if !visit(r) {
