@@ -200,6 +200,7 @@ last_value(anyelement) anyelement window
 nth_value(anyelement, int4) anyelement window
 first_value(anyarray) anyarray window
 last_value(anyarray) anyarray window
+nth_value(anyarray, int4) anyarray window
 `
 
 // aggregateTable lists aggregates; f(int2|int4) stands for several overloads. In a template @ marks the place of FILTER
