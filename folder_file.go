@@ -16,16 +16,15 @@ import (
 )
 
 // fileFunc runs file_table('file') in FROM, which FROM 'file' stands for. A name begins at the folder of the script.
-func fileFunc(ctx context.Context, call *ast.FuncCall, needs ast.Needs, folder func() string) (*catalog.Relation,
-	error) {
+func fileFunc(ctx context.Context, call *ast.FuncCall, needs ast.Needs, dir string) (*catalog.Relation, error) {
 	args, err := engine.ReadArgs(call, []string{"file"}, 0)
 	if err != nil {
 		return nil, err
 	}
 	name := args.Text("file")
 	path := name
-	if folder != nil && !filepath.IsAbs(path) {
-		path = filepath.Join(folder(), path)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
 	}
 	r, err := fileRelation(ctx, path, needs)
 	return r, engine.At(inFolder(err, name), args.Position("file"))

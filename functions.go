@@ -24,7 +24,7 @@ func (f *functions) TableFunc(ctx context.Context, call *ast.FuncCall, needs ast
 		r, err := deltaFunc(ctx, f.db.Dir, call, needs)
 		return r, true, err
 	case "file_table":
-		r, err := fileFunc(ctx, call, needs, f.db.Folder)
+		r, err := fileFunc(ctx, call, needs, f.db.Dir)
 		return r, true, err
 	case "gradient":
 		loss, table, err := bind.GradientArgs(call)

@@ -47,10 +47,9 @@ type DB struct {
 	// statements; 64 elements of a chunk count as a row. 0 means 1000, a negative number never. Results depend on it
 	// only by the order of summation.
 	ViewRows int64
-	// Dir is where the names of relative folders begin, those of delta_table() and of COPY; "" is the process's folder.
+	// Dir is where relative names begin, those of files in FROM, of delta_table() and of folders of COPY; "" is the
+	// process's folder.
 	Dir string
-	// Folder, unless nil, tells where relative names in FROM 'file' begin, the process's folder otherwise.
-	Folder func() string
 }
 
 // Open opens the store in a file and creates it if it does not exist; "" is a temporary store.

@@ -51,17 +51,10 @@ func (e EmbeddedStore) Nest(run func(context.Context, ast.Statement, *ast.Text) 
 	}
 }
 
-// MoveTo makes a folder the one where relative names of folders begin.
+// MoveTo makes a folder the one where relative names of folders and files begin.
 func (e EmbeddedStore) MoveTo(dir string) {
 	if db, ok := e.Engine.(*relgrad.DB); ok {
 		db.Dir = dir
-	}
-}
-
-// Begin tells the store where names of files in FROM begin.
-func (e EmbeddedStore) Begin(folder func() string) {
-	if db, ok := e.Engine.(*relgrad.DB); ok {
-		db.Folder = folder
 	}
 }
 

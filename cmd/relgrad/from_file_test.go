@@ -24,16 +24,16 @@ func fromScript(t *testing.T, text string) string {
 	return "sub/s.sql"
 }
 
-// TestFromFile: files are relations of queries, views and losses, relative to the script's folder.
+// TestFromFile: files are relations of queries, views and losses; their names begin at the session's folder.
 func TestFromFile(t *testing.T) {
 	script := fromScript(t, `CREATE TABLE w (id int PRIMARY KEY, x double precision);
 INSERT INTO w VALUES (1, 1), (2, 3);
+\cd sub
 SELECT zip, r.y FROM 'r.csv' AS r WHERE r.id < 2;
 SELECT count(*), sum(r.y) FROM w, 'r.csv' JOIN 'it''s.csv' s ON s.a > 1 WHERE w.id = r.id;
 CREATE VIEW v AS SELECT id, y FROM 'r.csv';
 SELECT sum(y) FROM v;
 \copy (SELECT id, y FROM 'r.csv' ORDER BY id) TO 'r.parquet' WITH (FORMAT parquet)
-\! mv r.parquet sub
 SELECT * FROM 'r.parquet' ORDER BY id;
 SELECT id, x FROM gradient('SELECT sum((w.x - r.y) ^ 2) FROM w JOIN ''r.csv'' r USING (id)', NULL::w) ORDER BY id;
 SELECT id, x FROM gradient('SELECT sum((w.x - v.y) ^ 2) FROM w JOIN v USING (id)', NULL::w) ORDER BY id;

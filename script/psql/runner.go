@@ -161,14 +161,6 @@ func NewRunner(s script.Session, o Options) *Runner {
 	case script.Store:
 		r.Interp = plpgsql.NewInterp(s, r.notice)
 		r.Interp.Dir = func() string { return r.dir }
-		if s, ok := s.(interface{ Begin(func() string) }); ok {
-			s.Begin(func() string { // the folder of the running script
-				if r.src != nil && r.src.path != "" {
-					return filepath.Dir(r.src.path)
-				}
-				return r.dir
-			})
-		}
 	case Server:
 		r.server = s
 		r.vars["VERBOSITY"], r.vars["SHOW_CONTEXT"] = "default", "errors"
