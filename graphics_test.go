@@ -327,7 +327,7 @@ CREATE VIEW loss AS SELECT sum(CASE WHEN (current_step() + k)::text < k::text TH
 		{"cuda:99", sqlerr.InvalidParameter, "there is no device cuda:99"},
 	} {
 		mustRun(t, db, "SET relgrad.device = '"+c.set+"'")
-		_, err := db.Run(t.Context(), "SELECT * FROM gradient('loss', NULL::w)")
+		_, err := db.Run(t.Context(), "SELECT * FROM gradient('loss', NULL::w, step => 1)")
 		if sqlerr.Code(err) != c.code || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.set, err)
 		}
@@ -335,7 +335,7 @@ CREATE VIEW loss AS SELECT sum(CASE WHEN (current_step() + k)::text < k::text TH
 	if _, err := db.Run(t.Context(), "SET relgrad.device = 'gpu'"); sqlerr.Code(err) != sqlerr.InvalidParameter {
 		t.Error(err)
 	}
-	mustRun(t, db, "SET relgrad.device = 'cpu'; SELECT * FROM gradient('loss', NULL::w)")
+	mustRun(t, db, "SET relgrad.device = 'cpu'; SELECT * FROM gradient('loss', NULL::w, step => 1)")
 }
 
 // TestGraphicsFails: an error of the driver amid a run is one error with its class, the parameters are those of the
