@@ -169,7 +169,7 @@ type ran struct {
 
 // open reads a run and gives the session the settings that it began with. The caller calls back.
 func (s *Session) open(ctx context.Context, id int64) (*ran, error) {
-	res, err := s.RunSQL(ctx, fmt.Sprintf("SELECT loss, parameters, options::text, context "+
+	res, err := s.RunSQL(ctx, fmt.Sprintf("SELECT loss, parameters::text, options::text, context "+
 		"FROM relgrad.run WHERE run = %d", id))
 	if err != nil {
 		return nil, err
@@ -186,9 +186,10 @@ func (s *Session) open(ctx context.Context, id int64) (*ran, error) {
 	var rest struct {
 		Settings map[string]string `json:"settings"`
 	}
-	names, _ := row[1].([]any)
-	out.params = lists.Map(names, func(v any) string { text, _ := v.(string); return text })
-	out.config, err = train.FromJSON(texts[2])
+	out.params, err = sqltext.ParseArray(texts[1])
+	if err == nil {
+		out.config, err = train.FromJSON(texts[2])
+	}
 	if err == nil && texts[3] != "" {
 		err = json.Unmarshal([]byte(texts[3]), &rest)
 	}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,7 +18,9 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 )
 
 var plotCommand = command{name: "plot", args: "--store FILE | --db DSN [-o FILE.svg|FILE.png] [RUN…]", run: plotRuns,
@@ -35,12 +38,20 @@ func plotRuns(ctx context.Context, c *command, args []string) error {
 	var t target
 	t.storeFlags(fs)
 	out := fs.String("o", "", "draw into `FILE`, which ends in .svg or .png")
+	var look look
+	fs.BoolVar(&look.log, "log", false, "draw figures on a logarithmic axis")
+	fs.BoolVar(&look.robust, "robust", false, "let the axis hold 98 % of the figures: a spike does not flatten the rest")
+	fs.Float64Var(&look.smooth, "smooth", 0, "draw means over the steps before, of weights that fall by `W` a step")
+	only := fs.String("metric", "", "draw these `FIGURES` only, such as loss,validation")
 	rest, err := parse(c, fs, args)
 	if err != nil {
 		return err
 	}
 	if err := t.needed(c, fs); err != nil {
 		return err
+	}
+	if !(look.smooth >= 0 && look.smooth < 1) {
+		return sqlerr.New(sqlerr.InvalidParameter, "--smooth is %v, not from 0 up to below 1", look.smooth)
 	}
 	if ext := strings.ToLower(filepath.Ext(*out)); *out != "" && ext != ".svg" && ext != ".png" {
 		return sqlerr.New(sqlerr.InvalidParameter, "cannot draw into %s: the name must end in .svg or .png", *out)
@@ -59,7 +70,7 @@ func plotRuns(ctx context.Context, c *command, args []string) error {
 	}
 	var lines []series
 	for i, run := range runs {
-		more, err := loadSeries(ctx, db, run)
+		more, err := loadSeries(ctx, db, run, *only)
 		if err != nil {
 			return err
 		}
@@ -70,10 +81,13 @@ func plotRuns(ctx context.Context, c *command, args []string) error {
 		}
 		lines = append(lines, more...)
 	}
-	if *out != "" {
-		return drawFile(*out, lines)
+	if err := look.apply(lines); err != nil {
+		return err
 	}
-	return drawTerminal(os.Stdout, lines, term.IsTerminal(int(os.Stdout.Fd())))
+	if *out != "" {
+		return drawFile(*out, lines, look)
+	}
+	return drawTerminal(os.Stdout, lines, look, term.IsTerminal(int(os.Stdout.Fd())))
 }
 
 func runNumbers(args []string) ([]int64, error) {
@@ -100,10 +114,15 @@ func lastRun(ctx context.Context, db *engine) ([]int64, error) {
 	return []int64{last}, nil
 }
 
-// loadSeries reads a run's losses, and its validations where it has some.
-func loadSeries(ctx context.Context, db *engine, run int64) ([]series, error) {
-	res, err := db.RunSQL(ctx,
-		fmt.Sprintf("SELECT step, loss, validation FROM relgrad.loss WHERE run = %d ORDER BY step", run))
+// loadSeries reads the figures of a run's steps, as far as it has some; only names the ones that are wanted, all if it
+// is empty.
+func loadSeries(ctx context.Context, db *engine, run int64, only string) ([]series, error) {
+	figures, err := figuresOf(ctx, db, only)
+	if err != nil {
+		return nil, err
+	}
+	res, err := db.RunSQL(ctx, fmt.Sprintf("SELECT run.name, loss.step, %s FROM relgrad.loss "+
+		"JOIN relgrad.run USING (run) WHERE run = %d ORDER BY loss.step", strings.Join(lists.Map(figures, qualified), ", "), run))
 	if err != nil {
 		return nil, err
 	}
@@ -111,19 +130,50 @@ func loadSeries(ctx context.Context, db *engine, run int64) ([]series, error) {
 		return nil, sqlerr.New(sqlerr.UndefinedObject, "run %d does not exist or has no steps", run).
 			WithHint("relgrad runs lists the runs.")
 	}
-	loss, validation := series{name: fmt.Sprintf("run %d, loss", run)},
-		series{name: fmt.Sprintf("run %d, validation", run)}
-	for _, r := range res.Rows {
-		step := float64(r[0].(int64))
-		loss.x, loss.y = append(loss.x, step), append(loss.y, r[1].(float64))
-		if v, ok := r[2].(float64); ok && !math.IsInf(v, 0) {
-			validation.x, validation.y = append(validation.x, step), append(validation.y, v)
+	title := fmt.Sprintf("run %d", run)
+	if name, ok := res.Rows[0][0].(string); ok {
+		title += " (" + name + ")"
+	}
+	var out []series
+	for i, f := range figures {
+		l := series{name: title + ", " + f}
+		for _, r := range res.Rows {
+			if v, ok := r[2+i].(float64); ok && !math.IsInf(v, 0) {
+				l.x, l.y = append(l.x, float64(r[1].(int64))), append(l.y, v)
+			}
+		}
+		if len(l.x) > 0 {
+			out = append(out, l)
 		}
 	}
-	if len(validation.x) == 0 {
-		return []series{loss}, nil
+	return out, nil
+}
+
+func qualified(figure string) string { return "loss." + sqltext.Ident(figure) }
+
+// figuresOf are the columns of relgrad.loss that are figures of steps.
+func figuresOf(ctx context.Context, db *engine, only string) ([]string, error) {
+	res, err := db.RunSQL(ctx, "SELECT * FROM relgrad.loss LIMIT 0")
+	if err != nil {
+		return nil, err
 	}
-	return []series{loss, validation}, nil
+	var all []string
+	for _, c := range res.Cols {
+		if c.Type == "double precision" {
+			all = append(all, c.Name)
+		}
+	}
+	if only == "" {
+		return all, nil
+	}
+	wanted := strings.Split(only, ",")
+	for _, w := range wanted {
+		if !slices.Contains(all, w) {
+			return nil, sqlerr.New(sqlerr.InvalidParameter, "there is no figure %q", w).
+				WithHint("Figures of steps are %s.", strings.Join(all, ", "))
+		}
+	}
+	return wanted, nil
 }
 
 // columns is the width of the picture in the terminal.
@@ -152,11 +202,12 @@ var (
 )
 
 // drawTerminal draws all lines over a common axis of steps.
-func drawTerminal(w io.Writer, lines []series, color bool) error {
+func drawTerminal(w io.Writer, lines []series, look look, color bool) error {
 	first, last := math.Inf(1), math.Inf(-1)
 	for _, l := range lines {
 		first, last = min(first, l.x[0]), max(last, l.x[len(l.x)-1])
 	}
+	first, last = roundAxis(first, last, axisTicks-1)
 	data := make([][]float64, len(lines))
 	var sets []asciigraph.CharSet
 	var inks []asciigraph.AnsiColor
@@ -172,12 +223,18 @@ func drawTerminal(w io.Writer, lines []series, color bool) error {
 		}
 		inks = append(inks, colors[i%len(colors)])
 		y := lines[i].y
-		legend = append(legend, fmt.Sprintf("%s %s: %.5g to %.5g", marks[i%len(marks)], lines[i].name, y[0], y[len(y)-1]))
+		legend = append(legend, fmt.Sprintf("%s %s: %.5g to %.5g", marks[i%len(marks)], lines[i].name, look.shown(y[0]),
+			look.shown(y[len(y)-1])))
 	}
 	opt := []asciigraph.Option{asciigraph.Height(14), asciigraph.SeriesChars(sets...)}
 	if last > first {
-		opt = append(opt, asciigraph.XAxisRange(first, last), asciigraph.XAxisTickCount(5),
+		opt = append(opt, asciigraph.XAxisRange(first, last), asciigraph.XAxisTickCount(axisTicks),
 			asciigraph.XAxisValueFormatter(func(x float64) string { return strconv.Itoa(int(math.Round(x))) }))
+	}
+	if look.log {
+		opt = append(opt, asciigraph.YAxisValueFormatter(func(y float64) string {
+			return fmt.Sprintf("%.3g", look.shown(y))
+		}))
 	}
 	if color {
 		opt = append(opt, asciigraph.SeriesColors(inks...))
@@ -194,13 +251,18 @@ var palette = []color.Color{
 }
 
 // drawFile draws all lines into an SVG or PNG file.
-func drawFile(path string, lines []series) error {
+func drawFile(path string, lines []series, look look) error {
 	p := plot.New()
-	p.X.Label.Text, p.Y.Label.Text = "step", "loss"
+	p.X.Label.Text, p.Y.Label.Text = "step", strings.Join(kinds(lines), ", ")
+	p.Add(plotter.NewGrid())
+	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(roundTicks), plot.TickerFunc(roundTicks)
+	if look.log {
+		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.TickerFunc(logTicks)
+	}
 	for i, s := range lines {
 		pts := make(plotter.XYs, len(s.x))
 		for k := range s.x {
-			pts[k].X, pts[k].Y = s.x[k], s.y[k]
+			pts[k].X, pts[k].Y = s.x[k], look.shown(s.y[k])
 		}
 		l, points, err := plotter.NewLinePoints(pts)
 		if err != nil {
@@ -219,4 +281,141 @@ func drawFile(path string, lines []series) error {
 		return sqlerr.New(sqlerr.IO, "could not write %s", path).Wrap(err)
 	}
 	return nil
+}
+
+// look is how figures are drawn.
+type look struct {
+	log, robust bool
+	smooth      float64
+}
+
+// axisTicks is the number of steps that are written below the picture in the terminal.
+const axisTicks = 5
+
+// apply makes the figures of lines what is drawn: means, logarithms, at most the bounds of a robust axis.
+func (l look) apply(lines []series) error {
+	for i := range lines {
+		lines[i].y = smoothed(lines[i].y, l.smooth)
+	}
+	if l.log {
+		for i := range lines {
+			if err := logarithms(&lines[i]); err != nil {
+				return err
+			}
+		}
+	}
+	if l.robust {
+		lo, hi := mostOf(lines)
+		for _, s := range lines {
+			for k, y := range s.y {
+				s.y[k] = min(max(y, lo), hi)
+			}
+		}
+	}
+	return nil
+}
+
+// shown is a drawn figure as it is written.
+func (l look) shown(y float64) float64 {
+	if l.log {
+		return math.Pow(10, y)
+	}
+	return y
+}
+
+// smoothed are means over all figures before, of weights that fall by a factor w: the sums are divided by those of the
+// weights, so that the first figures count in full.
+func smoothed(y []float64, w float64) []float64 {
+	out, sum, weight := make([]float64, len(y)), 0.0, 0.0
+	for i, v := range y {
+		sum, weight = w*sum+v, w*weight+1
+		out[i] = sum / weight
+	}
+	return out
+}
+
+// logarithms takes the logarithms of a line's figures and leaves out those that have none.
+func logarithms(s *series) error {
+	out := series{name: s.name}
+	for i, y := range s.y {
+		if y > 0 {
+			out.x, out.y = append(out.x, s.x[i]), append(out.y, math.Log10(y))
+		}
+	}
+	if len(out.x) == 0 {
+		return sqlerr.New(sqlerr.InvalidParameter, "%s has no positive figure, so it has no logarithmic axis", s.name)
+	}
+	*s = out
+	return nil
+}
+
+// mostOf are bounds that hold all figures but a hundredth above and below.
+func mostOf(lines []series) (lo, hi float64) {
+	var all []float64
+	for _, s := range lines {
+		all = append(all, s.y...)
+	}
+	slices.Sort(all)
+	skip := len(all) / 100
+	return all[skip], all[len(all)-1-skip]
+}
+
+// roundAxis widens an axis of steps so that its marks, which divide it into so many parts, stand at round steps.
+func roundAxis(first, last float64, parts int) (from, to float64) {
+	if last <= first {
+		return first, last
+	}
+	from = first
+	if first <= (last-first)/10 {
+		from = 0
+	}
+	width := (last - from) / float64(parts)
+	unit := math.Pow(10, math.Floor(math.Log10(width)))
+	for _, f := range []float64{1, 2, 2.5, 5, 10} {
+		mark := math.Max(1, f*unit)
+		from := math.Floor(from/mark) * mark
+		if mark == math.Trunc(mark) && from+mark*float64(parts) >= last {
+			return from, from + mark*float64(parts)
+		}
+	}
+	return first, last
+}
+
+// kinds are the figures that lines show.
+func kinds(lines []series) (out []string) {
+	for _, l := range lines {
+		if k := l.name[strings.LastIndex(l.name, ", ")+2:]; !slices.Contains(out, k) {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// roundTicks are about five round numbers of an axis.
+func roundTicks(lo, hi float64) (out []plot.Tick) {
+	if !(hi > lo) {
+		return []plot.Tick{{Value: lo, Label: strconv.FormatFloat(lo, 'g', 4, 64)}}
+	}
+	unit := math.Pow(10, math.Floor(math.Log10((hi-lo)/3)))
+	for _, f := range []float64{1, 2, 5} {
+		if (hi-lo)/(f*unit) <= 7 {
+			unit *= f
+			break
+		}
+	}
+	for k := math.Ceil(lo / unit); k*unit <= hi; k++ {
+		out = append(out, plot.Tick{Value: k * unit, Label: strconv.FormatFloat(k*unit, 'g', 6, 64)})
+	}
+	return out
+}
+
+// logTicks are the powers of ten of a logarithmic axis; round numbers, where it has less than two of them.
+func logTicks(lo, hi float64) (out []plot.Tick) {
+	for e := math.Ceil(math.Log10(lo)); e <= math.Log10(hi); e++ {
+		out = append(out, plot.Tick{Value: math.Pow(10, e), Label: fmt.Sprintf("%g", math.Pow(10, e))})
+	}
+	if len(out) < 2 {
+		return roundTicks(lo, hi)
+	}
+	return out
 }

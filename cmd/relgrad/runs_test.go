@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -141,7 +142,8 @@ func TestPlot(t *testing.T) {
 	dir := t.TempDir()
 	svg, img := filepath.Join(dir, "a.svg"), filepath.Join(dir, "a.PNG")
 	out, status := captured(t, "plot", "--store", store, "1", "2")
-	for _, want := range []string{"─ run 1, loss: 13 to ", "* run 2, loss: 32 to ", "+ run 2, validation: "} {
+	for _, want := range []string{"─ run 1, loss: 13 to ", "* run 2 (second), loss: 32 to ",
+		"+ run 2 (second), validation: "} {
 		if status != 0 || !strings.Contains(out, want) {
 			t.Errorf("status %d, no %q in\n%s", status, want, out)
 		}
@@ -153,7 +155,7 @@ func TestPlot(t *testing.T) {
 		t.Fatal(status)
 	}
 	text, err := os.ReadFile(svg)
-	for _, want := range []string{"run 1, loss", "run 2, loss", "run 2, validation"} {
+	for _, want := range []string{"run 1, loss", "run 2 (second), loss", "run 2 (second), validation"} {
 		if err != nil || !strings.Contains(string(text), want) {
 			t.Errorf("no %q in the SVG (%v)", want, err)
 		}
@@ -168,10 +170,49 @@ func TestPlot(t *testing.T) {
 	if p, err := png.Decode(bytes.NewReader(b)); err != nil || p.Bounds().Dx() < 300 {
 		t.Errorf("no PNG: %v", err)
 	}
-	for _, args := range [][]string{{"9"}, {"1", "1"}, {"x"}, {"-o", filepath.Join(dir, "a.gif")},
+	out, status = captured(t, "plot", "--store", store, "--log", "--smooth", "0.5", "--robust", "--metric",
+		"validation", "2")
+	if status != 0 || strings.Contains(out, "loss") || !strings.Contains(out, "run 2 (second), validation: ") {
+		t.Errorf("status %d\n%s", status, out)
+	}
+	for _, args := range [][]string{{"9"}, {"1", "1"}, {"x"}, {"--smooth", "1", "2"}, {"--metric", "accuracy", "2"},
+		{"-o", filepath.Join(dir, "a.gif")},
 		{"-o", filepath.Join(dir, "none", "a.svg")}} {
 		if _, status := captured(t, append([]string{"plot", "--store", store}, args...)...); status != 1 {
 			t.Errorf("plot %v: status %d", args, status)
+		}
+	}
+}
+
+// TestLook: means, logarithms and bounds of figures, and round marks of an axis.
+func TestLook(t *testing.T) {
+	of := func(y ...float64) []series { return []series{{name: "a", x: []float64{1, 2, 3, 4}[:len(y)], y: y}} }
+	for _, c := range []struct {
+		look look
+		in   []series
+		want []float64
+	}{
+		{look{smooth: 0.5}, of(1, 4, 7), []float64{1, 3, 5.285714285714286}},
+		{look{log: true}, of(100, 0, -1, 1), []float64{2, 0}},
+		{look{}, of(3, 4), []float64{3, 4}},
+	} {
+		if err := c.look.apply(c.in); err != nil || !slices.Equal(c.in[0].y, c.want) || len(c.in[0].x) != len(c.want) {
+			t.Errorf("%+v: %v, not %v (%v)", c.look, c.in[0], c.want, err)
+		}
+	}
+	if err := (look{log: true}).apply(of(0, -1)); err == nil {
+		t.Error("logarithms of nothing")
+	}
+	spike := series{x: make([]float64, 300), y: make([]float64, 300)}
+	spike.y[7] = 1e9
+	lines := []series{spike}
+	if err := (look{robust: true}).apply(lines); err != nil || lines[0].y[7] != 0 {
+		t.Error(err, lines[0].y[7])
+	}
+	for _, c := range [][4]float64{{1, 100, 0, 100}, {1, 150, 0, 200}, {1, 7, 0, 8}, {1, 330, 0, 400},
+		{900, 1000, 900, 1000}, {5, 5, 5, 5}} {
+		if from, to := roundAxis(c[0], c[1], 4); from != c[2] || to != c[3] {
+			t.Errorf("%v to %v: %v to %v", c[0], c[1], from, to)
 		}
 	}
 }
@@ -183,7 +224,7 @@ func TestSeriesAt(t *testing.T) {
 		t.Error(s.at(5), s.at(7.5), s.at(10), s.at(4), s.at(11))
 	}
 	var out bytes.Buffer
-	if err := drawTerminal(&out, []series{{"one step", []float64{1}, []float64{2}}}, false); err != nil ||
+	if err := drawTerminal(&out, []series{{"one step", []float64{1}, []float64{2}}}, look{}, false); err != nil ||
 		!strings.Contains(out.String(), "one step: 2 to 2") {
 		t.Error(err, out.String())
 	}
