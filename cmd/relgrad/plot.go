@@ -122,7 +122,8 @@ func loadSeries(ctx context.Context, db *engine, run int64, only string) ([]seri
 		return nil, err
 	}
 	res, err := db.RunSQL(ctx, fmt.Sprintf("SELECT run.name, loss.step, %s FROM relgrad.loss "+
-		"JOIN relgrad.run USING (run) WHERE run = %d ORDER BY loss.step", strings.Join(lists.Map(figures, qualified), ", "), run))
+		"JOIN relgrad.run USING (run) WHERE run = %d ORDER BY loss.step",
+		strings.Join(lists.Map(figures, qualified), ", "), run))
 	if err != nil {
 		return nil, err
 	}
