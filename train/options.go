@@ -296,11 +296,22 @@ func names[T any](m map[string]T) []string {
 func unknown(what, name string, known []string) error {
 	e := sqlerr.New(sqlerr.InvalidParameter, "%s %q does not exist", what, name).
 		WithDetail("Known: %s.", strings.Join(known, ", "))
-	if n := sqlerr.Nearest(name, known); n != "" {
-		e = e.WithHint("Perhaps you meant %q.", n)
+	near := elsewhere[name]
+	if !slices.Contains(known, near) {
+		near = sqlerr.Nearest(name, known)
+	}
+	if near != "" {
+		e = e.WithHint("Perhaps you meant %q.", near)
 	}
 	return e
 }
+
+// elsewhere are names that other programs have for options of train.
+var elsewhere = map[string]string{"learning_rate": "lr", "eta": "lr", "steps": "epochs", "max_iter": "epochs",
+	"n_epochs": "epochs", "num_epochs": "epochs", "iterations": "epochs", "l2": "weight_decay", "lambda": "weight_decay",
+	"early_stopping": "patience", "random_state": "seed", "validation": "validate", "betas": "beta1",
+	"max_grad_norm": "clip_norm", "grad_clip": "clip_norm", "scheduler": "schedule", "eps": "epsilon",
+	"warmup_steps": "warmup", "minibatch": "batch_size", "timeout": "max_seconds"}
 
 // OptionNames lists the options of train().
 func OptionNames() []string { return names(options) }

@@ -46,6 +46,11 @@ func listFunctions(r *Runner, d *described) error {
 			add("relgrad", k.Name, "", k.Args, "kernel", "", "internal", "", k.Doc)
 		}
 	}
+	for _, a := range kernels.Aggregates() {
+		if a.Instead != "" || slices.Contains([]string{"max_agg", "min_agg", "product", "vector_agg"}, a.Name) {
+			add("relgrad", a.Name, "", a.Args, "agg", "", "internal", "", a.Doc) // Postgres has the others
+		}
+	}
 	slices.SortStableFunc(res.Rows, func(a, b []any) int {
 		if c := strings.Compare(a[0].(string), b[0].(string)); c != 0 {
 			return c

@@ -1,6 +1,10 @@
 package ast
 
-import "github.com/relgrad/relgrad/internal/sqlerr"
+import (
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+)
 
 // WindowOf is the whole window that OVER w means in a SELECT with these named windows: the one of its name, or w with
 // what it takes over from the window that it extends, as PostgreSQL has it. A named window extends an earlier one.
@@ -39,4 +43,15 @@ func (w *Window) extended(named []Window) (*Window, *sqlerr.Error) {
 		out.OrderBy = base.OrderBy
 	}
 	return &out, nil
+}
+
+// FrameBounds takes the text of a frame apart: ROWS, RANGE or GROUPS, and the two bounds, of which the short form says
+// one. What EXCLUDE takes out stays with the last.
+func FrameBounds(frame string) (mode, from, to string) {
+	mode, bounds, _ := strings.Cut(frame, " ")
+	from, to, between := strings.Cut(strings.TrimPrefix(bounds, "BETWEEN "), " AND ")
+	if !between {
+		to = "CURRENT ROW"
+	}
+	return mode, from, to
 }

@@ -50,11 +50,7 @@ var toPeers = ra.Frame{Peers: true, Lo: -ra.Unbounded}
 
 // frameOf reads a frame clause.
 func frameOf(s *scope, c *ast.FuncCall, w *ast.Window) (ra.Frame, error) {
-	kind, bounds, _ := strings.Cut(w.Frame, " ")
-	from, to, between := strings.Cut(strings.TrimPrefix(bounds, "BETWEEN "), " AND ")
-	if !between {
-		to = "CURRENT ROW"
-	}
+	kind, from, to := ast.FrameBounds(w.Frame)
 	lo, ok := frameBound(from)
 	hi, ok2 := frameBound(to)
 	switch whole := from == "UNBOUNDED PRECEDING" && to == "UNBOUNDED FOLLOWING"; {

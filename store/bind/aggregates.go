@@ -293,11 +293,10 @@ func windowText(b *Binder, s *Scope, w *ast.Window) string {
 
 // checkFrame refuses the frames that Postgres refuses, and distances between keys that SQLite cannot measure.
 func checkFrame(b *Binder, at ast.Pos, frame string, keys []Value) {
-	mode, bounds, _ := strings.Cut(frame, " BETWEEN ")
+	mode, from, to := ast.FrameBounds(frame)
 	if mode == "GROUPS" && len(keys) == 0 {
 		b.Fail(at, windowing, "GROUPS mode requires an ORDER BY clause")
 	}
-	from, to, _ := strings.Cut(bounds, " AND ")
 	for i, bound := range []string{from, to} {
 		word, _, _ := strings.Cut(bound, " ")
 		n, err := strconv.Atoi(word)

@@ -144,11 +144,8 @@ SELECT DISTINCT count(*) OVER (PARTITION BY k) FROM w;
 SELECT count(*) OVER w1 FROM w WINDOW w1 AS (ORDER BY k), w1 AS (ORDER BY o);
 --! both 42704
 SELECT count(*) OVER w2 FROM w WINDOW w1 AS (ORDER BY k);
---! refused 0A000
 SELECT count(*) OVER (w1) FROM w WINDOW w1 AS (ORDER BY k) ORDER BY 1;
---! refused 0A000
 SELECT count(*) OVER (w1 ORDER BY o) FROM w WINDOW w1 AS (PARTITION BY k) ORDER BY 1;
---! refused 0A000
 SELECT count(*) OVER (w1 ROWS 1 PRECEDING) FROM w WINDOW w1 AS (ORDER BY k);
 SELECT k, n, rank() OVER (ORDER BY n), dense_rank() OVER (ORDER BY n DESC), rank() OVER (ORDER BY n NULLS FIRST) FROM (VALUES (1, 1.0), (2, 1.00), (3, NULL), (4, 10), (5, 9)) v(k, n) ORDER BY k;
 SELECT k, n, count(*) OVER (PARTITION BY n) FROM (VALUES (1, 1.0), (2, 1.00), (3, NULL), (4, NULL)) v(k, n) ORDER BY k;
