@@ -18,7 +18,7 @@ import (
 )
 
 // compiledQueries is the usual number of seeds; in some three quarters of them there is a gradient to compare.
-const compiledQueries = 240
+const compiledQueries = 254
 
 var compiledFlag = flag.Int64("compiled", compiledQueries,
 	"number of random queries whose gradients the portable tier computes")
