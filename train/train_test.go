@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -233,6 +234,24 @@ func TestPause(t *testing.T) {
 		{0, time.Second}:                         time.Second, {2 * time.Second, time.Second}: 9 * time.Second} {
 		if got := pause(took[0], took[1]); got != want {
 			t.Errorf("%v behind commits of %v, not %v", got, took, want)
+		}
+	}
+}
+
+// TestNearestOption: an unknown option's hint is the nearest one, or what other programs mean by its name; those are
+// options.
+func TestNearestOption(t *testing.T) {
+	for name, want := range map[string]string{"lrr": "lr", "learning_rate": "lr", "batchsize": "batch_size",
+		"early_stopping": "patience", "n_epochs": "epochs"} {
+		c := Default()
+		var e *sqlerr.Error
+		if err := c.Set(name, 1.0); !errors.As(err, &e) || e.Hint != fmt.Sprintf("Perhaps you meant %q.", want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, option := range elsewhere {
+		if !slices.Contains(OptionNames(), option) || slices.Contains(OptionNames(), name) {
+			t.Errorf("%s, elsewhere %s, is no option", option, name)
 		}
 	}
 }
