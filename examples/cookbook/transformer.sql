@@ -10,16 +10,16 @@ CREATE TABLE answer (seq int PRIMARY KEY, letter int);
 INSERT INTO answer SELECT a.seq, b.letter FROM place a JOIN place b ON b.seq = a.seq AND b.p = a.p + 1 WHERE a.letter = 0;
 
 CREATE TABLE letter (letter int PRIMARY KEY, e real[]);
-CREATE TABLE position (p int PRIMARY KEY, e real[]);
+CREATE TABLE slot (p int PRIMARY KEY, e real[]);
 CREATE TABLE block (id int PRIMARY KEY, wq real[][], wk real[][], wv real[][], w1 real[][], w2 real[][], out real[][]);
 INSERT INTO letter SELECT i, random_normal(ARRAY[16], 3, ARRAY[i]) / 2 FROM generate_series(0, 3) AS g(i);
-INSERT INTO position SELECT i, random_normal(ARRAY[16], 4, ARRAY[i]) / 2 FROM generate_series(0, 5) AS g(i);
+INSERT INTO slot SELECT i, random_normal(ARRAY[16], 4, ARRAY[i]) / 2 FROM generate_series(0, 5) AS g(i);
 INSERT INTO block SELECT 1, glorot_uniform(ARRAY[16, 16], 5, ARRAY[1], 16, 16), glorot_uniform(ARRAY[16, 16], 5, ARRAY[2], 16, 16),
   glorot_uniform(ARRAY[16, 16], 5, ARRAY[3], 16, 16), glorot_uniform(ARRAY[16, 32], 5, ARRAY[4], 16, 32),
   glorot_uniform(ARRAY[32, 16], 5, ARRAY[5], 32, 16), glorot_uniform(ARRAY[16, 4], 5, ARRAY[6], 16, 4);
 
 CREATE VIEW embedded AS SELECT s.seq, s.p, layer_norm(l.e + o.e + lag.e) AS x -- a letter, its place, and the letter before it
-FROM place s JOIN letter l USING (letter) JOIN position o USING (p) JOIN place b ON b.seq = s.seq AND b.p = (s.p + 5) % 6
+FROM place s JOIN letter l USING (letter) JOIN slot o USING (p) JOIN place b ON b.seq = s.seq AND b.p = (s.p + 5) % 6
 JOIN letter lag ON lag.letter = b.letter;
 CREATE VIEW qkv AS SELECT seq, p, x, matmul(x, wq) AS q, matmul(x, wk) AS k, matmul(x, wv) AS v FROM embedded CROSS JOIN block;
 CREATE VIEW attended AS SELECT q.seq, q.p, layer_norm(q.x + a.v) AS x
@@ -29,5 +29,5 @@ CREATE VIEW score AS SELECT seq, matmul(avg(layer_norm(x + matmul(relu(matmul(x,
 FROM attended CROSS JOIN block GROUP BY seq;
 CREATE VIEW loss AS SELECT avg(cross_entropy(z, letter)) AS loss FROM score JOIN answer USING (seq) WHERE seq < 200;
 
-CALL train('loss', ARRAY['letter', 'position', 'block'], lr => 0.01, epochs => 80);
+CALL train('loss', ARRAY['letter', 'slot', 'block'], lr => 0.01, epochs => 80);
 SELECT round(avg((argmax(z) = letter)::int), 2) AS accuracy FROM score JOIN answer USING (seq) WHERE seq >= 200;
