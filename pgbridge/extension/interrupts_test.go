@@ -33,6 +33,7 @@ var operands = map[string]string{
 	"long": "full(ARRAY[100000000], 0.5)", "big": "full(ARRAY[5000, 5000], 0.5)",
 	"ids": "array_fill(7::bigint, ARRAY[8000000])", "t": "repeat('x', (ARRAY[100000000])[1])",
 	"state": "relgrad.agg_add('{}', full(ARRAY[4000000], 0.5))", "u": "full(ARRAY[4000000], 0.5)",
+	"pairs": "(SELECT pg_temp.pairs(sin(i), i % 2) FROM generate_series(1, 2000000) AS g(i))",
 }
 
 // longArgs are calls of functions whose arguments cannot be chosen by type alone. They read chunks v and f, the numbers
@@ -67,12 +68,16 @@ var longArgs = map[string][]string{
 	"agg_scatter_combine": {"relgrad.agg_scatter_combine(state, state)"},
 	"agg_scatter":         {"relgrad.agg_scatter('{}', 1, 0.5, (ARRAY[100000000])[1])"},
 	"agg_value":           {"relgrad.agg_value(state)"}, "agg_mean": {"relgrad.agg_mean(state)"},
-	"agg_value_real": {"relgrad.agg_value_real(state)"}, "agg_mean_real": {"relgrad.agg_mean_real(state)"},
+	"agg_pairs_combine":     {"relgrad.agg_pairs_combine(pairs, pairs)"},
+	"agg_auc_value_number":  {"relgrad.agg_auc_value_number(pairs)"},
+	"agg_ndcg_value_number": {"relgrad.agg_ndcg_value_number(pairs)"},
+	"agg_value_real":        {"relgrad.agg_value_real(state)"}, "agg_mean_real": {"relgrad.agg_mean_real(state)"},
 }
 
 // fewNumbers are C functions of the extension that take no chunk, or only look at its type.
 var fewNumbers = map[string]bool{"gen_decimal": true, "gen_stack_row": true, "gen_row_id": true,
-	"gen_place": true, "gen_float_key": true,
+	"gen_place": true, "gen_float_key": true, "agg_accuracy": true, "agg_auc": true, "agg_f1": true, "agg_rmse": true,
+	"agg_log_loss": true, "agg_ndcg": true, "agg_f1_value_number": true, "agg_root_number": true,
 	"agg_value_number": true, "agg_value_number_real": true, "agg_mean_number": true}
 
 // longCalls lists calls of all C functions that compute: of each, the overloads with the most chunks.
@@ -141,7 +146,7 @@ func TestInterrupts(t *testing.T) {
 	if _, err := s.query("SET jit = off; SELECT 1"); err != nil { // JIT does not look for cancels
 		t.Fatal(err)
 	}
-	if _, err := s.query(sayReady + "; SELECT 1"); err != nil {
+	if _, err := s.query(sayReady + "; " + keepsPairs + "; SELECT 1"); err != nil {
 		t.Fatal(err)
 	}
 	for _, call := range longCalls(t, s) {
@@ -186,6 +191,10 @@ func worked(t *testing.T, pid uint32) time.Duration {
 // sayReady makes a function that tells the client that the operands are ready.
 const sayReady = `CREATE FUNCTION pg_temp.ready(int) RETURNS int LANGUAGE plpgsql AS
 'BEGIN RAISE NOTICE ''ready''; RETURN 1; END'`
+
+// keepsPairs makes an aggregate whose value is the state of auc and ndcg.
+const keepsPairs = `CREATE AGGREGATE pg_temp.pairs(double precision, double precision)
+(SFUNC = relgrad.agg_auc, STYPE = double precision[], INITCOND = '{}')`
 
 // connectNoticed is connect, and sends each notice of the server to the channel.
 func connectNoticed(t *testing.T, env ...string) (*server, <-chan struct{}) {
