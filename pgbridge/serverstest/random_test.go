@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	seedFlag    = flag.Int64("seed", 1, "the first seed of random queries")
+	seedFlag    = flag.Int64("seed", 100, "the first seed of random queries")
 	queriesFlag = flag.Int64("queries", 30, "number of random queries")
 )
 
