@@ -15,7 +15,7 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// fileFunc runs file_table('file') in FROM, which FROM 'file' stands for. A name begins at the folder of the script.
+// fileFunc runs file_table('file') in FROM, which FROM 'file' stands for. A relative name begins at dir.
 func fileFunc(ctx context.Context, call *ast.FuncCall, needs ast.Needs, dir string) (*catalog.Relation, error) {
 	args, err := engine.ReadArgs(call, []string{"file"}, 0)
 	if err != nil {

@@ -64,6 +64,7 @@ func TestQuery(t *testing.T) {
 		{"SELECT 1; SELECT 2", nil, "2 statements, not one"},
 		{"SELECT $1", []any{struct{}{}}, "$1: no value of SQL is made of struct {}"},
 		{"SELECT $1", []any{[]float64{}}, "$1: a chunk has elements"},
+		{"SELECT $1", []any{(*mat.Dense)(nil)}, "internal error"},
 		{"SELECT $1", []any{[][]float64{{1}, {1, 2}}}, "$1: row 1 has 2 numbers, row 0 has 1"},
 		{"CREATE VIEW x AS SELECT $1::int AS a", []any{1}, "there is no parameter $1"},
 	} {

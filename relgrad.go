@@ -191,6 +191,7 @@ func (db *DB) Run(ctx context.Context, sql string) (_ *catalog.Result, failed er
 // Of a wrong number of arguments the error has 08P01, of another type of Go 42804.
 func (db *DB) Query(ctx context.Context, sql string, args ...any) (_ *catalog.Result, failed error) {
 	defer exported(&failed)
+	defer db.rescue(db.InTransaction(), &failed) // of the arguments' own methods
 	text := &ast.Text{SQL: sql}
 	stmts, err := parse.Parse(text)
 	if err != nil {

@@ -81,6 +81,10 @@ func plotRuns(ctx context.Context, c *command, args []string) error {
 		}
 		lines = append(lines, more...)
 	}
+	if len(lines) == 0 {
+		return sqlerr.New(sqlerr.UndefinedObject, "the runs have no finite figures to draw").
+			WithHint("Without --metric all figures are drawn.")
+	}
 	if err := look.apply(lines); err != nil {
 		return err
 	}
