@@ -175,7 +175,8 @@ func TestPlot(t *testing.T) {
 	if status != 0 || strings.Contains(out, "loss") || !strings.Contains(out, "run 2 (second), validation: ") {
 		t.Errorf("status %d\n%s", status, out)
 	}
-	for _, args := range [][]string{{"9"}, {"1", "1"}, {"x"}, {"--smooth", "1", "2"}, {"--metric", "accuracy", "2"}, {"--metric", "validation", "1"},
+	for _, args := range [][]string{{"9"}, {"1", "1"}, {"x"}, {"--smooth", "1", "2"}, {"--metric", "accuracy", "2"},
+		{"--metric", "validation", "1"},
 		{"-o", filepath.Join(dir, "a.gif")},
 		{"-o", filepath.Join(dir, "none", "a.svg")}} {
 		if _, status := captured(t, append([]string{"plot", "--store", store}, args...)...); status != 1 {
