@@ -2,8 +2,8 @@ package relgrad
 
 import "testing"
 
-// TestDropoutByRow: a condition with a sub-query over several relations joins them; dropout of a column still draws once
-// for each row of its own table, so that an element's gradient is 0 or twice what it is without dropout.
+// TestDropoutByRow: a condition with a sub-query over several relations joins them; dropout of a column still draws
+// once for each row of its own table, so that an element's gradient is 0 or twice what it is without dropout.
 func TestDropoutByRow(t *testing.T) {
 	db := open(t, "")
 	mustRun(t, db, `CREATE TABLE a (k int PRIMARY KEY, x double precision);
