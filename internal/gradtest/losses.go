@@ -105,11 +105,13 @@ var Losses = []Loss{
 	{"SELECT sum(weight ^ 2 * d * n + weight * p * c) FROM (SELECT weight, dense_rank() OVER (ORDER BY dst % 2 DESC) " +
 		"AS d, ntile(2) OVER (PARTITION BY src ORDER BY dst) AS n, percent_rank() OVER (ORDER BY src) AS p, cume_dist() " +
 		"OVER (PARTITION BY dst % 2 ORDER BY src) AS c FROM adj) q", []string{"adj"}},
-	{"SELECT sum(f * f * l) + sum(coalesce(n, 2) * weight) + sum(p * m) FROM (SELECT weight, first_value(weight) OVER " +
-		"(PARTITION BY src % 2 ORDER BY dst, src) AS f, last_value(weight ^ 2) OVER (ORDER BY dst % 2) AS l, " +
-		"nth_value(weight, 2) OVER (ORDER BY src, dst ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS n, coalesce(last_value(" +
-		"weight) OVER (ORDER BY dst, src ROWS BETWEEN 2 FOLLOWING AND 3 FOLLOWING), 1) AS p, first_value(dst) OVER (ORDER " +
-		"BY src RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS m FROM adj) q", []string{"adj"}},
+	{"SELECT sum(f * f * l) FROM (SELECT first_value(weight) OVER (PARTITION BY src % 2 ORDER BY dst, src) AS f, " +
+		"last_value(weight ^ 2) OVER (ORDER BY dst % 2) AS l FROM adj) q", []string{"adj"}},
+	{"SELECT sum(coalesce(n, 2) * weight * m) FROM (SELECT weight, nth_value(weight, 2) OVER (ORDER BY src, dst ROWS " +
+		"BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS n, first_value(dst) OVER (ORDER BY src RANGE BETWEEN CURRENT ROW AND " +
+		"UNBOUNDED FOLLOWING) AS m FROM adj) q", []string{"adj"}},
+	{"SELECT sum(p * p) FROM (SELECT coalesce(last_value(weight) OVER (ORDER BY dst, src ROWS BETWEEN 2 FOLLOWING AND 3 " +
+		"FOLLOWING), 1) AS p FROM adj) q", []string{"adj"}},
 	{"SELECT sum(s * s * l) FROM (SELECT sum(weight) OVER (o ROWS 1 PRECEDING) AS s, lag(weight, 1, 2) OVER o AS l FROM " +
 		"adj WINDOW p AS (PARTITION BY src % 2), o AS (p ORDER BY dst, src)) q", []string{"adj"}},
 	{"SELECT sum(sqnorm(f) * sum_elements(v)) FROM (SELECT v, first_value(v) OVER (ORDER BY node DESC ROWS 1 PRECEDING) " +

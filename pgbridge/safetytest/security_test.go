@@ -296,8 +296,8 @@ func notRunning(e *env) {
 			e.t.Errorf("%s: a cancelled run says %s; it is at step %s", engine, detail, step)
 		}
 		e.gives("SELECT status FROM relgrad.run WHERE run = "+run, "interrupted")
-		a.must("SET statement_timeout = '300ms'")
-		a.fails("CALL train('loss', ARRAY['trend'], epochs => 1000, before_step => 'SELECT pg_sleep(0.2)')", "57014",
+		a.must("SET statement_timeout = '2s'")
+		a.fails("CALL train('loss', ARRAY['trend'], epochs => 1000, before_step => 'SELECT pg_sleep(60)')", "57014",
 			"None of its steps is committed")
 		a.must("SET statement_timeout = 0")
 		// the second way kills the client
