@@ -77,9 +77,7 @@ func Differentiate(ctx context.Context, b *ra.Builder, loss *ra.Node, col ra.Col
 // no hidden columns in it.
 func differentiate(ctx context.Context, b *ra.Builder, loss *ra.Node, col ra.ColumnID, params []Param,
 	exact bool) ([]*ra.Node, error) {
-	d := &differ{params: params, active: map[activeKey]bool{}, parts: map[*ra.Node][]*rjp.Grad{},
-		grads: map[*ra.Node]*rjp.Grad{}}
-	d.ctx = &rjp.Context{B: b, Active: d.isActive}
+	d := newDiffer(b, params)
 	if err := d.reachable(loss, col); err != nil {
 		return nil, err
 	}
@@ -134,10 +132,22 @@ type differ struct {
 	active map[activeKey]bool
 	parts  map[*ra.Node][]*rjp.Grad
 	grads  map[*ra.Node]*rjp.Grad // of the scans
+	loops
+}
+
+func newDiffer(b *ra.Builder, params []Param) *differ {
+	d := &differ{params: params, active: map[activeKey]bool{}, parts: map[*ra.Node][]*rjp.Grad{},
+		grads: map[*ra.Node]*rjp.Grad{}}
+	d.ctx = &rjp.Context{B: b, Active: d.isActive,
+		Loops: rjp.Loops{Align: d.aligned, Through: d.through, Spread: d.spread}}
+	return d
 }
 
 // isActive reports whether a column depends on a wanted parameter other than through piecewise constant kernels.
 func (d *differ) isActive(n *ra.Node, id ra.ColumnID) bool {
+	if n == d.to {
+		return slices.Contains(d.wanted, id)
+	}
 	k := activeKey{n, id}
 	if r, ok := d.active[k]; ok {
 		return r
@@ -151,6 +161,9 @@ func (d *differ) isActive(n *ra.Node, id ra.ColumnID) bool {
 }
 
 func (d *differ) reads(n *ra.Node, id ra.ColumnID, i int) bool {
+	if n.Op == ra.Recursion {
+		return d.activeState(n)[i]
+	}
 	if n.Op == ra.Scan {
 		return slices.ContainsFunc(d.params, func(p Param) bool { return p.Scan == n && p.has(id) })
 	}
@@ -177,6 +190,8 @@ func readBy(n *ra.Node, i int, f func(in *ra.Node, id ra.ColumnID) bool) bool {
 		return a.Fn != ra.Count && a.Fn != ra.CountRows && f(n.Inputs[0], a.Arg)
 	case ra.Union, ra.Add:
 		return slices.ContainsFunc(n.Inputs, func(in *ra.Node) bool { return f(in, in.Cols[i].ID) })
+	case ra.Recursion:
+		return slices.ContainsFunc(n.Inputs[:2], func(in *ra.Node) bool { return f(in, in.Cols[i].ID) })
 	case ra.SemiJoin, ra.AntiJoin:
 		return f(n.Inputs[0], n.Inputs[0].Cols[i].ID)
 	}
@@ -186,12 +201,16 @@ func readBy(n *ra.Node, i int, f func(in *ra.Node, id ra.ColumnID) bool) bool {
 // reachable refuses parameters whose gradient would be silently zero (law 5): the columns that the loss depends on,
 // other than through piecewise constant kernels, are followed down.
 func (d *differ) reachable(loss *ra.Node, col ra.ColumnID) error {
-	seen, read := map[activeKey]bool{}, map[*ra.Node]bool{}
+	seen, read, levels := map[activeKey]bool{}, map[*ra.Node]bool{}, levelsOf(loss)
 	var follow func(n *ra.Node, id ra.ColumnID) bool
 	follow = func(n *ra.Node, id ra.ColumnID) bool {
 		k := activeKey{n, id}
 		if c := n.Col(id); !seen[k] && c.Dep && c.Type.IsFloat() {
 			seen[k] = true
+			if n.Op == ra.Self {
+				loop := levels[n]
+				return follow(loop, loop.Cols[n.Index(id)].ID)
+			}
 			readBy(n, n.Index(id), follow)
 		}
 		return false // so that every column is followed
@@ -247,7 +266,11 @@ func (d *differ) visit(n *ra.Node) error {
 		d.grads[n] = g
 		return err
 	}
-	for _, class := range classes(n, parts) {
+	all := [][]*rjp.Grad{parts} // of a Recursion, whose columns are computed from each other
+	if n.Op != ra.Recursion {
+		all = classes(n, parts)
+	}
+	for _, class := range all {
 		g, err := d.sum(n, class)
 		if err != nil {
 			return err

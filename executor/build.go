@@ -20,7 +20,7 @@ func (st *stage) col(wide bool, n *ra.Node, i int) (*values.Val, error) {
 			return v, nil
 		}
 	}
-	if st.parent != nil && !st.p.flow.Structure[n] { // the run has these vals, also where their values vary
+	if st.Above(n) { // the run has these vals, also where their values vary
 		return st.parent.col(wide, n, i)
 	}
 	if err := st.Ctx.Err(); err != nil { // for a node may have very many columns
@@ -49,6 +49,10 @@ func (st *stage) makeCol(g *values.Graph, n *ra.Node, r *structure.Relation, i i
 			return st.receivedCol(g, l, n, r, i)
 		}
 		return st.scanCol(g, n, r, i)
+	case ra.Self:
+		return st.below.part(g, i)
+	case ra.Recursion:
+		return st.recursionCol(g, n, r, i)
 	case ra.Opaque:
 		return g.Leaf(n.Cols[i].Name, n.Cols[i].Type, r.Space, r.Data[i], false), nil
 	case ra.Select, ra.Join:
@@ -143,7 +147,7 @@ type exprsOf struct {
 
 // expr is the val of an expression over n's inputs, read through idx.
 func (st *stage) expr(g *values.Graph, n *ra.Node, e *kernels.Expr, idx []*structure.Index) (*values.Val, error) {
-	if g.Wide && st.parent != nil && e.PerStep() {
+	if g.Wide && st.Varies() && e.PerStep() {
 		e = values.FoldStepConstants(e, &st.p.env)
 	}
 	of := exprsOf{g, n}
@@ -235,7 +239,7 @@ func known(st *stage, n *ra.Node, e *kernels.Expr, idx []*structure.Index) (*val
 	if v.Uniform() {
 		sp = v.Space
 	}
-	x, err := st.p.compute(st, v, sp, st.parent != nil)
+	x, err := st.p.compute(st, v, sp, st.Varies())
 	if err != nil {
 		return nil, st.Ctx.Err()
 	}

@@ -141,7 +141,7 @@ func (p *site) structure() (err error) {
 	}
 	b := p.builder()
 	ra.Walk(func(n *ra.Node) {
-		if err == nil && !p.flow.Structure[n] {
+		if err == nil && !p.flow.Structure[n] && !p.flow.Within[n] {
 			if _, err = p.run.Relation(n); err == nil {
 				b.built(p.run, n)
 			}
@@ -238,6 +238,9 @@ func (p *site) within(ctx context.Context) {
 	p.ctx = ctx
 	for st := p.now(); st != nil; st = st.parent {
 		st.Ctx = ctx
+		for _, l := range st.levels {
+			l.Ctx = ctx
+		}
 	}
 }
 

@@ -26,6 +26,7 @@ type stage struct {
 	keys   map[string][]*values.Val // leaves of key columns, by a hash of their content
 	exprs  map[exprsOf]map[*kernels.Expr]*values.Val
 	movements
+	recursions
 }
 
 // movements is what a stage knows of the exchanges that belong to it.
@@ -43,12 +44,18 @@ type colKey struct {
 	col  int
 }
 
-func newStage(ctx context.Context, p *site, parent *stage) *stage {
-	st := &stage{p: p, parent: parent, cols: map[colKey]*values.Val{}, tables: map[*tableData]*structure.Relation{},
+// emptyStage is a stage that knows nothing yet.
+func emptyStage(p *site, parent *stage) *stage {
+	return &stage{p: p, parent: parent, cols: map[colKey]*values.Val{}, tables: map[*tableData]*structure.Relation{},
 		leaves: map[scanKey]*values.Val{}, keys: map[string][]*values.Val{},
 		exprs: map[exprsOf]map[*kernels.Expr]*values.Val{},
 		movements: movements{map[*link]*departure{}, map[*link][]values.Part{}, map[columnOf]*values.Val{},
-			map[*link]*structure.Lookup{}, map[*link][]*departure{}}}
+			map[*link]*structure.Lookup{}, map[*link][]*departure{}},
+		recursions: recursions{loops: map[*ra.Node]*recursion{}}}
+}
+
+func newStage(ctx context.Context, p *site, parent *stage) *stage {
+	st := emptyStage(p, parent)
 	for _, l := range p.links {
 		if st.belongs(l) {
 			st.leaving[l] = &departure{asked: cpu.NewFlag(), said: cpu.NewFlag()}
@@ -67,10 +74,15 @@ func newStage(ctx context.Context, p *site, parent *stage) *stage {
 	return st
 }
 
-// Stored is the relation that a Scan or an Opaque reads from the source.
+// Stored is the relation that a Scan or an Opaque reads from the source, a Self stands for, or a Recursion makes.
 func (st *stage) Stored(n *ra.Node) (*structure.Relation, error) {
-	if n.Op == ra.Opaque {
+	switch n.Op {
+	case ra.Opaque:
 		return st.opaque(n)
+	case ra.Recursion:
+		return st.recursion(n)
+	case ra.Self:
+		return &structure.Relation{Space: st.below.space}, nil
 	}
 	if l, ok := st.p.received[n]; ok {
 		return st.received(l, n)

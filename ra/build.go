@@ -298,7 +298,7 @@ func (b *Builder) Add(in []*Node, nKey int) *Node {
 
 // Opaque is a sub-query that the store runs; its identity is a hidden row number, its last column.
 func (b *Builder) Opaque(query any, label string, cols []Column) *Node {
-	n := &Node{Op: Opaque, Query: query, Label: label, Pos: -1}
+	n := &Node{Op: Opaque, Asked: Asked{Query: query}, Label: label, Pos: -1}
 	for _, c := range cols {
 		c.ID, c.Dep = b.ID(), false
 		n.Cols = append(n.Cols, c)

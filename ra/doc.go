@@ -9,7 +9,8 @@
 // The operators: Scan τ, Select σ, Join ⋈ (of any number of inputs; ⋈const is a join whose other inputs
 // no parameter reaches), Aggregate Σ, Union, SemiJoin, AntiJoin, Add (only in gradients), Gradient (a
 // nested gradient before autodiff expands it), Opaque (a sub-query that reads no parameter, run by the
-// store) and Window (sums over frames of ordered rows). Select and Join hold the kernels: every output column is
+// store), Window (sums over frames of ordered rows) and Recursion (rows level by level, each computed from those of the
+// level before, for which the leaf Self stands). Select and Join hold the kernels: every output column is
 // an expression over the inputs' columns.
 //
 // # Invariants

@@ -26,6 +26,8 @@ const (
 	Gradient            // a nested gradient, before expansion: input 0 the loss, input 1 the scan of the parameter
 	Opaque              // a parameter-free sub-query run by the store
 	Window              // aggregates over frames of ordered rows: one input, whose rows it keeps
+	Recursion           // rows level by level, each from the one before: see Loop
+	Self                // a level of a Recursion, in the query of the next one
 	numOps
 )
 
@@ -35,7 +37,7 @@ const NumOps = int(numOps)
 // String returns the operator's name.
 func (o Op) String() string {
 	return [...]string{"Scan", "Select", "Join", "Aggregate", "Union", "SemiJoin", "AntiJoin", "Add",
-		"Gradient", "Opaque", "Window"}[o]
+		"Gradient", "Opaque", "Window", "Recursion", "Self"}[o]
 }
 
 // Column is an output column of a node.
@@ -77,6 +79,12 @@ type Agg struct {
 	Arg ColumnID
 }
 
+// Asked is what an Opaque asks the store for.
+type Asked struct {
+	Query any   // the statement tree, for the Source
+	Rows  int64 // how many rows it is expected to have; 0: not known
+}
+
 // Node is an operator. Which fields count depends on Op.
 type Node struct {
 	Op     Op
@@ -98,10 +106,10 @@ type Node struct {
 	Group []ColumnID // Aggregate: columns of the input; Cols[:len(Group)] are its output keys
 	Aggs  []Agg      // Aggregate: parallel to Cols[len(Group):]; Window: to Cols[len(Over.Pass):]
 	Over  *Over      // Window
+	Loop  *Loop      // Recursion
 
-	Query any // Opaque: the statement tree, for the Source
+	Asked // Opaque
 	Label string
-	Rows  int64 // Opaque: how many rows it is expected to have; 0: not known
 	// PerStep marks an Opaque that is run again at every step, and a Scan whose table is read again.
 	PerStep bool
 	Pos     int // byte offset in the user's text, -1 when derived

@@ -102,6 +102,9 @@ func (p *printer) detail(n *Node) string {
 	if n.Op == Window {
 		b.WriteString(p.windowDetail(n))
 	}
+	if n.Op == Recursion && n.Loop.Back {
+		b.WriteString(" back")
+	}
 	outs := make([]string, len(n.Cols))
 	for i, c := range n.Cols {
 		outs[i] = fmt.Sprintf("%s %v", p.names[c.ID], c.Type)

@@ -87,8 +87,14 @@ func (n *Node) check() error {
 		return n.checkAggregate()
 	case Window:
 		return n.checkWindow()
-	case Union, Add:
-		for _, in := range n.Inputs {
+	case Union, Add, Recursion:
+		if n.Op == Recursion && n.SelfLeaf() == nil {
+			return broken(n, "the step of a recursion does not read the level before")
+		}
+		for s, in := range n.Inputs {
+			if n.Op == Recursion && s == along {
+				continue
+			}
 			for i, c := range n.Cols {
 				if i >= len(in.Cols) || !in.Cols[i].Type.Is(c.Type) {
 					return broken(n, "input columns of %v do not correspond at %d", n.Op, i)

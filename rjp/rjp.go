@@ -65,6 +65,18 @@ func (g *Grad) at(n *ra.Node, id ra.ColumnID) ra.ColumnID { return g.Key[slices.
 type Context struct {
 	B      *ra.Builder
 	Active func(n *ra.Node, id ra.ColumnID) bool
+	Loops  // for a Recursion
+}
+
+// Loops is what the rule of a Recursion needs of who walks the query.
+type Loops struct {
+	// Align sums a gradient of n by its identity: first the columns of that, then those of value columns of n, zeros where
+	// g has none.
+	Align func(n *ra.Node, g *Grad, cols []ra.ColumnID) (*ra.Node, error)
+	// Through is what to receives if root receives g; nil: nothing. made are the nodes of root that read to, inputs first.
+	Through func(root *ra.Node, g *Grad, made []*ra.Node, to *ra.Node) (*Grad, error)
+	// Spread has the other nodes that made read receive what they do if root receives g.
+	Spread func(root *ra.Node, g *Grad, made []*ra.Node, to *ra.Node) error
 }
 
 // Rule gives, for the gradient g of n, the gradient of each input slot; nil where it receives nothing.
@@ -82,6 +94,8 @@ var rules = [ra.NumOps]Rule{
 	ra.Add:       add,
 	ra.Gradient:  unexpanded,
 	ra.Window:    window,
+	ra.Recursion: recursion,
+	ra.Self:      leaf,
 }
 
 // Of applies the rule of n's operator.

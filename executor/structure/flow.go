@@ -10,6 +10,7 @@ type Flow struct {
 	Need      map[*ra.Node]map[int]bool
 	Structure map[*ra.Node]bool // the rows of the node may change between steps
 	Column    map[ColumnOf]bool // the values of the column, as the structure reads it, may change
+	Within    map[*ra.Node]bool // each level of a Recursion has a structure of the node
 
 	wanted map[*ra.Node]*kernels.Asker // of a Select or Join: marks what the parts of its columns read, each part once
 }
@@ -23,12 +24,15 @@ type ColumnOf struct {
 // Analyse makes the Flow of a plan.
 func Analyse(p *ra.Plan) *Flow {
 	f := &Flow{Need: map[*ra.Node]map[int]bool{}, Structure: map[*ra.Node]bool{}, Column: map[ColumnOf]bool{},
-		wanted: map[*ra.Node]*kernels.Asker{}}
+		Within: map[*ra.Node]bool{}, wanted: map[*ra.Node]*kernels.Asker{}}
 	ra.Walk(func(n *ra.Node) { // inputs first
 		reads := f.Varying(n)
 		f.Structure[n] = f.varies(n, reads)
 		for i := range n.Cols {
 			f.Column[ColumnOf{n, i}] = f.columnVaries(n, i, reads)
+		}
+		if n.Op == ra.Recursion {
+			f.loop(n)
 		}
 	}, p.Nodes()...)
 	ra.Walk(f.structural, p.Nodes()...)
@@ -41,6 +45,25 @@ func Analyse(p *ra.Plan) *Flow {
 		}
 	}
 	return f
+}
+
+// loop marks what a Recursion's levels compute. If its rows may change, so may all of that.
+func (f *Flow) loop(n *ra.Node) {
+	for _, in := range n.Inputs[:2] {
+		for i, c := range n.Cols {
+			f.Structure[n] = f.Structure[n] || !c.Dep && f.Column[ColumnOf{in, i}]
+		}
+	}
+	for _, m := range n.Within() {
+		f.Within[m] = true
+		for i := range m.Cols {
+			f.Structure[m] = f.Structure[n]
+			f.Column[ColumnOf{m, i}] = f.Column[ColumnOf{m, i}] || f.Structure[n]
+		}
+	}
+	for i := range n.Cols {
+		f.Column[ColumnOf{n, i}] = f.Column[ColumnOf{n, i}] || f.Structure[n]
+	}
 }
 
 // Varying asks whether expressions of n may have another value at the next step.
@@ -95,9 +118,9 @@ func (f *Flow) columnVaries(n *ra.Node, i int, reads *kernels.Asker) bool {
 	case ra.Window:
 		id, ok := n.Source(i)
 		return ok && f.Column[ColumnOf{n.Inputs[0], n.Inputs[0].Index(id)}]
-	case ra.Union, ra.Add, ra.SemiJoin, ra.AntiJoin:
+	case ra.Union, ra.Add, ra.SemiJoin, ra.AntiJoin, ra.Recursion:
 		for s, in := range n.Inputs {
-			if s > 0 && (n.Op == ra.SemiJoin || n.Op == ra.AntiJoin) {
+			if n.Op == ra.Recursion && s > 1 || s > 0 && (n.Op == ra.SemiJoin || n.Op == ra.AntiJoin) {
 				break
 			}
 			if f.Column[ColumnOf{in, i}] {
@@ -162,6 +185,15 @@ func (f *Flow) want(n *ra.Node, i int) {
 	case ra.Union, ra.Add:
 		for _, in := range n.Inputs {
 			f.want(in, i)
+		}
+	case ra.Recursion: // a column is computed from all of the level before
+		for i := range n.Cols {
+			f.want(n, i)
+			f.want(n.Inputs[0], i)
+			f.want(n.Inputs[1], i)
+		}
+		for _, k := range n.Along().Key {
+			f.want(n.Along(), n.Along().Index(k))
 		}
 	case ra.SemiJoin, ra.AntiJoin:
 		f.want(n.Inputs[0], i)

@@ -41,6 +41,7 @@ func (j *joiner) next() int {
 // rows and not on a table's.
 func (j *joiner) first() int {
 	best, step := -1, j.st.parent != nil
+	varies := func(s int) bool { return j.in[s].Space.Varies || j.st.own[j.n.Inputs[s]] }
 	for s := range j.in {
 		if j.size(s) <= 1 && len(j.in) > 1 || best >= 0 && j.size(s) >= j.size(best) {
 			continue
@@ -52,8 +53,8 @@ func (j *joiner) first() int {
 		}
 	}
 	for s := range j.in {
-		if step && j.in[s].Space.Varies && j.size(s) > 1 &&
-			(best < 0 || j.size(s) < j.size(best) && !j.in[best].Space.Varies) && len(j.neighbours(s)) > 0 {
+		if step && varies(s) && j.size(s) > 1 &&
+			(best < 0 || j.size(s) < j.size(best) && !varies(best)) && len(j.neighbours(s)) > 0 {
 			best = s
 		}
 	}

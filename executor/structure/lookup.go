@@ -210,7 +210,7 @@ func (j *joiner) lists(keep bool, n int) []int32 {
 
 // lasting reports whether the keys of slot s in the conditions stay the same for the whole run.
 func (j *joiner) lasting(s int) bool {
-	return j.kept[s] == nil && !j.st.env.Flow.Structure[j.n.Inputs[s]] && !j.varying(s)
+	return j.kept[s] == nil && !j.st.env.Flow.Structure[j.n.Inputs[s]] && !j.st.own[j.n.Inputs[s]] && !j.varying(s)
 }
 
 // varying reports whether a key of slot s in the conditions changes between steps though its rows stay.

@@ -45,7 +45,9 @@ type Stage struct {
 	spaces  map[int]*Space
 	met     map[string]met // what joins have found, by metKey
 	orders  map[string]*Order
-	Arrays  *Arrays // memory for arrays that last as long as the stage
+	Arrays  *Arrays           // memory for arrays that last as long as the stage
+	varies  bool              // it is a step's, or a level's of a step
+	own     map[*ra.Node]bool // of a level of a Recursion: the nodes that it computes
 }
 
 // Env is shared by the stages of a program.
@@ -86,7 +88,7 @@ type Budget interface {
 
 // Columns gives structure the columns whose keys joins and groups read.
 type Columns interface {
-	// Stored is the relation that a Scan or an Opaque reads.
+	// Stored is the relation that a Scan or an Opaque reads, a Self stands for, or a Recursion makes. That has Vectors.
 	Stored(n *ra.Node) (*Relation, error)
 	// Vector is column i of n.
 	Vector(n *ra.Node, i int) (*column.Column, error)
@@ -115,9 +117,38 @@ func NewStage(ctx context.Context, e *Env, from Columns) *Stage {
 // Step makes the stage of a step on top of the run's.
 func (st *Stage) Step(ctx context.Context, from Columns) *Stage {
 	s := makeStage(ctx, st.env, from)
-	s.parent, s.Arrays, s.Unit = st, &st.env.Steps, st.Unit
+	s.parent, s.Arrays, s.Unit, s.varies = st, &st.env.Steps, st.Unit, true
 	s.Indexer = NewIndexer(st.Indexer, st.env, s.Arrays)
 	return s
+}
+
+// Level makes the stage of a level of a Recursion of st: of the nodes own it has a structure of its own. It shares spaces
+// and indexes with st.
+func (st *Stage) Level(from Columns, own map[*ra.Node]bool) *Stage {
+	s := makeStage(st.Ctx, st.env, from)
+	s.parent, s.Arrays, s.Unit, s.varies, s.own = st, st.Arrays, st.Unit, st.varies, own
+	s.Indexer, s.spaces = st.Indexer, st.spaces
+	return s
+}
+
+// Varies reports whether what the stage builds may change between steps.
+func (st *Stage) Varies() bool { return st.varies }
+
+// Above reports whether the stage below has the structure of n.
+func (st *Stage) Above(n *ra.Node) bool {
+	if st.own != nil {
+		return !st.own[n]
+	}
+	return st.parent != nil && !st.env.Flow.Structure[n]
+}
+
+// Reads is the index by which rows of dst read rows of src; -1: none.
+func (st *Stage) Reads(dst, src *Space, at []int32) *Index {
+	n := &Index{Dst: dst, Src: src, At: at, Missing: slices.Contains(at, -1), step: st.varies}
+	if dst == src && IsIdentity(at) {
+		n.At = nil
+	}
+	return st.Indexer.add(n)
 }
 
 // Forget forgets the indexes and what joins have found. Indexes made later are not those made before, even if equal.
@@ -138,11 +169,18 @@ func (st *Stage) Relation(n *ra.Node) (*Relation, error) {
 			return r, nil
 		}
 	}
-	if st.parent != nil && !st.env.Flow.Structure[n] { // the run has it: it does not change between steps
+	if st.Above(n) { // the run has it: it does not change between steps
 		return st.parent.Relation(n)
 	}
 	if err := st.Ctx.Err(); err != nil {
 		return nil, err
+	}
+	if n.Op == ra.Recursion { // its step has a structure for each level
+		r, err := st.from.Stored(n)
+		if err == nil {
+			st.Rels[n] = r
+		}
+		return r, err
 	}
 	inputs := make([]*Relation, len(n.Inputs))
 	for i, in := range n.Inputs {
@@ -165,18 +203,18 @@ func (st *Stage) Relation(n *ra.Node) (*Relation, error) {
 // Space is the space of n rows. Relations of the same number of rows share it: their rows are told apart by the
 // indexes, and an index that maps every row to itself is none.
 func (st *Stage) Space(n int) *Space {
-	if n == 1 && st.parent == nil {
+	if n == 1 && !st.varies {
 		return st.Unit
 	}
 	if st.spaces[n] == nil {
-		st.spaces[n] = st.Indexer.Space(n, st.parent != nil)
+		st.spaces[n] = st.Indexer.Space(n, st.varies)
 	}
 	return st.spaces[n]
 }
 
 func (st *Stage) build(n *ra.Node, inputs []*Relation) (*Relation, error) {
 	switch n.Op {
-	case ra.Scan, ra.Opaque:
+	case ra.Scan, ra.Opaque, ra.Self:
 		return st.from.Stored(n)
 	case ra.Select, ra.Join:
 		return st.join(n, inputs)
@@ -206,7 +244,7 @@ func (st *Stage) aggregate(n *ra.Node, in *Relation) (*Relation, error) {
 	rows := in.Space.N
 	if len(n.Group) == 0 {
 		out := st.Unit
-		if st.parent != nil {
+		if st.varies {
 			out = st.Space(1)
 		}
 		return &Relation{Space: out, Groups: st.Indexer.All(in.Space, out)}, nil
@@ -300,7 +338,7 @@ func compareRows(keys []*column.Column, a, b int) int {
 }
 
 func (st *Stage) grouped(in *Space, code []int32, count int, t *tally) *Relation {
-	g := st.Indexer.tallied(in, st.Space(count), code, t, st.parent != nil)
+	g := st.Indexer.tallied(in, st.Space(count), code, t, st.varies)
 	first := st.Arrays.Ints(count)
 	if copy(first, g.Start); g.Perm != nil {
 		st.env.Crew().each(count, func(lo, hi int) { cpu.Through(first[lo:hi], first[lo:hi], g.Perm) })
@@ -372,7 +410,7 @@ func (st *Stage) invert(r *Relation, i int, in *Space, code []int32, count int) 
 	Fill(inv, -1)
 	for j, c := range code {
 		if inv[c] >= 0 { // several rows have the same key: they are summed
-			r.Repeats[i] = st.Indexer.Groups(in, r.Space, slices.Clone(code), st.parent != nil)
+			r.Repeats[i] = st.Indexer.Groups(in, r.Space, slices.Clone(code), st.varies)
 			return
 		}
 		inv[c] = int32(j)
@@ -383,7 +421,7 @@ func (st *Stage) invert(r *Relation, i int, in *Space, code []int32, count int) 
 		return
 	}
 	r.Indexes[i] = st.Indexer.add(&Index{Dst: r.Space, Src: in, At: inv, Missing: len(code) < count,
-		step: st.parent != nil})
+		step: st.varies})
 }
 
 // ConcatVectors puts columns of one kind below each other, in memory of mem or on the heap.

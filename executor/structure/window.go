@@ -77,7 +77,7 @@ func windowed(st *Stage, n *ra.Node, in *Relation) (*Relation, error) {
 	if err := st.Ctx.Err(); err != nil {
 		return nil, err
 	}
-	o := &Order{ID: st.env.NewID(), Space: in.Space, step: st.parent != nil}
+	o := &Order{ID: st.env.NewID(), Space: in.Space, step: st.varies}
 	o.Rows = sorted(st.Arrays, digits, in.Space.N)
 	o.Start, o.Peers = o.breaks(st.Arrays, digits[:parts]), o.breaks(st.Arrays, digits)
 	st.orders[key] = o

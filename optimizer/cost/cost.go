@@ -142,6 +142,11 @@ func (m *Model) estimate(n *ra.Node) float64 {
 			r += m.Rows(in)
 		}
 		return r
+	case ra.Recursion:
+		if n.Sums() {
+			return m.Rows(n.Along())
+		}
+		return m.Rows(n.Inputs[0]) * levels
 	case ra.Window, ra.Gradient: // those of the only input; those of the parameter
 		return m.Rows(n.Inputs[len(n.Inputs)-1])
 	case ra.Opaque:
@@ -151,6 +156,9 @@ func (m *Model) estimate(n *ra.Node) float64 {
 	}
 	return 1000
 }
+
+// levels is how many levels a recursion is taken to have.
+const levels = 16
 
 // deepest is how far down a plan together looks.
 const deepest = 100

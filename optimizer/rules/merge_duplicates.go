@@ -23,7 +23,7 @@ var _ = register(Rule{
 		var order []*ra.Node
 		ra.Walk(func(m *ra.Node) { order = append(order, m) }, c.Plan.Nodes()...)
 		for _, m := range order {
-			if m.Op == ra.Opaque || m.Op == ra.Scan {
+			if m.Op == ra.Opaque || m.Op == ra.Scan || m.Op == ra.Self {
 				continue
 			}
 			about := c.known[m]
@@ -48,6 +48,9 @@ func (c *Context) signature(n *ra.Node) string {
 	var b strings.Builder
 	x := c.numbering(n)
 	fmt.Fprintf(&b, "%v|%v|%v|%d", n.Op, n.Table, n.PerStep, len(n.Cols))
+	if n.Loop != nil {
+		fmt.Fprintf(&b, "|%v", *n.Loop)
+	}
 	for _, in := range n.Inputs {
 		fmt.Fprintf(&b, "|%p", in)
 	}

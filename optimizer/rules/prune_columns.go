@@ -8,7 +8,7 @@ import (
 var _ = register(Rule{
 	Name: "PruneColumns", Phase: Final, Anywhere: true,
 	Doc: "Columns that nobody reads are neither computed nor loaded (projection push-down). Identities stay, and " +
-		"so do columns that correspond by position (inputs of Union, Add, SemiJoin and AntiJoin).",
+		"so do columns that correspond by position (inputs of Union, Add, SemiJoin, AntiJoin and Recursion).",
 	Apply: func(c *Context, n *ra.Node) bool {
 		if n != c.Plan.Roots[len(c.Plan.Roots)-1].Node { // one walk over the whole plan does it
 			return false
@@ -52,10 +52,10 @@ func demand(n *ra.Node, need map[ra.ColumnID]bool) {
 			need[a.Arg] = true
 		}
 	}
-	if n.Op == ra.Union || n.Op == ra.Add || n.Op == ra.SemiJoin || n.Op == ra.AntiJoin {
+	if n.Op == ra.Union || n.Op == ra.Add || n.Op == ra.SemiJoin || n.Op == ra.AntiJoin || n.Op == ra.Recursion {
 		for s, in := range n.Inputs {
 			for i, c := range in.Cols {
-				if s == 0 || n.Op == ra.Union || n.Op == ra.Add {
+				if s == 0 || n.Op == ra.Union || n.Op == ra.Add || n.Op == ra.Recursion && s == 1 {
 					need[c.ID] = need[c.ID] || i < len(n.Cols)
 				}
 			}

@@ -37,9 +37,10 @@ type Row []kernels.Value
 
 // Interp evaluates nodes over one source and environment.
 type Interp struct {
-	src  ra.Source
-	env  *kernels.Env
-	memo map[*ra.Node][]Row
+	src    ra.Source
+	env    *kernels.Env
+	memo   map[*ra.Node][]Row
+	levels map[*ra.Node][][]Row // of Recursions
 }
 
 // New returns an interpreter. env may be nil.
@@ -47,13 +48,18 @@ func New(src ra.Source, env *kernels.Env) *Interp {
 	if env == nil {
 		env = &kernels.Env{}
 	}
-	return &Interp{src: src, env: env, memo: map[*ra.Node][]Row{}}
+	return &Interp{src: src, env: env, memo: map[*ra.Node][]Row{}, levels: map[*ra.Node][][]Row{}}
 }
 
 // Eval returns the rows of n.
 func (in *Interp) Eval(ctx context.Context, n *ra.Node) ([]Row, error) {
 	if rows, ok := in.memo[n]; ok {
 		return rows, nil
+	}
+	if n.Op == ra.Recursion {
+		rows, err := in.recursion(ctx, n)
+		in.memo[n] = rows
+		return rows, err
 	}
 	inputs := make([][]Row, len(n.Inputs))
 	for i, c := range n.Inputs {

@@ -337,6 +337,8 @@ type cte struct {
 	cols []string
 	sel  *ast.Select
 	rel  *relation
+	loop bool      // its WITH is RECURSIVE
+	self *relation // the level before, while the step of a recursion is bound
 }
 
 // relation is a bound FROM item or query: a node and its visible columns. mask, unless 0, is a boolean column: it tells

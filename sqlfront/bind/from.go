@@ -568,10 +568,17 @@ func (b *binder) viewRows(v *View, where []ast.Condition) (*relation, []ast.Cond
 
 // cte binds a WITH item once. Names in it are resolved at its own place, not where the item is read.
 func (b *binder) cte(f *place, c *cte) (*relation, error) {
-	if c.rel != nil {
+	switch {
+	case c.self != nil:
+		return c.self, nil
+	case c.rel != nil:
 		return c.rel, nil
 	}
-	r, err := b.subSelect(f, c.sel)
+	bind := b.subSelect
+	if c.loop && refersTo(c.sel, c.name) {
+		bind = func(f *place, _ *ast.Select) (*relation, error) { return recursion(b, f, c) }
+	}
+	r, err := bind(f, c.sel)
 	if err != nil {
 		return nil, err
 	}

@@ -58,7 +58,10 @@ func withCTEs(f *place, sel *ast.Select) *ast.Select {
 	out := sel
 	for end := len(f.ctes); end > 0; {
 		var run []ast.CTE // in one WITH clause: an item that hides another must be nested deeper
-		for end > 0 && !slices.ContainsFunc(run, func(c ast.CTE) bool { return c.Name == f.ctes[end-1].name }) {
+		loop := f.ctes[end-1].loop
+		for end > 0 && f.ctes[end-1].loop == loop && !slices.ContainsFunc(run, func(c ast.CTE) bool {
+			return c.Name == f.ctes[end-1].name
+		}) {
 			end--
 			w := f.ctes[end]
 			run = append(run, ast.CTE{Node: w.sel.Node, Name: w.name, Cols: w.cols, Query: w.sel})
@@ -70,7 +73,7 @@ func withCTEs(f *place, sel *ast.Select) *ast.Select {
 				Targets: []ast.Target{{Node: out.Node, X: &ast.ColumnRef{Node: out.Node, Star: true}}},
 				From:    []ast.FromItem{&ast.SubSelect{Node: out.Node, Query: out, Alias: ast.Alias{Name: "q"}}}}
 		}
-		c.With, out = run, &c
+		c.With, c.Recursive, out = run, loop, &c
 	}
 	return out
 }
@@ -97,7 +100,7 @@ func refFree(b *binder, f *place, x *ast.TableRef, seen map[string]bool) bool {
 		}
 	}
 	if c, before := f.cte(x); c != nil {
-		return parameterFree(b, before, c.sel, seen)
+		return c.self == nil && parameterFree(b, before, c.sel, seen)
 	}
 	k := f.seenKey(x)
 	if seen[k] {

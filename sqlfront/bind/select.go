@@ -39,7 +39,7 @@ func (b *binder) selectStmt(f *place, sel *ast.Select) (*relation, error) {
 			if !ok {
 				return nil, f.fail(w, sqlerr.FeatureNotSupported, "a writing WITH query cannot stand in a loss")
 			}
-			inner.ctes = append(inner.ctes, &cte{name: w.Name, cols: w.Cols, sel: q})
+			inner.ctes = append(inner.ctes, &cte{name: w.Name, cols: w.Cols, sel: q, loop: sel.Recursive})
 		}
 		f = &inner
 	}
@@ -70,8 +70,6 @@ func (b *binder) refuseClauses(f *place, sel *ast.Select) error {
 		at, what = sel.Limit, "LIMIT"
 	case sel.Offset != nil:
 		at, what = sel.Offset, "OFFSET"
-	case sel.Recursive:
-		what = "WITH RECURSIVE"
 	default:
 		return nil
 	}
