@@ -34,16 +34,16 @@ type level struct {
 	col   func(wide bool, i int) (*values.Val, error)
 }
 
-// part is column i of a level, in its space.
+// part is column i of a level, in its space. It is in memory, so that the next level does not compute it again.
 func (l *level) part(g *values.Graph, i int) (*values.Val, error) {
 	if d := l.data[i]; d != nil {
 		return g.Leaf(l.node.Cols[i].Name, l.node.Cols[i].Type, l.space, d, false), nil
 	}
 	v, err := l.col(g.Wide, i)
-	if err != nil {
-		return nil, err
+	if err != nil || v.Op == values.OpLeaf && v.Space == l.space {
+		return v, err
 	}
-	return g.Spread(v, l.space), nil
+	return g.Concat(v.Type, l.space, []*values.Val{v}, []*structure.Space{l.space}), nil
 }
 
 // stepOf is the stage of the step over a level of n.

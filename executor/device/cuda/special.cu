@@ -1,10 +1,8 @@
 // Angles in degrees and the gamma function: what element-wise kernels call besides prelude.cu.
 
 // Angles in degrees, as package kernels computes them.
-#define K_RADIAN 0.017453292519943295
-
-__device__ double k_sind30(double x) { return sin(x * K_RADIAN) / sin(30 * K_RADIAN) / 2; }
-__device__ double k_cosd60(double x) { return 1 - (1 - cos(x * K_RADIAN)) / (1 - cos(60 * K_RADIAN)) / 2; }
+__device__ double k_sind30(double x) { return sinpi(x / 180) / sinpi(30.0 / 180) / 2; }
+__device__ double k_cosd60(double x) { return 1 - (1 - cospi(x / 180)) / (1 - cospi(60.0 / 180)) / 2; }
 __device__ double k_sind90(double x) { return x <= 30 ? k_sind30(x) : k_cosd60(90 - x); }
 __device__ double k_cosd90(double x) { return x <= 60 ? k_cosd60(x) : k_sind30(90 - x); }
 
@@ -84,9 +82,9 @@ __device__ double k_bernoulli(int k)
 
 __device__ double k_cot_pi(double x)
 {
-	double r = x - rint(x), y = tan(3.141592653589793 * (fabs(r) > 0.25 ? 0.5 - fabs(r) : r));
+	double r = x - rint(x);
 
-	return fabs(r) <= 0.25 ? 1 / y : r < 0 ? -y : y;
+	return cospi(r) / sinpi(r);
 }
 
 __device__ double k_digamma(double x)

@@ -178,9 +178,18 @@ RG_MATH2(RG_TWO)
 extern "C" double fma(double, double, double) noexcept;
 extern "C" float fmaf(float, float, float) noexcept;
 
+// Both are exact where the sine or the cosine is 0 or 1.
+static inline double sinpi(double x)
+{
+	double r = x - 2 * rint(x / 2), a = fabs(r), b = a > 0.5 ? 1 - a : a;
+	double y = b > 0.25 ? cos(3.141592653589793 * (0.5 - b)) : sin(3.141592653589793 * b);
+
+	return r < 0 ? -y : y;
+}
+
 static inline double cospi(double x)
 {
-	return cos(3.141592653589793 * x);
+	return sinpi(x + 0.5 - 2 * rint(x / 2));
 }
 
 static inline bool isnan(double x)
