@@ -103,7 +103,7 @@ func (p *site) releaseStructure() {
 	st.Forget()
 	p.shared.Forget()
 	p.spare.free()
-	p.once = slices.DeleteFunc(p.once, func(in *device.Instr) bool { return in.V.Structural })
+	p.once, p.ranOnce = slices.DeleteFunc(p.once, func(in *device.Instr) bool { return in.V.Structural }), 0
 	used := p.reads()
 	p.owned = slices.DeleteFunc(p.owned, func(v *values.Val) bool {
 		over := v.Structural && !used[v]

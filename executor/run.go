@@ -48,7 +48,7 @@ type onceRun struct {
 
 func prepareOnce(p *site, structural *forms.Schedule) (o onceRun, err error) {
 	needed := p.neededBy(structural)
-	for _, in := range p.once {
+	for _, in := range p.waiting() {
 		if !in.V.Done && (needed == nil || needed[in]) {
 			o.list = append(o.list, in)
 		}
@@ -93,13 +93,21 @@ func complete(p *site, once onceRun) error {
 	return err
 }
 
+// waiting is the end of the once list: what stands before it has run. A structure of many levels adds to the list often.
+func (p *site) waiting() []*device.Instr {
+	for p.ranOnce = min(p.ranOnce, len(p.once)); p.ranOnce < len(p.once) && p.once[p.ranOnce].V.Done; {
+		p.ranOnce++
+	}
+	return p.once[p.ranOnce:]
+}
+
 // neededBy lists the instructions of the once list that a schedule waits for; nil: of no schedule.
 func (p *site) neededBy(s *forms.Schedule) map[*device.Instr]bool {
 	if s == nil {
 		return nil
 	}
 	makers, needed := map[*values.Val][]*device.Instr{}, map[*device.Instr]bool{}
-	for _, in := range p.once {
+	for _, in := range p.waiting() {
 		for _, v := range in.Outs() {
 			makers[v] = append(makers[v], in)
 		}
@@ -147,7 +155,7 @@ func structuralDevice(p *site) device.Device {
 // onHost runs a schedule of the structure on the processors. What its instructions read may lie on the device.
 func onHost(ctx context.Context, p *site, s *forms.Schedule) error {
 	needed := p.neededBy(s)
-	once := slices.DeleteFunc(slices.Clone(p.once), func(in *device.Instr) bool { return in.V.Done || !needed[in] })
+	once := slices.DeleteFunc(slices.Clone(p.waiting()), func(in *device.Instr) bool { return in.V.Done || !needed[in] })
 	for _, in := range slices.Concat(once, s.Steps) {
 		for _, v := range in.T.Loads() {
 			if err := p.device.Fetch(v.Data); err != nil {

@@ -46,6 +46,7 @@ type site struct {
 type onceOnly struct {
 	once     []*device.Instr                   // in order: arguments first
 	took     map[*device.Instr][]time.Duration // how long they took, where that is timed
+	ranOnce  int                               // how many of the first have run, at least
 	onceTmp  int                               // bytes of scratch for each worker
 	onceText string                            // their text in plans, kept when they have been freed
 }
