@@ -31,7 +31,7 @@ func (p *site) release(ranOnce bool) {
 	if ranOnce {
 		var b strings.Builder
 		p.explainOnce(&b)
-		p.once, p.onceText, p.released = nil, b.String(), 2
+		p.once, p.ranOnce, p.onceText, p.released = nil, 0, b.String(), 2
 		bytes = p.freeUnread(p.reads())
 	}
 	if bytes+p.releaseColumns() >= releaseBytes {

@@ -95,7 +95,7 @@ func complete(p *site, once onceRun) error {
 
 // waiting is the end of the once list: what stands before it has run. A structure of many levels adds to the list often.
 func (p *site) waiting() []*device.Instr {
-	for p.ranOnce = min(p.ranOnce, len(p.once)); p.ranOnce < len(p.once) && p.once[p.ranOnce].V.Done; {
+	for p.ranOnce < len(p.once) && p.once[p.ranOnce].V.Done {
 		p.ranOnce++
 	}
 	return p.once[p.ranOnce:]

@@ -288,7 +288,7 @@ func (p *site) reset() {
 		v.Data = nil
 	}
 	p.took = map[*device.Instr][]time.Duration{}
-	p.owned, p.once, p.run, p.step, p.released, p.onceText = nil, nil, nil, nil, 0, ""
+	p.owned, p.once, p.ranOnce, p.run, p.step, p.released, p.onceText = nil, nil, 0, nil, nil, 0, ""
 	for t := range p.gone {
 		delete(p.scans, t)
 	}

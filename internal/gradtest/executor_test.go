@@ -3,6 +3,7 @@ package gradtest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/relgrad/relgrad/executor"
@@ -15,7 +16,7 @@ import (
 // TestExecutor compares the executor with the oracle, optimized and not, and with several workers.
 func TestExecutor(t *testing.T) {
 	db, ctx, env := Graph(), context.Background(), kernels.Env{Seed: 1, Step: 2}
-	for _, c := range Losses {
+	for _, c := range slices.Concat(Losses, Recursions) {
 		for _, opt := range []optimizer.Options{{}, {Disable: ruleNames()}} {
 			res, err := Optimize(ctx, db, c.SQL, c.Params, opt)
 			if err != nil {

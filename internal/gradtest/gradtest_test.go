@@ -3,6 +3,7 @@ package gradtest
 import (
 	"context"
 	"math/rand"
+	"slices"
 	"testing"
 
 	"github.com/relgrad/relgrad/kernels"
@@ -13,7 +14,7 @@ import (
 func TestLosses(t *testing.T) {
 	db := Graph()
 	ctx := context.Background()
-	for _, c := range Losses {
+	for _, c := range slices.Concat(Losses, Recursions) {
 		b, err := Bind(ctx, db, c.SQL, c.Params)
 		if err != nil {
 			t.Errorf("%s: %v", c.SQL, err)
@@ -29,7 +30,7 @@ func TestLosses(t *testing.T) {
 func TestRules(t *testing.T) {
 	db, ctx, env := Graph(), context.Background(), &kernels.Env{Seed: 1, Step: 2}
 	fired := map[string]int{}
-	for _, c := range Losses {
+	for _, c := range slices.Concat(Losses, Recursions) {
 		var want []map[string][]float64
 		var none []string
 		for _, r := range rules.All() {
