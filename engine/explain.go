@@ -298,6 +298,10 @@ func (db *Engine) gradientSQL(ctx context.Context, c *Compiled) (string, error) 
 		what := rootName(i, r)
 		shown := &shownQueries{db: db, ctx: ctx}
 		text, err := rootSQL(ctx, c.Res.Plan, i, db.Dialect(), sqlgen.Options{Opaque: shown.print})
+		if len(ra.Loops(r.Node)) > 0 && !sql {
+			fmt.Fprintf(&b, "-- %s: no text, for a recursive query that reads a parameter has none\n", what)
+			continue
+		}
 		if err != nil {
 			return "", err
 		}

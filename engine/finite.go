@@ -228,7 +228,8 @@ var aggregates = []string{"sum", "avg", "min", "max"}
 // called are the names of operators in messages.
 var called = map[ra.Op]string{ra.Select: "query", ra.Join: "join", ra.Aggregate: "aggregate", ra.Union: "union",
 	ra.SemiJoin: "query",
-	ra.AntiJoin: "query", ra.Add: "sum", ra.Opaque: "sub-query", ra.Window: "window"}
+	ra.AntiJoin: "query", ra.Add: "sum", ra.Opaque: "sub-query", ra.Window: "window",
+	ra.Recursion: "recursive query", ra.Self: "recursive query"}
 
 // badElement returns the first element of a row that is not finite.
 func badElement(v *column.Column, row int) (x float64, finite bool) {

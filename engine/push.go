@@ -39,6 +39,9 @@ func (db *pusher) Pushes(c *Compiled) (sql bool, why string) {
 	case ModeChunk:
 		return false, "relgrad.engine is chunk"
 	}
+	if len(ra.Loops(c.Res.Plan.Nodes()...)) > 0 {
+		return false, "a recursive query that reads a parameter has no text for the database"
+	}
 	if s, err := db.spreadOf(c); err == nil && s != nil {
 		return false, fmt.Sprintf("rows of %d tables lie at %s: the engines there read them", len(s.parts),
 			strings.Join(s.servers, ", "))

@@ -10,6 +10,12 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
+// NoLoops is the error of a plan with a Recursion: what the steps of WITH RECURSIVE compute cannot be summed there.
+func NoLoops() error {
+	return sqlerr.New(sqlerr.FeatureNotSupported, "a recursive query that reads a parameter cannot be computed by the database").
+		WithHint("SET relgrad.engine = chunk: relgrad's engine computes it.")
+}
+
 // body prints the query of a node's CTE.
 func (p *printer) body(n *ra.Node) (string, error) {
 	switch n.Op {
@@ -29,6 +35,8 @@ func (p *printer) body(n *ra.Node) (string, error) {
 		return p.add(n)
 	case ra.Opaque:
 		return p.opaque(n)
+	case ra.Recursion, ra.Self:
+		return "", NoLoops()
 	}
 	return "", sqlerr.New(sqlerr.Internal, "internal error: %v cannot be printed as SQL", n.Op)
 }

@@ -90,6 +90,9 @@ func (c *compiler) node(n *ra.Node) (*Node, error) {
 	case ra.Union:
 		c.unite(out)
 	case ra.Select:
+	case ra.Recursion, ra.Self:
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "a recursive query that reads a parameter runs at one site").
+			WithHint("SET relgrad.sites = 1.")
 	default:
 		return nil, sqlerr.Broken(room, "a %v cannot be run at several sites", n.Op)
 	}
