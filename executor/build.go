@@ -52,7 +52,7 @@ func (st *stage) makeCol(g *values.Graph, n *ra.Node, r *structure.Relation, i i
 	case ra.Self:
 		return st.below.part(g, i)
 	case ra.Recursion:
-		return st.recursionCol(g, n, r, i)
+		return recursionCol(st, g, n, r, i)
 	case ra.Opaque:
 		return g.Leaf(n.Cols[i].Name, n.Cols[i].Type, r.Space, r.Data[i], false), nil
 	case ra.Select, ra.Join:
@@ -165,6 +165,9 @@ func (st *stage) expr(g *values.Graph, n *ra.Node, e *kernels.Expr, idx []*struc
 		v, err := st.col(g.Wide, in, in.Index(c.ID))
 		if err != nil {
 			return nil, err
+		}
+		if st.below != nil && st.Above(in) {
+			v = forAllLevels(g, v)
 		}
 		return g.Gather(v, idx[c.Input])
 	})

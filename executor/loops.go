@@ -47,7 +47,7 @@ func (l *level) part(g *values.Graph, i int) (*values.Val, error) {
 }
 
 // stepOf is the stage of the step over a level of n.
-func (st *stage) stepOf(n *ra.Node, before *level) *stage {
+func stepOf(st *stage, n *ra.Node, before *level) *stage {
 	own := map[*ra.Node]bool{}
 	for _, m := range n.Within() {
 		own[m] = true
@@ -60,10 +60,10 @@ func (st *stage) stepOf(n *ra.Node, before *level) *stage {
 	return s
 }
 
-// recursion builds the levels of a Recursion.
-func (st *stage) recursion(n *ra.Node) (*structure.Relation, error) {
+// recursionOf builds the levels of a Recursion.
+func recursionOf(st *stage, n *ra.Node) (*structure.Relation, error) {
 	if n.Sums() {
-		return st.retraced(n)
+		return retraced(st, n)
 	}
 	out := &recursion{}
 	at, in, total := st, n.Inputs[0], 0
@@ -90,9 +90,9 @@ func (st *stage) recursion(n *ra.Node) (*structure.Relation, error) {
 				mostLevels).WithHint("Its step must come to an end: WHERE step < …, or a join that finds no row.")
 		}
 		out.levels = append(out.levels, l)
-		at, in = st.stepOf(n, l), n.Inputs[1]
+		at, in = stepOf(st, n, l), n.Inputs[1]
 	}
-	r := st.levelled(n, out, total)
+	r := levelled(st, n, out, total)
 	cols := keysOf(n, r.Vectors)
 	safe := make([]bool, len(cols))
 	for i := range safe {
@@ -107,7 +107,7 @@ func (st *stage) recursion(n *ra.Node) (*structure.Relation, error) {
 }
 
 // levelled is the relation of all levels.
-func (st *stage) levelled(n *ra.Node, of *recursion, total int) *structure.Relation {
+func levelled(st *stage, n *ra.Node, of *recursion, total int) *structure.Relation {
 	st.loops[n] = of
 	r := &structure.Relation{Space: st.Space(total), Vectors: map[int]*column.Column{}}
 	for i, c := range n.Cols {
@@ -142,17 +142,17 @@ func keyNames(n *ra.Node) string {
 }
 
 // retraced builds the levels of a Recursion that sums rows along another one.
-func (st *stage) retraced(n *ra.Node) (*structure.Relation, error) {
+func retraced(st *stage, n *ra.Node) (*structure.Relation, error) {
 	along, err := st.Relation(n.Along())
 	if err != nil {
 		return nil, err
 	}
-	of := st.loopOf(n.Along())
+	of := loopOf(st, n.Along())
 	start, err := st.Relation(n.Inputs[0])
 	if err != nil {
 		return nil, err
 	}
-	here, err := st.found(n, n.Inputs[0], of, 0, along.Space.N)
+	here, err := found(st, n, n.Inputs[0], of, 0, along.Space.N)
 	if err != nil {
 		return nil, err
 	}
@@ -169,12 +169,12 @@ func (st *stage) retraced(n *ra.Node) (*structure.Relation, error) {
 		}
 		came, next := []int32(nil), (*stage)(nil)
 		if before != nil {
-			next = st.stepOf(n, before)
-			if came, err = next.found(n, n.Inputs[1], of, first, l.space.N); err != nil {
+			next = stepOf(st, n, before)
+			if came, err = found(next, n, n.Inputs[1], of, first, l.space.N); err != nil {
 				return nil, err
 			}
 		}
-		if before, err = st.summed(n, l, here[first:first+l.space.N], came, start.Space, next); err != nil {
+		if before, err = summedLevel(st, n, l, here[first:first+l.space.N], came, start.Space, next); err != nil {
 			return nil, err
 		}
 		if before != nil {
@@ -184,11 +184,11 @@ func (st *stage) retraced(n *ra.Node) (*structure.Relation, error) {
 			first += l.space.N
 		}
 	}
-	return st.levelled(n, out, total), nil
+	return levelled(st, n, out, total), nil
 }
 
 // loopOf is the recursion of a node, of this stage or one above.
-func (st *stage) loopOf(n *ra.Node) *recursion {
+func loopOf(st *stage, n *ra.Node) *recursion {
 	for s := st; s != nil; s = s.parent {
 		if r := s.loops[n]; r != nil {
 			return r
@@ -199,7 +199,7 @@ func (st *stage) loopOf(n *ra.Node) *recursion {
 
 // found lists, for so many rows of a Recursion from row first on, the row with their key of an input of n, whose key
 // comes first; -1: none.
-func (st *stage) found(n, in *ra.Node, of *recursion, first, rows int) ([]int32, error) {
+func found(st *stage, n, in *ra.Node, of *recursion, first, rows int) ([]int32, error) {
 	r, err := st.Relation(in)
 	if err != nil {
 		return nil, err
@@ -227,21 +227,23 @@ func (st *stage) found(n, in *ra.Node, of *recursion, first, rows int) ([]int32,
 	return out, nil
 }
 
-// summed is the level of n at those rows of l for which here or came is a row of start or of the step; nil: there are
-// none.
-func (st *stage) summed(n *ra.Node, l *level, here, came []int32, start *structure.Space, next *stage) (*level, error) {
-	var rows, a, b []int32
-	inStart, inStep := false, false
+// addend is an input of a Recursion that sums rows, as a level reads it.
+type addend struct {
+	st *stage
+	in *ra.Node
+	sp *structure.Space
+	by *structure.Index
+}
+
+// summedLevel is the level of n at those rows of l for which here or came is a row of start or of the step; nil: there
+// are none.
+func summedLevel(st *stage, n *ra.Node, l *level, here, came []int32, start *structure.Space,
+	next *stage) (*level, error) {
+	var rows []int32
 	for r := range l.space.N {
-		x, y := here[r], int32(-1)
-		if came != nil {
-			y = came[r]
+		if here[r] >= 0 || came != nil && came[r] >= 0 {
+			rows = append(rows, int32(r))
 		}
-		if x < 0 && y < 0 {
-			continue
-		}
-		rows, a, b = append(rows, int32(r)), append(a, x), append(b, y)
-		inStart, inStep = inStart || x >= 0, inStep || y >= 0
 	}
 	if rows == nil {
 		return nil, nil
@@ -251,55 +253,55 @@ func (st *stage) summed(n *ra.Node, l *level, here, came []int32, start *structu
 	for i := range n.Key {
 		out.data[i] = column.Gather(l.data[along.Index(along.Key[i])], rows)
 	}
-	var fromStart, fromStep *structure.Index
-	if inStart {
-		fromStart = st.Reads(out.space, start, a)
+	var parts []addend
+	add := func(of *stage, in *ra.Node, sp *structure.Space, found []int32) {
+		at, some := make([]int32, len(rows)), false
+		for i, r := range rows {
+			at[i] = found[r]
+			some = some || found[r] >= 0
+		}
+		if some {
+			parts = append(parts, addend{of, in, sp, st.Reads(out.space, sp, at)})
+		}
 	}
-	if inStep {
+	add(st, n.Inputs[0], start, here)
+	if came != nil {
 		r, err := next.Relation(n.Inputs[1])
 		if err != nil {
 			return nil, err
 		}
-		fromStep = st.Reads(out.space, r.Space, b)
+		add(next, n.Inputs[1], r.Space, came)
 	}
-	out.col = func(wide bool, i int) (*values.Val, error) {
-		g := st.main
-		if wide {
-			g = st.wide
-		}
-		var sum *values.Val
-		add := func(of *stage, in *ra.Node, sp *structure.Space, by *structure.Index) error {
-			v, err := of.col(wide, in, i)
-			if err == nil {
-				v, err = g.Gather(g.Spread(v, sp), by)
-			}
-			if err == nil && sum != nil {
-				v, err = g.Call(kernels.Lookup("add"), kernels.Attr{}, sum, v)
-			}
-			sum = v
-			return err
-		}
-		if inStart {
-			if err := add(st, n.Inputs[0], start, fromStart); err != nil {
-				return nil, err
-			}
-		}
-		if inStep {
-			r, err := next.Relation(n.Inputs[1])
-			if err != nil {
-				return nil, err
-			}
-			if err := add(next, n.Inputs[1], r.Space, fromStep); err != nil {
-				return nil, err
-			}
-		}
-		return sum, nil
-	}
+	out.col = func(wide bool, i int) (*values.Val, error) { return sumOf(st, parts, wide, i) }
 	return out, nil
 }
 
+// sumOf is the sum of column i of the parts of a level.
+func sumOf(st *stage, parts []addend, wide bool, i int) (sum *values.Val, err error) {
+	g := st.main
+	if wide {
+		g = st.wide
+	}
+	for _, p := range parts {
+		v, err := p.st.col(wide, p.in, i)
+		if err != nil {
+			return nil, err
+		}
+		if v, err = g.Gather(g.Spread(v, p.sp), p.by); err != nil {
+			return nil, err
+		}
+		if sum != nil {
+			v, err = g.Call(kernels.Lookup("add"), kernels.Attr{}, sum, v)
+		}
+		if sum = v; err != nil {
+			return nil, err
+		}
+	}
+	return sum, nil
+}
+
 // recursionCol is column i of a Recursion: those of its levels, one below the other.
-func (st *stage) recursionCol(g *values.Graph, n *ra.Node, r *structure.Relation, i int) (*values.Val, error) {
+func recursionCol(st *stage, g *values.Graph, n *ra.Node, r *structure.Relation, i int) (*values.Val, error) {
 	if v := r.Vectors[i]; v != nil {
 		return g.Leaf(n.Cols[i].Name, n.Cols[i].Type, r.Space, v, false), nil
 	}
@@ -307,7 +309,7 @@ func (st *stage) recursionCol(g *values.Graph, n *ra.Node, r *structure.Relation
 	t.Nullable = false
 	var args []*values.Val
 	var from []*structure.Space
-	for _, l := range st.loopOf(n).levels {
+	for _, l := range loopOf(st, n).levels {
 		v, err := l.part(g, i)
 		if err != nil {
 			return nil, err
@@ -316,4 +318,23 @@ func (st *stage) recursionCol(g *values.Graph, n *ra.Node, r *structure.Relation
 		args, from = append(args, v), append(from, l.space)
 	}
 	return g.Concat(t, r.Space, args, from), nil
+}
+
+// forAllLevels has what levels read of a relation be computed for all of them at once, where that is work: level by
+// level there are few rows.
+func forAllLevels(g *values.Graph, v *values.Val) *values.Val {
+	work := 0.0
+	var add func(v *values.Val)
+	add = func(v *values.Val) {
+		if v.Op == values.OpCall && v.Data == nil {
+			work += v.Flops()
+			for _, a := range v.Args {
+				add(a)
+			}
+		}
+	}
+	if add(v); v.Uniform() || work <= 4*float64(v.Type.Size()) {
+		return v
+	}
+	return g.Concat(v.Type, v.Space, []*values.Val{v}, []*structure.Space{v.Space})
 }

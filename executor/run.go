@@ -48,7 +48,7 @@ type onceRun struct {
 
 func prepareOnce(p *site, structural *forms.Schedule) (o onceRun, err error) {
 	needed := p.neededBy(structural)
-	for _, in := range p.waiting() {
+	for _, in := range waiting(p) {
 		if !in.V.Done && (needed == nil || needed[in]) {
 			o.list = append(o.list, in)
 		}
@@ -93,8 +93,8 @@ func complete(p *site, once onceRun) error {
 	return err
 }
 
-// waiting is the end of the once list: what stands before it has run. A structure of many levels adds to the list often.
-func (p *site) waiting() []*device.Instr {
+// waiting is the end of the once list: what stands before it has run. A structure of many levels often adds to it.
+func waiting(p *site) []*device.Instr {
 	for p.ranOnce < len(p.once) && p.once[p.ranOnce].V.Done {
 		p.ranOnce++
 	}
@@ -107,7 +107,7 @@ func (p *site) neededBy(s *forms.Schedule) map[*device.Instr]bool {
 		return nil
 	}
 	makers, needed := map[*values.Val][]*device.Instr{}, map[*device.Instr]bool{}
-	for _, in := range p.waiting() {
+	for _, in := range waiting(p) {
 		for _, v := range in.Outs() {
 			makers[v] = append(makers[v], in)
 		}
@@ -155,7 +155,7 @@ func structuralDevice(p *site) device.Device {
 // onHost runs a schedule of the structure on the processors. What its instructions read may lie on the device.
 func onHost(ctx context.Context, p *site, s *forms.Schedule) error {
 	needed := p.neededBy(s)
-	once := slices.DeleteFunc(slices.Clone(p.waiting()), func(in *device.Instr) bool { return in.V.Done || !needed[in] })
+	once := slices.DeleteFunc(slices.Clone(waiting(p)), func(in *device.Instr) bool { return in.V.Done || !needed[in] })
 	for _, in := range slices.Concat(once, s.Steps) {
 		for _, v := range in.T.Loads() {
 			if err := p.device.Fetch(v.Data); err != nil {

@@ -80,7 +80,7 @@ func (st *stage) Stored(n *ra.Node) (*structure.Relation, error) {
 	case ra.Opaque:
 		return st.opaque(n)
 	case ra.Recursion:
-		return st.recursion(n)
+		return recursionOf(st, n)
 	case ra.Self:
 		return &structure.Relation{Space: st.below.space}, nil
 	}

@@ -10,44 +10,18 @@ import (
 // Loop says how a Recursion goes on. It is never changed.
 //
 // The rows of a Recursion come in levels. Of two inputs, the first is level 0, and the second, the step, makes each
-// level from the one before, which its leaf Self stands for, until a level has no rows: SQL's WITH RECURSIVE. The columns
-// that hold no values are the identity of all rows together. Which rows there are depends on no parameter.
+// level from the one before, which its leaf Self stands for, until a level has no rows: SQL's WITH RECURSIVE. The
+// columns that hold no values are the identity of all rows together. Which rows there are depends on no parameter.
 //
-// The gradient of a Recursion is one as well: the gradient of a level is what its rows receive from outside and from the
-// level behind it. Such a Recursion has a third input, the one whose levels it goes along. A level is the sum, by
-// identity, of the first input's rows of that level and of what the step makes of the level next to it; a missing row is
-// zero.
+// The gradient of a Recursion is one as well: a level of it is what its rows receive from outside and from the level
+// behind it. Such a Recursion has a third input, the one whose levels it goes along. A level is the sum, by identity,
+// of the first input's rows of that level and of what the step makes of the level next to it; a missing row is zero.
 type Loop struct {
 	Self ColumnID // the first column of the step's Self
 	Back bool     // from the last level to the first
 }
 
 const along = 2 // the input whose levels a Recursion goes along
-
-// Along is the Recursion whose levels n goes along: itself, or its third input.
-func (n *Node) Along() *Node {
-	if len(n.Inputs) > along {
-		return n.Inputs[along]
-	}
-	return n
-}
-
-// Sums reports whether a Recursion sums rows by their identity, along another one.
-func (n *Node) Sums() bool { return len(n.Inputs) > along }
-
-// SelfLeaf is the Self below a Recursion's step; nil: there is none, which Validate refuses.
-func (n *Node) SelfLeaf() (self *Node) {
-	Walk(func(m *Node) {
-		if m.Op == Self && m.Cols[0].ID == n.Loop.Self {
-			self = m
-		}
-	}, n.Inputs[1])
-	return self
-}
-
-// Within lists the nodes of a Recursion's step that a level computes anew: those that read its Self, inputs first, the
-// Self among them.
-func (n *Node) Within() []*Node { return Reading(n.Inputs[1], n.SelfLeaf()) }
 
 // Reading lists the nodes below root that read from, inputs first, from itself among them.
 func Reading(root, from *Node) (out []*Node) {

@@ -230,3 +230,28 @@ func (n *Node) Source(i int) (id ColumnID, ok bool) {
 	a := n.Aggs[i-len(n.Over.Pass)]
 	return a.Arg, a.Fn != CountRows
 }
+
+// Along is the Recursion whose levels n goes along: itself, or its third input.
+func (n *Node) Along() *Node {
+	if len(n.Inputs) > along {
+		return n.Inputs[along]
+	}
+	return n
+}
+
+// Sums reports whether a Recursion sums rows by their identity, along another one.
+func (n *Node) Sums() bool { return len(n.Inputs) > along }
+
+// SelfLeaf is the Self below a Recursion's step; nil: there is none, which Validate refuses.
+func (n *Node) SelfLeaf() (self *Node) {
+	Walk(func(m *Node) {
+		if m.Op == Self && m.Cols[0].ID == n.Loop.Self {
+			self = m
+		}
+	}, n.Inputs[1])
+	return self
+}
+
+// Within lists the nodes of a Recursion's step that a level computes anew: those that read its Self, inputs first, the
+// Self among them.
+func (n *Node) Within() []*Node { return Reading(n.Inputs[1], n.SelfLeaf()) }

@@ -87,23 +87,28 @@ func (n *Node) check() error {
 		return n.checkAggregate()
 	case Window:
 		return n.checkWindow()
-	case Union, Add, Recursion:
-		if n.Op == Recursion && n.SelfLeaf() == nil {
+	case Union, Add:
+		return n.checkInputs(n.Inputs)
+	case Recursion:
+		if n.SelfLeaf() == nil {
 			return broken(n, "the step of a recursion does not read the level before")
 		}
-		for s, in := range n.Inputs {
-			if n.Op == Recursion && s == along {
-				continue
-			}
-			for i, c := range n.Cols {
-				if i >= len(in.Cols) || !in.Cols[i].Type.Is(c.Type) {
-					return broken(n, "input columns of %v do not correspond at %d", n.Op, i)
-				}
-			}
-		}
+		return n.checkInputs(n.Inputs[:along])
 	case SemiJoin, AntiJoin:
 		if len(n.Cols) > len(n.Inputs[0].Cols) { // the input may have more, which rules have added
 			return broken(n, "%v does not pass its input's columns", n.Op)
+		}
+	}
+	return nil
+}
+
+// checkInputs checks that the first columns of inputs correspond to those of n.
+func (n *Node) checkInputs(inputs []*Node) error {
+	for _, in := range inputs {
+		for i, c := range n.Cols {
+			if i >= len(in.Cols) || !in.Cols[i].Type.Is(c.Type) {
+				return broken(n, "input columns of %v do not correspond at %d", n.Op, i)
+			}
 		}
 	}
 	return nil

@@ -7,10 +7,10 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// recursion differentiates through the levels (back-propagation through time). A row of a level receives g and what the
-// rows that the step makes of it receive, so the gradient of all rows is a Recursion along the same levels, in the other
-// direction: its step is the RJP of n's step by the level before. What n's step reads besides that level receives from
-// the rows of all levels at once: there the step is a query over n itself.
+// recursion differentiates through the levels (back-propagation through time). A row of a level receives g and what
+// the rows that the step makes of it receive, so the gradient of all rows is a Recursion along the same levels, in the
+// other direction: its step is the RJP of n's step by the level before. What n's step reads besides that level receives
+// from the rows of all levels at once: there the step is a query over n itself.
 func recursion(c *Context, n *ra.Node, g *Grad) ([]*Grad, error) {
 	var cols []ra.ColumnID
 	for _, col := range n.Cols {

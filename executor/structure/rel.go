@@ -122,8 +122,8 @@ func (st *Stage) Step(ctx context.Context, from Columns) *Stage {
 	return s
 }
 
-// Level makes the stage of a level of a Recursion of st: of the nodes own it has a structure of its own. It shares spaces
-// and indexes with st.
+// Level makes the stage of a level of a Recursion of st: of the nodes own it has a structure of its own. It shares
+// spaces and indexes with st.
 func (st *Stage) Level(from Columns, own map[*ra.Node]bool) *Stage {
 	s := makeStage(st.Ctx, st.env, from)
 	s.parent, s.Arrays, s.Unit, s.varies, s.own = st, st.Arrays, st.Unit, st.varies, own

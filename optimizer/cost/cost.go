@@ -137,16 +137,9 @@ func (m *Model) estimate(n *ra.Node) float64 {
 	case ra.AntiJoin:
 		return m.Rows(n.Inputs[0]) / 2
 	case ra.Union, ra.Add:
-		r := 0.0
-		for _, in := range n.Inputs {
-			r += m.Rows(in)
-		}
-		return r
+		return m.all(n.Inputs)
 	case ra.Recursion:
-		if n.Sums() {
-			return m.Rows(n.Along())
-		}
-		return m.Rows(n.Inputs[0]) * levels
+		return m.Rows(n.Along().Inputs[0]) * levels
 	case ra.Window, ra.Gradient: // those of the only input; those of the parameter
 		return m.Rows(n.Inputs[len(n.Inputs)-1])
 	case ra.Opaque:
@@ -155,6 +148,14 @@ func (m *Model) estimate(n *ra.Node) float64 {
 		}
 	}
 	return 1000
+}
+
+// all estimates the rows of all inputs together.
+func (m *Model) all(inputs []*ra.Node) (r float64) {
+	for _, in := range inputs {
+		r += m.Rows(in)
+	}
+	return r
 }
 
 // levels is how many levels a recursion is taken to have.

@@ -20,7 +20,8 @@ type Context struct {
 	numbers map[string]int      // of expressions; see numbering
 	roots   []*ra.Node          // the roots that have been counted
 	changed []*ra.Node
-	moved   bool // roots have changed
+	moved   bool       // roots have changed
+	loops   []*ra.Node // the Recursions
 }
 
 // about holds the facts about a node of the plan.
@@ -44,7 +45,8 @@ const (
 
 // NewContext prepares a context for the plan as it is now.
 func NewContext(b *ra.Builder, p *ra.Plan) *Context {
-	c := &Context{B: b, Plan: p, Cost: cost.New(), known: map[*ra.Node]*about{}, numbers: map[string]int{}, moved: true}
+	c := &Context{B: b, Plan: p, Cost: cost.New(), known: map[*ra.Node]*about{}, numbers: map[string]int{}, moved: true,
+		loops: ra.Loops(p.Nodes()...)}
 	c.Update()
 	return c
 }

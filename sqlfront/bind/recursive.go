@@ -148,14 +148,15 @@ func recursionKey(f *place, c *cte, cols []ra.Column) (key []int, err error) {
 		}
 	}
 	if key == nil {
-		return nil, f.fail(c.sel, sqlerr.FeatureNotSupported, "the recursive query \"%s\" has no column that tells its rows apart",
-			c.name).WithHint("Add one that counts the steps: SELECT 0 AS step, … UNION ALL SELECT step + 1, ….")
+		return nil, f.fail(c.sel, sqlerr.FeatureNotSupported,
+			"the recursive query \"%s\" has no column that tells its rows apart", c.name).
+			WithHint("Add one that counts the steps: SELECT 0 AS step, … UNION ALL SELECT step + 1, ….")
 	}
 	return key, nil
 }
 
-// stepColumns compares the step's columns with those of the level before. It reports whether some of these must be bound
-// again: cols says as what.
+// stepColumns compares the step's columns with those of the level before. It reports whether some of these must be
+// bound again: cols says as what.
 func stepColumns(f *place, c *cte, cols []ra.Column, step *relation) (again bool, err error) {
 	if step.mask != 0 {
 		return false, valuesDecide(f, c.sel.R)
