@@ -1,28 +1,28 @@
--- An LSTM, its four steps written one below the other: gates decide what the cell c keeps, takes in and shows.
+-- An LSTM over words of three to six letters: gates decide what the cell c keeps, takes in and shows, step after step.
 -- Elsewhere: torch.nn.LSTM.
--- Figure: the share of test sequences whose first letter is named after the last; by chance 0.25.
+-- Figure: the share of test words whose first letter is named after the last; by chance 0.25.
 SET search_path = public, relgrad;
 CREATE TABLE place (seq int, p int, letter int, PRIMARY KEY (seq, p));
-INSERT INTO place SELECT seq, p, random_int(4, 1, ARRAY[seq, p]) FROM generate_series(0, 299) AS g(seq) CROSS JOIN generate_series(1, 4) AS h(p);
+INSERT INTO place SELECT seq, p, random_int(4, 1, ARRAY[seq, p]) FROM generate_series(0, 299) AS g(seq) CROSS JOIN generate_series(1, 6) AS h(p)
+WHERE p <= 3 + seq % 4;
+CREATE VIEW word AS SELECT seq, max(p) AS p FROM place GROUP BY seq;
 
-CREATE TABLE letter (letter int PRIMARY KEY, e real[]); -- what a letter adds to the four gates of eight numbers each
-CREATE TABLE cell (id int PRIMARY KEY, wh real[][], b real[], w real[][]);
-INSERT INTO letter SELECT i, random_normal(ARRAY[32], 2, ARRAY[i]) / 2 FROM generate_series(0, 3) AS g(i);
-INSERT INTO cell VALUES (1, random_normal(ARRAY[8, 32], 3, ARRAY[1]) / 3, zeros(ARRAY[32]), random_normal(ARRAY[8, 4], 3, ARRAY[2]) / 3);
+-- what a letter adds to the four gates; the step's h is o * tanh(c)
+CREATE TABLE letter (letter int PRIMARY KEY, i real[], f real[], g real[], o real[]);
+CREATE TABLE cell (id int PRIMARY KEY, ui real[][], uf real[][], ug real[][], uo real[][], w real[][]);
+INSERT INTO letter SELECT k, z[1:8], z[9:16], z[17:24], z[25:32] FROM (SELECT k, random_normal(ARRAY[32], 2, ARRAY[k]) / 2 AS z FROM generate_series(0, 3) AS g(k)) q;
+INSERT INTO cell SELECT 1, z[1:8], z[9:16], z[17:24], z[25:32], random_normal(ARRAY[8, 4], 3, ARRAY[2]) / 3 FROM (SELECT random_normal(ARRAY[32, 8], 3, ARRAY[1]) / 3 AS z) q;
 
-CREATE VIEW s0 AS SELECT DISTINCT seq, zeros(ARRAY[8]) AS c, zeros(ARRAY[8]) AS h FROM place;
-CREATE VIEW z1 AS SELECT s.seq, c, matmul(h, wh) + e + b AS z FROM s0 s JOIN place p ON p.seq = s.seq AND p.p = 1 JOIN letter USING (letter) CROSS JOIN cell;
-CREATE VIEW c1 AS SELECT seq, z, sigmoid(z[1:8]) * c + sigmoid(z[9:16]) * tanh(z[17:24]) AS c FROM z1;
-CREATE VIEW s1 AS SELECT seq, c, sigmoid(z[25:32]) * tanh(c) AS h FROM c1;
-CREATE VIEW z2 AS SELECT s.seq, c, matmul(h, wh) + e + b AS z FROM s1 s JOIN place p ON p.seq = s.seq AND p.p = 2 JOIN letter USING (letter) CROSS JOIN cell;
-CREATE VIEW c2 AS SELECT seq, z, sigmoid(z[1:8]) * c + sigmoid(z[9:16]) * tanh(z[17:24]) AS c FROM z2;
-CREATE VIEW s2 AS SELECT seq, c, sigmoid(z[25:32]) * tanh(c) AS h FROM c2;
-CREATE VIEW z3 AS SELECT s.seq, c, matmul(h, wh) + e + b AS z FROM s2 s JOIN place p ON p.seq = s.seq AND p.p = 3 JOIN letter USING (letter) CROSS JOIN cell;
-CREATE VIEW c3 AS SELECT seq, z, sigmoid(z[1:8]) * c + sigmoid(z[9:16]) * tanh(z[17:24]) AS c FROM z3;
-CREATE VIEW s3 AS SELECT seq, c, sigmoid(z[25:32]) * tanh(c) AS h FROM c3;
-CREATE VIEW z4 AS SELECT s.seq, c, matmul(h, wh) + e + b AS z FROM s3 s JOIN place p ON p.seq = s.seq AND p.p = 4 JOIN letter USING (letter) CROSS JOIN cell;
-CREATE VIEW c4 AS SELECT seq, z, sigmoid(z[1:8]) * c + sigmoid(z[9:16]) * tanh(z[17:24]) AS c FROM z4;
-CREATE VIEW score AS SELECT seq, matmul(sigmoid(z[25:32]) * tanh(c), w) AS logits FROM c4 CROSS JOIN cell;
+CREATE VIEW state AS
+WITH RECURSIVE s(seq, p, c, o) AS (
+  SELECT seq, 0, zeros(ARRAY[8]), zeros(ARRAY[8]) FROM word
+  UNION ALL
+  SELECT x.seq, x.p, sigmoid(matmul(s.o * tanh(s.c), uf) + f) * s.c + sigmoid(matmul(s.o * tanh(s.c), ui) + i) * tanh(matmul(s.o * tanh(s.c), ug) + g),
+         sigmoid(matmul(s.o * tanh(s.c), uo) + l.o)
+  FROM s JOIN place x ON x.seq = s.seq AND x.p = s.p + 1 JOIN letter l USING (letter) CROSS JOIN cell
+)
+SELECT seq, p, o * tanh(c) AS h FROM s;
+CREATE VIEW score AS SELECT seq, matmul(h, w) AS logits FROM word JOIN state USING (seq, p) CROSS JOIN cell;
 CREATE VIEW loss AS SELECT avg(cross_entropy(logits, letter)) AS loss FROM score JOIN place USING (seq) WHERE p = 1 AND seq < 200;
 
 CALL train('loss', ARRAY['letter', 'cell'], lr => 0.03, epochs => 100);

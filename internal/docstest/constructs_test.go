@@ -184,9 +184,9 @@ var parameterFree = []construct{
 	{"a frame by GROUPS or by RANGE from an offset, EXCLUDE", "SELECT sum(x * r) FROM w JOIN (SELECT id, sum(y) OVER " +
 		"(ORDER BY id RANGE BETWEEN 1 PRECEDING AND CURRENT ROW) AS r FROM t) q USING (id)",
 		"SELECT sum(s) FROM (SELECT sum(x) OVER (ORDER BY id RANGE BETWEEN 1 PRECEDING AND CURRENT ROW) AS s FROM w) q"},
-	{"WITH RECURSIVE", "SELECT sum(x * n) FROM w JOIN (WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 " +
+	{"WITH RECURSIVE with UNION", "SELECT sum(x * n) FROM w JOIN (WITH RECURSIVE r(n) AS (SELECT 1 UNION SELECT n + 1 " +
 		"FROM r WHERE n < 3) SELECT n FROM r) q ON q.n = w.id", "WITH RECURSIVE r AS (SELECT 1 AS n, sum(x) AS s " +
-		"FROM w UNION ALL SELECT n + 1, s FROM r WHERE n < 3) SELECT sum(s) FROM r"},
+		"FROM w UNION SELECT n + 1, s FROM r WHERE n < 3) SELECT sum(s) FROM r"},
 	{"FULL JOIN", "SELECT sum(x * q.y) FROM w JOIN (SELECT t.id, y FROM t FULL JOIN link ON src = t.id) q USING (id)",
 		"SELECT sum(w.x * t.y) FROM w FULL JOIN t USING (id)"},
 	{"generate_series and other functions in FROM",

@@ -209,7 +209,7 @@ func TestBackendLosses(t *testing.T) {
 	if err := s.createViews(texts); err != nil {
 		t.Fatal(err)
 	}
-	for _, l := range gradtest.Losses {
+	for _, l := range slices.Concat(gradtest.Losses, gradtest.Recursions) {
 		for _, table := range tablesOf(l.Params) {
 			if ok, err := s.backend(db, l.SQL, table, 1e-9); err != nil || !ok {
 				t.Errorf("%s: compared %v: %v", l.SQL, ok, err)
