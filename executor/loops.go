@@ -1,16 +1,16 @@
 package executor
 
 import (
+	"strings"
+
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/executor/values"
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
-
-// mostLevels bounds how deep a recursive query goes: one that never ends is an error.
-const mostLevels = 100_000
 
 // recursions are those of a stage, and what the stage of a level is about.
 type recursions struct {
@@ -85,25 +85,46 @@ func recursionOf(st *stage, n *ra.Node) (*structure.Relation, error) {
 				}
 			}
 		}
-		if total += r.Space.N; total > structure.MaxRows || len(out.levels) == mostLevels {
+		if total += r.Space.N; total > structure.MaxRows || len(out.levels) == st.p.tune.Levels {
 			return nil, sqlerr.New(sqlerr.TooComplex, "a recursive query has more than %d rows or %d levels", structure.MaxRows,
-				mostLevels).WithHint("Its step must come to an end: WHERE step < …, or a join that finds no row.")
+				st.p.tune.Levels).WithHint("Its step must come to an end: WHERE step < …, or a join that finds no row.")
 		}
-		out.levels = append(out.levels, l)
+		if out.levels = append(out.levels, l); len(out.levels)&(len(out.levels)-1) == 0 {
+			if err := out.number(n, total); err != nil { // or it would perhaps never end
+				return nil, err
+			}
+		}
 		at, in = stepOf(st, n, l), n.Inputs[1]
 	}
-	r := levelled(st, n, out, total)
-	cols := keysOf(n, r.Vectors)
-	safe := make([]bool, len(cols))
-	for i := range safe {
-		safe[i] = true
+	if err := out.number(n, total); err != nil {
+		return nil, err
 	}
-	out.keys = &structure.Lookup{Enc: structure.NewEncoder(structure.AllRows(cols, total), safe, make([]bool, len(cols)))}
-	if out.keys.Enc.Code = nil; out.keys.Enc.Count != total { // each key occurs once, so its number is its row
-		return nil, sqlerr.New(sqlerr.Cardinality, "two rows of a recursive query are equal in %s", keyNames(n)).
-			WithHint("Add a column that counts the steps: SELECT 0 AS step, … UNION ALL SELECT step + 1, ….")
+	return levelled(st, n, out, total), nil
+}
+
+// number numbers the rows of the levels by their keys, of which each must occur once.
+func (r *recursion) number(n *ra.Node, total int) error {
+	cols, safe := make([]*column.Column, len(n.Key)), make([]bool, len(n.Key))
+	for i, k := range n.Key {
+		cols[i], safe[i] = r.all(n, n.Index(k)), true
 	}
-	return r, nil
+	r.keys = &structure.Lookup{Enc: structure.NewEncoder(structure.AllRows(cols, total), safe, make([]bool, len(cols)))}
+	if r.keys.Enc.Code = nil; r.keys.Enc.Count == total { // so a key's number is its row
+		return nil
+	}
+	return sqlerr.New(sqlerr.Cardinality, "two rows of a recursive query are equal in %s",
+		strings.Join(lists.Map(n.Key, func(id ra.ColumnID) string { return n.Col(id).Name }), ", ")).
+		WithHint("Add a column that counts the steps: SELECT 0 AS step, … UNION ALL SELECT step + 1, ….")
+}
+
+// all is column i of all levels, one that holds no values of parameters.
+func (r *recursion) all(n *ra.Node, i int) *column.Column {
+	t := n.Cols[i].Type
+	out := column.Planned(column.KindOf(t), 0, t.Size()).As(t)
+	for _, l := range r.levels {
+		out.Append(l.data[i])
+	}
+	return out
 }
 
 // levelled is the relation of all levels.
@@ -114,31 +135,9 @@ func levelled(st *stage, n *ra.Node, of *recursion, total int) *structure.Relati
 		if c.Dep {
 			continue
 		}
-		all := column.Planned(column.KindOf(c.Type), 0, c.Type.Size()).As(c.Type)
-		for _, l := range of.levels {
-			all.Append(l.data[i])
-		}
-		r.Vectors[i] = all
+		r.Vectors[i] = of.all(n, i)
 	}
 	return r
-}
-
-func keysOf(n *ra.Node, cols map[int]*column.Column) (out []*column.Column) {
-	for _, k := range n.Key {
-		out = append(out, cols[n.Index(k)])
-	}
-	return out
-}
-
-func keyNames(n *ra.Node) string {
-	out := ""
-	for i, k := range n.Key {
-		if i > 0 {
-			out += ", "
-		}
-		out += n.Col(k).Name
-	}
-	return out
 }
 
 // retraced builds the levels of a Recursion that sums rows along another one.

@@ -19,6 +19,7 @@ type Lanes struct {
 	WindowRows     int     // rows of a window in a lane, at least: running sums go on from the sums of such blocks
 	BlockScratch   int     // bytes of a block's cells: as many as fit into the second-level cache
 	ProductScratch int     // the same for a block with products, for which more pay
+	Levels         int     // of a recursive query, at most: one that goes on further is taken not to end
 }
 
 // Grids are joins of relations that hold all combinations of their keys.
@@ -91,7 +92,7 @@ type Files struct {
 func Default() *Sizes {
 	return &Sizes{
 		Lanes: Lanes{LaneWork: 65536, LaneRows: 1 << 13, WindowRows: 1 << 12,
-			BlockScratch: 256 << 10, ProductScratch: 5 << 18},
+			BlockScratch: 256 << 10, ProductScratch: 5 << 18, Levels: 100_000},
 		Grids: Grids{GridPairs: 32, GridWork: 1 << 16},
 		Products: Products{SumProduct: 1 << 18, SumPanel: 512, RowsOfChunks: 1 << 16, ShareRows: 16, InPlaceMatrix: 1024,
 			RowsTransposed: 32, RowsOfProduct: 128, LargeFlops: 1e8, LargeMatrix: 1 << 16, NarrowSide: 256, NarrowPanel: 1024,

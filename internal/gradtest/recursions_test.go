@@ -1,0 +1,67 @@
+package gradtest
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/executor/tuning"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/optimizer"
+)
+
+// TestEndless refuses a recursive query that does not end, with its reason.
+func TestEndless(t *testing.T) {
+	db, ctx := Graph(), context.Background()
+	res, err := Optimize(ctx, db, "WITH RECURSIVE r(n, x) AS (SELECT 1, sum(weight) FROM adj UNION ALL SELECT n + 1, "+
+		"x / 2 FROM r) SELECT sum(x) FROM r", []string{"adj"}, optimizer.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	few := tuning.Default()
+	few.Levels = 50
+	p, err := executor.Compile(ctx, res.Plan, db, executor.Options{Workers: 2, Tuning: few})
+	if sqlerr.Code(err) != sqlerr.TooComplex || !strings.Contains(err.Error(), "or 50 levels") {
+		t.Errorf("refused with %v", err)
+	}
+	p.Close()
+}
+
+// TestRecursionsAgain runs them with several seeds and numbers of workers: the structure is built anew, and results
+// have the same bits.
+func TestRecursionsAgain(t *testing.T) {
+	db, ctx := Graph(), context.Background()
+	for _, c := range Recursions {
+		res, err := Optimize(ctx, db, c.SQL, c.Params, optimizer.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var first []map[string][]float64
+		for _, workers := range []int{1, 3} {
+			p, err := executor.Compile(ctx, res.Plan, db, executor.Options{Workers: workers, Many: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for step := range int64(3) {
+				env := kernels.Env{Seed: 1 + step/2, Step: step}
+				if err := p.Run(ctx, env); err != nil {
+					t.Fatalf("%s: step %d: %v", c.SQL, step, err)
+				}
+			}
+			for i := range res.Plan.Roots {
+				cols, err := p.Result(i)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if workers == 1 {
+					first = append(first, VectorRows(cols))
+				} else if err := Compare(VectorRows(cols), first[i], 0); err != nil {
+					t.Errorf("%s: root %d with %d workers: %v", c.SQL, i, workers, err)
+				}
+			}
+			p.Close()
+		}
+	}
+}
