@@ -71,6 +71,7 @@ BEGIN
     ELSE relgrad.impl_mul(exp(x + 100), exp(-100::double precision)) END;
 END $$;
 
+-- The natural logarithm: no error where there is none.
 CREATE FUNCTION relgrad.impl_ln(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   RETURN CASE WHEN x > 0 THEN ln(x) WHEN x = 0 THEN '-Infinity' ELSE 'NaN' END;
@@ -81,6 +82,7 @@ BEGIN
   RETURN CASE WHEN x > 0 THEN log(x) WHEN x = 0 THEN '-Infinity' ELSE 'NaN' END;
 END $$;
 
+-- The square root, NaN below 0.
 CREATE FUNCTION relgrad.impl_sqrt(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   RETURN CASE WHEN x < 0 THEN 'NaN' ELSE sqrt(x) END;
@@ -93,6 +95,7 @@ BEGIN
   RETURN CASE WHEN 1 + x = 1 OR x = 'NaN' THEN x WHEN x >= 1e15 OR x <= -1 THEN relgrad.impl_ln(1 + x) ELSE ln(1 + x) * (x / ((1 + x) - 1)) END;
 END $$;
 
+-- e^x - 1, with all its digits where x is small.
 CREATE FUNCTION relgrad.impl_expm1(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   RETURN CASE WHEN abs(x) < 1e-16 OR x = 'NaN' THEN x WHEN x < -40 THEN -1 WHEN x > 1 THEN relgrad.impl_exp(x) - 1
@@ -172,6 +175,7 @@ BEGIN
   RETURN CASE WHEN x > 0 THEN y ELSE 2 - y END;
 END $$;
 
+-- The error function.
 CREATE FUNCTION relgrad.impl_erf(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   IF abs(x) < 1e-8 THEN
@@ -185,6 +189,7 @@ BEGIN
   RETURN 1 - relgrad.impl_erfc(x);
 END $$;
 
+-- 1 / (1 + e^-x), without overflow.
 CREATE FUNCTION relgrad.impl_sigmoid(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   RETURN CASE WHEN x < 0 THEN relgrad.impl_exp(x) / (1 + relgrad.impl_exp(x)) ELSE 1 / (1 + relgrad.impl_exp(-x)) END;
@@ -206,6 +211,7 @@ BEGIN
   RETURN relgrad.impl_div(CASE WHEN z < 0 THEN relgrad.impl_add(relgrad.impl_mul(a, e), -y) ELSE relgrad.impl_add(a, -relgrad.impl_mul(y, e)) END, 1 + e);
 END $$;
 
+-- bce_with_logits of numbers.
 CREATE FUNCTION relgrad.impl_bce(z double precision, y double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   RETURN CASE WHEN z > 0 THEN relgrad.impl_add(relgrad.impl_mul(z, relgrad.impl_add(1, -y)), relgrad.impl_log1p(relgrad.impl_exp(-z)))
@@ -346,6 +352,7 @@ BEGIN
   RETURN r + (-0.5 * y + y * relgrad.impl_poly(y, '{-0.07721566490153287, 0.6328270640250934, 1.4549225013723477, 0.9777175279633727, 0.22896372806469245, 0.013381091853678766}') / relgrad.impl_poly(y, '{1, 2.4559779371304113, 2.128489763798934, 0.7692851504566728, 0.10422264559336913, 0.003217092422824239}'));
 END $$;
 
+-- The cotangent of πx.
 CREATE FUNCTION relgrad.impl_cot_pi(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE r double precision := x - round(x);
 BEGIN
@@ -444,6 +451,7 @@ BEGIN
   RETURN greatest(x, y);
 END $$;
 
+-- The smaller of both, NaN where one is.
 CREATE FUNCTION relgrad.impl_smaller(x double precision, y double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   RETURN CASE WHEN x = 'NaN' OR y = 'NaN' THEN 'NaN' ELSE least(x, y) END;

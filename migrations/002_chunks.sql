@@ -2,11 +2,13 @@
 -- Inside of a kernel a chunk is its elements in row-major order (a flat array) and its lengths (int[], empty for a number).
 SET search_path = pg_catalog;
 
+-- Lengths as messages show them: [2,3].
 CREATE FUNCTION relgrad.impl_dims_text(dims int[]) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   RETURN '[' || array_to_string(dims, ',') || ']';
 END $$;
 
+-- How many elements a chunk of these lengths has.
 CREATE FUNCTION relgrad.impl_size(dims int[]) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
   n bigint := 1;
@@ -24,6 +26,7 @@ BEGIN
   RETURN (SELECT rtrim(pg_typeof(x)::text, '[]') || relgrad.impl_dims_text(ARRAY(SELECT array_length(x, d) FROM generate_series(1, array_ndims(x)) AS d)));
 END $$;
 
+-- The error of a kernel that has no form for these types.
 CREATE FUNCTION relgrad.impl_wrong_type(kernel text, hint text, VARIADIC types text[]) RETURNS void LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   RAISE EXCEPTION USING ERRCODE = 'undefined_function', HINT = hint, MESSAGE = format('%s(%s) does not exist', kernel, array_to_string(types, ', '));
@@ -203,16 +206,19 @@ BEGIN
   RETURN (SELECT relgrad.impl_sum(e ORDER BY o) FROM unnest(lane) WITH ORDINALITY AS t(e, o));
 END $$;
 
+-- The mean of a lane.
 CREATE FUNCTION relgrad.impl_mean(lane double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   RETURN (SELECT relgrad.impl_div(relgrad.impl_total(lane), cardinality(lane)));
 END $$;
 
+-- The largest element of a lane; NaN is above all numbers.
 CREATE FUNCTION relgrad.impl_largest(lane double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   RETURN (SELECT max(e) FROM unnest(lane) AS e);
 END $$;
 
+-- The least element of a lane, NaN where one is.
 CREATE FUNCTION relgrad.impl_least(lane double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   RETURN CASE WHEN 'NaN' = ANY (lane) THEN 'NaN' ELSE (SELECT min(e) FROM unnest(lane) AS e) END;
@@ -248,6 +254,7 @@ BEGIN
   RETURN CASE WHEN m > 1e150 THEN 2.778448436856347e-163 WHEN m < 1e-140 THEN 3.599131035634557e+162 ELSE 1 END;
 END $$;
 
+-- A lane times a number.
 CREATE FUNCTION relgrad.impl_times(lane double precision[], y double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   IF y = 1 THEN
@@ -440,6 +447,7 @@ BEGIN
   RETURN relgrad.impl_build(flat, dims);
 END $$;
 
+-- The error of a probability that dropout does not take.
 CREATE FUNCTION relgrad.impl_probability(p double precision) RETURNS void LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   IF p < 0 OR p >= 1 THEN
@@ -458,6 +466,7 @@ BEGIN
   RETURN NOT EXISTS (SELECT FROM pg_catalog.unnest(x) AS e WHERE e OPERATOR(pg_catalog.-) e OPERATOR(pg_catalog.<>) 0::pg_catalog.float8);
 END $$;
 
+-- The error of a gradient that is not finite.
 CREATE FUNCTION relgrad.impl_not_finite(x double precision, place text) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   RAISE EXCEPTION USING ERRCODE = 'numeric_value_out_of_range', MESSAGE = pg_catalog.format('the gradient is %s, %s', x, place),

@@ -7,6 +7,7 @@ BEGIN
   RETURN (CASE WHEN n >= 9223372036854775808 THEN n - 18446744073709551616 WHEN n < -9223372036854775808 THEN n + 18446744073709551616 ELSE n END)::bigint;
 END $$;
 
+-- The product of two words of 64 bits, modulo 2^64.
 CREATE FUNCTION relgrad.impl_word_mul(a bigint, b numeric) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   RETURN relgrad.impl_word(mod(a * b, 18446744073709551616));

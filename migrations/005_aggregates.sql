@@ -50,6 +50,7 @@ BEGIN
        ELSE ARRAY(SELECT relgrad.impl_add(s, e) FROM unnest(state[3 + cardinality(d):], flat) WITH ORDINALITY AS t(s, e, o) ORDER BY o) END;
 END $$;
 
+-- Joins two states.
 CREATE FUNCTION relgrad.impl_combine(a double precision[], b double precision[], how text) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE d int[] := relgrad.impl_state(b);
 BEGIN
@@ -132,6 +133,7 @@ BEGIN
   END IF;
 END $$;
 
+-- Whether a state that keeps rows has any.
 CREATE FUNCTION relgrad.impl_pairs(state double precision[]) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE d int[] := relgrad.impl_state(state);
 BEGIN
@@ -157,6 +159,7 @@ BEGIN
   RETURN ARRAY[n + 1, 1, 3 + 2 * n] || state[4:4 + 2 * n] || ARRAY[score, y];
 END $$;
 
+-- Joins two states that keep rows.
 CREATE FUNCTION relgrad.impl_pairs_combine(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   IF NOT relgrad.impl_pairs(b) THEN

@@ -21,6 +21,7 @@ CREATE POLICY own ON relgrad.compiled USING (owner = current_user) WITH CHECK (o
 CREATE POLICY installed ON relgrad.compiled FOR SELECT USING (owner = (SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = 'relgrad.compiled'::regclass));
 GRANT SELECT, INSERT, UPDATE, DELETE ON relgrad.compiled TO PUBLIC;
 
+-- Names and types of the columns of a table, as CREATE TABLE takes them.
 CREATE FUNCTION relgrad.impl_columns(relation regclass) RETURNS text LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog AS $$
 BEGIN
   RETURN (SELECT string_agg(format('%I %s', attname, format_type(atttypid, atttypmod)), ', ' ORDER BY attnum) FROM pg_attribute
@@ -142,6 +143,7 @@ BEGIN
   RETURN relgrad.impl_find(loss, kept, param, "column", step, pg_catalog.current_setting('search_path'));
 END $$;
 
+-- The compiled gradient that a call runs, or the error that says why there is none.
 CREATE FUNCTION relgrad.impl_find(loss text, kept text, param regclass, "column" text, step bigint, path text) RETURNS relgrad.compiled LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog AS $$
 DECLARE

@@ -124,7 +124,24 @@ const operators = `SELECT string_agg(format('%s %s %s %s %s', oprname, oprleft::
 	`oprresult::regtype, oprcom <> 0), E'\n' ORDER BY oprname, oprleft, oprright)
 	FROM pg_operator WHERE oprnamespace = 'relgrad'::regnamespace`
 
-// TestExtension compares the portable tier with the extension, and tries to have both.
+// silent lists what is in the schema relgrad and has no comment, or an empty one.
+const silent = `SELECT coalesce(string_agg(pg_describe_object(o.class, o.oid, o.sub), ', '), '') FROM (
+	SELECT 'pg_proc'::regclass AS class, oid, 0 AS sub FROM pg_proc WHERE pronamespace = 'relgrad'::regnamespace
+	UNION ALL SELECT 'pg_operator'::regclass, oid, 0 FROM pg_operator WHERE oprnamespace = 'relgrad'::regnamespace
+	UNION ALL SELECT 'pg_namespace'::regclass, oid, 0 FROM pg_namespace WHERE nspname = 'relgrad'
+	UNION ALL SELECT 'pg_type'::regclass, oid, 0 FROM pg_type AS t WHERE typnamespace = 'relgrad'::regnamespace
+		AND typelem = 0 AND NOT EXISTS (SELECT FROM pg_class AS c WHERE c.reltype = t.oid)
+	UNION ALL SELECT 'pg_class'::regclass, c.oid, coalesce(attnum, 0) FROM pg_class AS c
+		LEFT JOIN (SELECT attrelid, attnum FROM pg_attribute WHERE attnum > 0 AND NOT attisdropped
+			UNION ALL SELECT oid, 0 FROM pg_class) AS a ON attrelid = c.oid AND (attnum = 0 OR relkind <> 'S')
+		WHERE relnamespace = 'relgrad'::regnamespace AND relkind NOT IN ('i', 't')
+	UNION ALL SELECT classid, objid, 0 FROM pg_depend WHERE deptype = 'e'
+		AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'relgrad')) AS o
+	LEFT JOIN pg_description AS d ON d.classoid = o.class AND d.objoid = o.oid AND d.objsubid = o.sub
+	WHERE coalesce(btrim(description), '') = ''`
+
+// TestExtension compares the portable tier with the extension, and tries to have both. Both say what each of their
+// objects is.
 func TestExtension(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
@@ -141,6 +158,12 @@ func TestExtension(t *testing.T) {
 	}
 	if _, err := port.Exec(ctx, "CREATE EXTENSION relgrad"); err == nil {
 		t.Error("the extension was created beside the portable tier")
+	}
+	for name, c := range map[string]*pgx.Conn{"the extension": ext, "the portable tier": port} {
+		var without string
+		if err := c.QueryRow(ctx, silent).Scan(&without); err != nil || without != "" {
+			t.Errorf("%s has no comments on %s (%v)", name, without, err)
+		}
 	}
 	for _, q := range []string{functions, operators} {
 		var want, got string

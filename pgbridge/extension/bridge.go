@@ -3,8 +3,6 @@ package extension
 import (
 	"fmt"
 	"strings"
-
-	"github.com/relgrad/relgrad/internal/sqltext"
 )
 
 // bridgeFunc is a function that the engine answers.
@@ -48,22 +46,25 @@ var bridgeFuncs = []bridgeFunc{
 	{"gen_place", "tableoid oid, place tid, xmin xid, cmin cid", "bigint", "IMMUTABLE STRICT PARALLEL SAFE"},
 }
 
-// trainOption is a named argument of train and its type. sparse is a boolean or a list of parameters.
-type trainOption struct{ name, sql string }
+// trainOption is a named argument of train, its type, and what it is where it is not given, "" for nothing. sparse is a
+// boolean or a list of parameters. The argument's own default is NULL, by which train tells what is given: an option
+// without effect is an error, and a run that goes on takes some only.
+type trainOption struct{ name, sql, value string }
 
 // trainOptions are all options of train, in the manual's order. A test compares them with package train, which this
 // package may not import.
 var trainOptions = []trainOption{
-	{"optimizer", "text"}, {"lr", "double precision"}, {"momentum", "double precision"}, {"beta1", "double precision"},
-	{"beta2", "double precision"},
-	{"alpha", "double precision"}, {"epsilon", "double precision"}, {"weight_decay", "double precision"},
-	{"schedule", "text"}, {"warmup", "bigint"}, {"step_size", "bigint"}, {"gamma", "double precision"},
-	{"eta_min", "double precision"}, {"clip_norm", "double precision"},
-	{"nonnegative", "text[]"}, {"project", "text[]"}, {"options", "jsonb"}, {"sparse", "anyelement"},
-	{"batch", "text"}, {"batch_size", "bigint"}, {"before_step", "text"}, {"epochs", "bigint"}, {"seed", "bigint"},
-	{"validate", "text"}, {"every", "bigint"}, {"patience", "bigint"}, {"restore_best", "boolean"},
-	{"tolerance", "double precision"}, {"max_seconds", "double precision"}, {"progress", "text"},
-	{"name", "text"}, {"note", "text"}, {"tags", "text[]"}, {"resume", "bigint"},
+	{"optimizer", "text", "'adam'"}, {"lr", "double precision", "0.001"}, {"momentum", "double precision", "0.9"},
+	{"beta1", "double precision", "0.9"}, {"beta2", "double precision", "0.999"},
+	{"alpha", "double precision", "0.99"}, {"epsilon", "double precision", "1e-8"},
+	{"weight_decay", "double precision", "0"}, {"schedule", "text", "'constant'"}, {"warmup", "bigint", "0"},
+	{"step_size", "bigint", ""}, {"gamma", "double precision", "0.1"}, {"eta_min", "double precision", "0"},
+	{"clip_norm", "double precision", ""}, {"nonnegative", "text[]", ""}, {"project", "text[]", ""},
+	{"options", "jsonb", ""}, {"sparse", "anyelement", ""}, {"batch", "text", ""}, {"batch_size", "bigint", ""},
+	{"before_step", "text", ""}, {"epochs", "bigint", "100"}, {"seed", "bigint", "0"}, {"validate", "text", ""},
+	{"every", "bigint", "1"}, {"patience", "bigint", "0"}, {"restore_best", "boolean", "false"},
+	{"tolerance", "double precision", ""}, {"max_seconds", "double precision", ""}, {"progress", "text", ""},
+	{"name", "text", ""}, {"note", "text", ""}, {"tags", "text[]", ""}, {"resume", "bigint", ""},
 }
 
 // runTables are the tables in which train records runs, as in the embedded store, but each row has an owner. The server
@@ -152,52 +153,9 @@ const lockRuns = 0x72677275
 
 // RunTables is the script that makes the tables of training runs in the current schema.
 func RunTables() string {
-	return fmt.Sprintf(runTables, lockRuns) + runComments() +
+	return fmt.Sprintf(runTables, lockRuns) +
 		fmt.Sprintf(runTable, "loss", "run, step, epoch, loss, validation, at") +
 		fmt.Sprintf(runTable, "state", "run, parameter, name, row, v")
-}
-
-// runColumns says what each column of what train records holds.
-var runColumns = []struct{ relation, column, text string }{
-	{"run", "run", "number of the run, which resume takes"},
-	{"run", "loss", "the loss: a view or a query"},
-	{"run", "parameters", "the tables, or table.column, that are trained"},
-	{"run", "options", "the options of train with which it began, those that were not given too"},
-	{"run", "seed", "seed of the draws"},
-	{"run", "status", "running, finished, stopped by … , cancelled, failed or interrupted"},
-	{"run", "step", "steps that are done and committed"},
-	{"run", "best", "lowest validation"},
-	{"run", "waited", "validations since the lowest one"},
-	{"run", "name", "option name of train"},
-	{"run", "note", "option note of train"},
-	{"run", "tags", "option tags of train"},
-	{"run", "started", "when it began"},
-	{"run", "updated", "when it was committed last"},
-	{"run", "keys", "count and hash of the rows that are trained: a resumed run must find the same"},
-	{"run", "context", "settings of the session that began it, as JSON: a resumed run has them"},
-	{"run", "progress", "what changes while it runs, as JSON: options taken anew, the step of the best validation"},
-	{"run", "owner", "the role that trained"},
-	{"loss", "run", "number of the run"},
-	{"loss", "step", "number of the step, from 1"},
-	{"loss", "epoch", "the pass over batch that the step belongs to, from 1; without batch the step"},
-	{"loss", "loss", "the loss before the step's update"},
-	{"loss", "validation", "the first validation figure behind the step; NULL: it was not validated"},
-	{"loss", "at", "when the step was done"},
-	{"loss", "owner", "the role that trained"},
-	{"state", "run", "number of the run"},
-	{"state", "parameter", "table.column"},
-	{"state", "name", "a buffer of the optimizer; value, best, last: values of the parameter itself"},
-	{"state", "row", "number of the piece, from 0"},
-	{"state", "v", "4096 numbers, the last piece filled up with zeros"},
-	{"state", "owner", "the role that trained"},
-}
-
-func runComments() string {
-	var b strings.Builder
-	for _, c := range runColumns {
-		fmt.Fprintf(&b, "COMMENT ON COLUMN %s.%s IS %s;\n", c.relation, c.column, sqltext.Text(c.text))
-	}
-	return b.String()
 }
 
 // writeBridge writes the engine's functions and its tables.

@@ -2,6 +2,7 @@ package extension
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,11 +12,21 @@ import (
 	"github.com/relgrad/relgrad/train"
 )
 
-// TestTrainOptions compares the arguments of train with the options that package train has.
+// TestTrainOptions compares the arguments of train with the options that package train has, and with their defaults.
 func TestTrainOptions(t *testing.T) {
 	var names []string
+	config := train.Default()
+	options := config.Map()
 	for _, o := range trainOptions {
 		names = append(names, o.name)
+		text, err := json.Marshal(options[o.name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		value := strings.ReplaceAll(string(text), `"`, "'")
+		if nothing := value == "null" || value == "''"; nothing != (o.value == "") || !nothing && value != o.value {
+			t.Errorf("the comment on train says %s => %s, but its default is %s", o.name, o.value, value)
+		}
 	}
 	slices.Sort(names)
 	if want := train.OptionNames(); !slices.Equal(names, want) {
@@ -28,6 +39,9 @@ func TestSurface(t *testing.T) {
 	for _, s := range relgrad.Surface {
 		if s.Args == "" || s.Procedure || s.Client { // a kernel; train, compared above; not of a server
 			continue
+		}
+		if !slices.Contains(bridgeRemarks, Remark{Routine, s.Name, s.Doc}) {
+			t.Errorf("the comment on %s is not what the engine says: %s", s.Name, s.Doc)
 		}
 		i := slices.IndexFunc(bridgeFuncs, func(f bridgeFunc) bool { return f.name == s.Name })
 		if i < 0 {

@@ -84,7 +84,6 @@ func writeGenerated(b *objects) {
 	}
 	for _, name := range append(slices.Clone(generatedMaps), generatedNumbers...) {
 		d := kernels.Lookup(name)
-		b.text("-- %s: %s\n", name, d.Doc)
 		for _, o := range overloads(d) {
 			if o.result.IsChunk() || slices.Contains(generatedNumbers, name) && !slices.Contains(o.types, "real") {
 				b.function(o.function(generatedPrefix + name))

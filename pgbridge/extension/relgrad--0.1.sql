@@ -6,7 +6,7 @@ CREATE SCHEMA relgrad;
 SET LOCAL search_path = relgrad, pg_temp;
 GRANT USAGE ON SCHEMA relgrad TO PUBLIC;
 
--- abs(x): The absolute value; bigint and real keep their type.
+-- abs(x)
 CREATE FUNCTION abs(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_abs';
 CREATE FUNCTION abs(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_abs';
 CREATE FUNCTION abs(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_abs';
@@ -16,7 +16,7 @@ CREATE FUNCTION abs(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTAB
 CREATE FUNCTION abs(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.abs(x::double precision[]);
 CREATE FUNCTION abs(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.abs(x::double precision[]);
 
--- acos(x): The inverse cosine, in radians; NaN outside [-1,1].
+-- acos(x)
 CREATE FUNCTION acos(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_acos';
 CREATE FUNCTION acos(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_acos';
 CREATE FUNCTION acos(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_acos';
@@ -25,7 +25,7 @@ CREATE FUNCTION acos(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTA
 CREATE FUNCTION acos(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.acos(x::double precision[]);
 CREATE FUNCTION acos(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.acos(x::double precision[]);
 
--- acosh(x): The inverse hyperbolic cosine; NaN below 1.
+-- acosh(x)
 CREATE FUNCTION acosh(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_acosh';
 CREATE FUNCTION acosh(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_acosh';
 CREATE FUNCTION acosh(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_acosh';
@@ -34,7 +34,7 @@ CREATE FUNCTION acosh(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUT
 CREATE FUNCTION acosh(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.acosh(x::double precision[]);
 CREATE FUNCTION acosh(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.acosh(x::double precision[]);
 
--- argmax(x): The position, from 0, of the largest element of a vector: the first of equal ones, or the first NaN.
+-- argmax(x)
 CREATE FUNCTION argmax(x real[]) RETURNS bigint LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 6 AS 'MODULE_PATHNAME', 'relgrad_argmax';
 CREATE FUNCTION argmax(x double precision[]) RETURNS bigint LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 6 AS 'MODULE_PATHNAME', 'relgrad_argmax';
 CREATE FUNCTION argmax(x smallint[]) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 6 RETURN relgrad.argmax(x::double precision[]);
@@ -42,7 +42,7 @@ CREATE FUNCTION argmax(x integer[]) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT
 CREATE FUNCTION argmax(x bigint[]) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 6 RETURN relgrad.argmax(x::double precision[]);
 CREATE FUNCTION argmax(x numeric[]) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 6 RETURN relgrad.argmax(x::double precision[]);
 
--- argmin(x): The position, from 0, of the smallest element of a vector: the first of equal ones, or the first NaN.
+-- argmin(x)
 CREATE FUNCTION argmin(x real[]) RETURNS bigint LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 6 AS 'MODULE_PATHNAME', 'relgrad_argmin';
 CREATE FUNCTION argmin(x double precision[]) RETURNS bigint LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 6 AS 'MODULE_PATHNAME', 'relgrad_argmin';
 CREATE FUNCTION argmin(x smallint[]) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 6 RETURN relgrad.argmin(x::double precision[]);
@@ -50,7 +50,7 @@ CREATE FUNCTION argmin(x integer[]) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT
 CREATE FUNCTION argmin(x bigint[]) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 6 RETURN relgrad.argmin(x::double precision[]);
 CREATE FUNCTION argmin(x numeric[]) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 6 RETURN relgrad.argmin(x::double precision[]);
 
--- asin(x): The inverse sine, in radians; NaN outside [-1,1].
+-- asin(x)
 CREATE FUNCTION asin(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_asin';
 CREATE FUNCTION asin(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_asin';
 CREATE FUNCTION asin(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_asin';
@@ -59,7 +59,7 @@ CREATE FUNCTION asin(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTA
 CREATE FUNCTION asin(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.asin(x::double precision[]);
 CREATE FUNCTION asin(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.asin(x::double precision[]);
 
--- asinh(x): The inverse hyperbolic sine.
+-- asinh(x)
 CREATE FUNCTION asinh(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_asinh';
 CREATE FUNCTION asinh(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_asinh';
 CREATE FUNCTION asinh(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_asinh';
@@ -68,7 +68,7 @@ CREATE FUNCTION asinh(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUT
 CREATE FUNCTION asinh(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.asinh(x::double precision[]);
 CREATE FUNCTION asinh(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.asinh(x::double precision[]);
 
--- atan(x): The inverse tangent, in radians.
+-- atan(x)
 CREATE FUNCTION atan(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_atan';
 CREATE FUNCTION atan(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_atan';
 CREATE FUNCTION atan(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_atan';
@@ -77,7 +77,7 @@ CREATE FUNCTION atan(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTA
 CREATE FUNCTION atan(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.atan(x::double precision[]);
 CREATE FUNCTION atan(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.atan(x::double precision[]);
 
--- atan2(y, x): The angle in radians, from -π to π, of the point with the coordinates x and y; scalars give double precision.
+-- atan2(y, x)
 CREATE FUNCTION atan2(y double precision, x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_atan2';
 CREATE FUNCTION atan2(y real[], x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_atan2';
 CREATE FUNCTION atan2(y double precision, x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_atan2';
@@ -100,7 +100,7 @@ CREATE FUNCTION atan2(y integer[], x double precision) RETURNS double precision[
 CREATE FUNCTION atan2(y bigint[], x double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.atan2(y::double precision[], x);
 CREATE FUNCTION atan2(y numeric[], x double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.atan2(y::double precision[], x);
 
--- atanh(x): The inverse hyperbolic tangent; infinite at -1 and 1, NaN beyond.
+-- atanh(x)
 CREATE FUNCTION atanh(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_atanh';
 CREATE FUNCTION atanh(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_atanh';
 CREATE FUNCTION atanh(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_atanh';
@@ -109,7 +109,7 @@ CREATE FUNCTION atanh(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUT
 CREATE FUNCTION atanh(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.atanh(x::double precision[]);
 CREATE FUNCTION atanh(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.atanh(x::double precision[]);
 
--- bce_with_logits(z, y): The binary cross-entropy of the logit z against the target y in [0,1], element by element, without overflow: max(z,0) - z·y + ln(1 + e^-|z|).
+-- bce_with_logits(z, y)
 CREATE FUNCTION bce_with_logits(z real, y real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_bce_with_logits';
 CREATE FUNCTION bce_with_logits(z double precision, y real) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_bce_with_logits';
 CREATE FUNCTION bce_with_logits(z real, y double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_bce_with_logits';
@@ -135,7 +135,7 @@ CREATE FUNCTION bce_with_logits(z integer[], y double precision) RETURNS double 
 CREATE FUNCTION bce_with_logits(z bigint[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.bce_with_logits(z::double precision[], y);
 CREATE FUNCTION bce_with_logits(z numeric[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.bce_with_logits(z::double precision[], y);
 
--- cbrt(x): The cube root, of negative numbers too.
+-- cbrt(x)
 CREATE FUNCTION cbrt(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_cbrt';
 CREATE FUNCTION cbrt(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_cbrt';
 CREATE FUNCTION cbrt(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_cbrt';
@@ -144,7 +144,7 @@ CREATE FUNCTION cbrt(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTA
 CREATE FUNCTION cbrt(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.cbrt(x::double precision[]);
 CREATE FUNCTION cbrt(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.cbrt(x::double precision[]);
 
--- clip(x, lo, hi): x held between lo and hi, element by element: minimum(maximum(x, lo), hi).
+-- clip(x, lo, hi)
 CREATE FUNCTION clip(x real, lo real, hi real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_clip';
 CREATE FUNCTION clip(x double precision, lo real, hi real) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_clip';
 CREATE FUNCTION clip(x real, lo double precision, hi real) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_clip';
@@ -202,11 +202,11 @@ CREATE FUNCTION clip(x integer[], lo double precision, hi double precision) RETU
 CREATE FUNCTION clip(x bigint[], lo double precision, hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x::double precision[], lo, hi);
 CREATE FUNCTION clip(x numeric[], lo double precision, hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x::double precision[], lo, hi);
 
--- concat_axis(a, b, axis): a and b joined along a constant axis (counted from 1); all other axes are equal. The operator || joins along the first.
+-- concat_axis(a, b, axis)
 CREATE FUNCTION concat_axis(a real[], b real[], axis bigint) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_concat_axis';
 CREATE FUNCTION concat_axis(a double precision[], b double precision[], axis bigint) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_concat_axis';
 
--- cos(x): The cosine of x radians.
+-- cos(x)
 CREATE FUNCTION cos(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_cos';
 CREATE FUNCTION cos(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_cos';
 CREATE FUNCTION cos(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_cos';
@@ -215,7 +215,7 @@ CREATE FUNCTION cos(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTAB
 CREATE FUNCTION cos(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.cos(x::double precision[]);
 CREATE FUNCTION cos(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.cos(x::double precision[]);
 
--- cosd(x): The cosine of x degrees.
+-- cosd(x)
 CREATE FUNCTION cosd(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_cosd';
 CREATE FUNCTION cosd(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_cosd';
 CREATE FUNCTION cosd(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_cosd';
@@ -224,7 +224,7 @@ CREATE FUNCTION cosd(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTA
 CREATE FUNCTION cosd(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.cosd(x::double precision[]);
 CREATE FUNCTION cosd(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.cosd(x::double precision[]);
 
--- cosh(x): The hyperbolic cosine.
+-- cosh(x)
 CREATE FUNCTION cosh(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_cosh';
 CREATE FUNCTION cosh(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_cosh';
 CREATE FUNCTION cosh(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_cosh';
@@ -233,7 +233,7 @@ CREATE FUNCTION cosh(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTA
 CREATE FUNCTION cosh(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.cosh(x::double precision[]);
 CREATE FUNCTION cosh(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.cosh(x::double precision[]);
 
--- cot(x): The cotangent of x radians; Infinity at 0.
+-- cot(x)
 CREATE FUNCTION cot(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_cot';
 CREATE FUNCTION cot(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_cot';
 CREATE FUNCTION cot(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_cot';
@@ -242,7 +242,7 @@ CREATE FUNCTION cot(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTAB
 CREATE FUNCTION cot(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.cot(x::double precision[]);
 CREATE FUNCTION cot(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.cot(x::double precision[]);
 
--- cotd(x): The cotangent of x degrees; Infinity at 0, -Infinity at 180.
+-- cotd(x)
 CREATE FUNCTION cotd(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_cotd';
 CREATE FUNCTION cotd(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 198 AS 'MODULE_PATHNAME', 'relgrad_cotd';
 CREATE FUNCTION cotd(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 198 AS 'MODULE_PATHNAME', 'relgrad_cotd';
@@ -251,17 +251,17 @@ CREATE FUNCTION cotd(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTA
 CREATE FUNCTION cotd(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 198 RETURN relgrad.cotd(x::double precision[]);
 CREATE FUNCTION cotd(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 198 RETURN relgrad.cotd(x::double precision[]);
 
--- cross_entropy(logits, label): -log_softmax(logits)[label] of a vector of logits and a label that counts from 0, in double precision, without overflow. A label outside the vector is an error.
+-- cross_entropy(logits, label)
 CREATE FUNCTION cross_entropy(logits real[], label bigint) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 14 AS 'MODULE_PATHNAME', 'relgrad_cross_entropy';
 CREATE FUNCTION cross_entropy(logits double precision[], label bigint) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 14 AS 'MODULE_PATHNAME', 'relgrad_cross_entropy';
 
--- current_seed(): The seed of the training run or of gradient(…, seed => n), a bigint; 0 outside.
+-- current_seed()
 CREATE FUNCTION current_seed() RETURNS bigint LANGUAGE c STABLE STRICT PARALLEL RESTRICTED COST 1 AS 'MODULE_PATHNAME', 'relgrad_current_seed';
 
--- current_step(): The step of the training run or of gradient(…, step => n), a bigint; 0 outside.
+-- current_step()
 CREATE FUNCTION current_step() RETURNS bigint LANGUAGE c STABLE STRICT PARALLEL RESTRICTED COST 1 AS 'MODULE_PATHNAME', 'relgrad_current_step';
 
--- degrees(x): An angle of x radians in degrees.
+-- degrees(x)
 CREATE FUNCTION degrees(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_degrees';
 CREATE FUNCTION degrees(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_degrees';
 CREATE FUNCTION degrees(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_degrees';
@@ -270,7 +270,7 @@ CREATE FUNCTION degrees(x integer[]) RETURNS double precision[] LANGUAGE sql IMM
 CREATE FUNCTION degrees(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 32 RETURN relgrad.degrees(x::double precision[]);
 CREATE FUNCTION degrees(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 32 RETURN relgrad.degrees(x::double precision[]);
 
--- diag(x): Of a vector [n] the diagonal matrix [n,n]; of a square matrix [n,n] its diagonal [n].
+-- diag(x)
 CREATE FUNCTION diag(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 6 AS 'MODULE_PATHNAME', 'relgrad_diag';
 CREATE FUNCTION diag(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 6 AS 'MODULE_PATHNAME', 'relgrad_diag';
 CREATE FUNCTION diag(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 6 RETURN relgrad.diag(x::double precision[]);
@@ -278,7 +278,7 @@ CREATE FUNCTION diag(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTA
 CREATE FUNCTION diag(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 6 RETURN relgrad.diag(x::double precision[]);
 CREATE FUNCTION diag(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 6 RETURN relgrad.diag(x::double precision[]);
 
--- digamma(x): ψ(x), the derivative of lgamma; NaN at 0 and at negative integers.
+-- digamma(x)
 CREATE FUNCTION digamma(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 3 AS 'MODULE_PATHNAME', 'relgrad_digamma';
 CREATE FUNCTION digamma(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 390 AS 'MODULE_PATHNAME', 'relgrad_digamma';
 CREATE FUNCTION digamma(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 390 AS 'MODULE_PATHNAME', 'relgrad_digamma';
@@ -287,7 +287,7 @@ CREATE FUNCTION digamma(x integer[]) RETURNS double precision[] LANGUAGE sql IMM
 CREATE FUNCTION digamma(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 390 RETURN relgrad.digamma(x::double precision[]);
 CREATE FUNCTION digamma(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 390 RETURN relgrad.digamma(x::double precision[]);
 
--- dot(a, b): The sum of a * b over all elements of two chunks of one shape, in double precision.
+-- dot(a, b)
 CREATE FUNCTION dot(a real[], b real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_dot';
 CREATE FUNCTION dot(a double precision[], b double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_dot';
 CREATE FUNCTION dot(a smallint[], b smallint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.dot(a::double precision[], b::double precision[]);
@@ -297,13 +297,13 @@ CREATE FUNCTION dot(a numeric[], b numeric[]) RETURNS double precision LANGUAGE 
 CREATE FUNCTION dot(a integer[], b numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.dot(a::double precision[], b::double precision[]);
 CREATE FUNCTION dot(a numeric[], b integer[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.dot(a::double precision[], b::double precision[]);
 
--- dropout(x, p): In an ordinary SELECT and in validation x itself. In a loss each element is 0 with probability p, else x/(1-p), drawn anew at each step; p is a constant in [0,1), met to 2⁻³².
+-- dropout(x, p)
 CREATE FUNCTION dropout(x real, p double precision) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_dropout';
 CREATE FUNCTION dropout(x double precision, p double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_dropout';
 CREATE FUNCTION dropout(x real[], p double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_dropout';
 CREATE FUNCTION dropout(x double precision[], p double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_dropout';
 
--- einsum(spec, a[, b[, c[, d]]]): Einstein's summation: einsum('ij,jk->ik', a, b) multiplies the elements that the labels pair and sums over the labels that the result lacks. A label repeated in one operand takes the diagonal, one repeated in the result places it. Without -> the result has the labels that occur once, sorted. No labels: double precision.
+-- einsum(spec, a[, b[, c[, d]]])
 CREATE FUNCTION einsum(spec text, a double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_einsum';
 CREATE FUNCTION einsum(spec text, a real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_einsum';
 CREATE FUNCTION einsum(spec text, a double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_einsum';
@@ -361,7 +361,7 @@ CREATE FUNCTION einsum(spec text, a double precision[], b double precision[], c 
 CREATE FUNCTION einsum(spec text, a double precision, b double precision[], c double precision, d double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
 CREATE FUNCTION einsum(spec text, a double precision[], b double precision, c double precision, d double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
 
--- elu(x): x where x > 0, else eˣ - 1.
+-- elu(x)
 CREATE FUNCTION elu(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_elu';
 CREATE FUNCTION elu(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_elu';
 CREATE FUNCTION elu(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_elu';
@@ -371,7 +371,7 @@ CREATE FUNCTION elu(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTAB
 CREATE FUNCTION elu(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 121 RETURN relgrad.elu(x::double precision[]);
 CREATE FUNCTION elu(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 121 RETURN relgrad.elu(x::double precision[]);
 
--- erf(x): The error function.
+-- erf(x)
 CREATE FUNCTION erf(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_erf';
 CREATE FUNCTION erf(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_erf';
 CREATE FUNCTION erf(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_erf';
@@ -380,7 +380,7 @@ CREATE FUNCTION erf(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTAB
 CREATE FUNCTION erf(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.erf(x::double precision[]);
 CREATE FUNCTION erf(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.erf(x::double precision[]);
 
--- erfc(x): 1 - erf(x), with all its digits where it is small.
+-- erfc(x)
 CREATE FUNCTION erfc(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_erfc';
 CREATE FUNCTION erfc(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_erfc';
 CREATE FUNCTION erfc(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_erfc';
@@ -389,7 +389,7 @@ CREATE FUNCTION erfc(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTA
 CREATE FUNCTION erfc(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.erfc(x::double precision[]);
 CREATE FUNCTION erfc(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.erfc(x::double precision[]);
 
--- exp(x): eˣ; underflows to 0 and overflows to Infinity without an error.
+-- exp(x)
 CREATE FUNCTION exp(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_exp';
 CREATE FUNCTION exp(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_exp';
 CREATE FUNCTION exp(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_exp';
@@ -398,7 +398,7 @@ CREATE FUNCTION exp(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTAB
 CREATE FUNCTION exp(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.exp(x::double precision[]);
 CREATE FUNCTION exp(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.exp(x::double precision[]);
 
--- expm1(x): eˣ - 1, with all its digits where x is small.
+-- expm1(x)
 CREATE FUNCTION expm1(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_expm1';
 CREATE FUNCTION expm1(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_expm1';
 CREATE FUNCTION expm1(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_expm1';
@@ -407,10 +407,10 @@ CREATE FUNCTION expm1(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUT
 CREATE FUNCTION expm1(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.expm1(x::double precision[]);
 CREATE FUNCTION expm1(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.expm1(x::double precision[]);
 
--- full(shape, x): A double precision chunk of a constant shape (bigint[]) with the number x everywhere.
+-- full(shape, x)
 CREATE FUNCTION full(shape bigint[], x double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_full';
 
--- gelu(x): x·Φ(x), Φ the normal distribution function by erf.
+-- gelu(x)
 CREATE FUNCTION gelu(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_gelu';
 CREATE FUNCTION gelu(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_gelu';
 CREATE FUNCTION gelu(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_gelu';
@@ -420,10 +420,10 @@ CREATE FUNCTION gelu(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTA
 CREATE FUNCTION gelu(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.gelu(x::double precision[]);
 CREATE FUNCTION gelu(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.gelu(x::double precision[]);
 
--- glorot_uniform(shape, seed, key, fan_in, fan_out): Uniform draws in ±sqrt(6 / (fan_in + fan_out)). The result is double precision; shape (constant) and key are bigint[]. Every engine draws the same.
+-- glorot_uniform(shape, seed, key, fan_in, fan_out)
 CREATE FUNCTION glorot_uniform(shape bigint[], seed bigint, key bigint[], fan_in double precision, fan_out double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 262 AS 'MODULE_PATHNAME', 'relgrad_glorot_uniform';
 
--- greater(a, b): Element by element 1 where a > b, else 0 (also where one is NaN).
+-- greater(a, b)
 CREATE FUNCTION greater(a real, b real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_greater';
 CREATE FUNCTION greater(a double precision, b real) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_greater';
 CREATE FUNCTION greater(a real, b double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_greater';
@@ -449,7 +449,7 @@ CREATE FUNCTION greater(a integer[], b double precision) RETURNS double precisio
 CREATE FUNCTION greater(a bigint[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.greater(a::double precision[], b);
 CREATE FUNCTION greater(a numeric[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.greater(a::double precision[], b);
 
--- huber(x, delta): Huber's loss: x²/2 where |x| ≤ delta, else delta·(|x| - delta/2). The derivative with respect to x is x cut off at ±delta.
+-- huber(x, delta)
 CREATE FUNCTION huber(x real, delta real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_huber';
 CREATE FUNCTION huber(x double precision, delta real) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_huber';
 CREATE FUNCTION huber(x real, delta double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_huber';
@@ -475,7 +475,7 @@ CREATE FUNCTION huber(x integer[], delta double precision) RETURNS double precis
 CREATE FUNCTION huber(x bigint[], delta double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 32 RETURN relgrad.huber(x::double precision[], delta);
 CREATE FUNCTION huber(x numeric[], delta double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 32 RETURN relgrad.huber(x::double precision[], delta);
 
--- hypot(x, y): √(x² + y²), element by element, without overflow of the squares.
+-- hypot(x, y)
 CREATE FUNCTION hypot(x real, y real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_hypot';
 CREATE FUNCTION hypot(x double precision, y real) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_hypot';
 CREATE FUNCTION hypot(x real, y double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_hypot';
@@ -501,7 +501,7 @@ CREATE FUNCTION hypot(x integer[], y double precision) RETURNS double precision[
 CREATE FUNCTION hypot(x bigint[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.hypot(x::double precision[], y);
 CREATE FUNCTION hypot(x numeric[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.hypot(x::double precision[], y);
 
--- l2_normalize(x): x divided by its Euclidean norm over the last axis; 0 where the norm is 0.
+-- l2_normalize(x)
 CREATE FUNCTION l2_normalize(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 38 AS 'MODULE_PATHNAME', 'relgrad_l2_normalize';
 CREATE FUNCTION l2_normalize(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 38 AS 'MODULE_PATHNAME', 'relgrad_l2_normalize';
 CREATE FUNCTION l2_normalize(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 38 RETURN relgrad.l2_normalize(x::double precision[]);
@@ -509,7 +509,7 @@ CREATE FUNCTION l2_normalize(x integer[]) RETURNS double precision[] LANGUAGE sq
 CREATE FUNCTION l2_normalize(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 38 RETURN relgrad.l2_normalize(x::double precision[]);
 CREATE FUNCTION l2_normalize(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 38 RETURN relgrad.l2_normalize(x::double precision[]);
 
--- layer_norm(x): (x - mean) / sqrt(variance + 1e-5) over the last axis, with the population variance.
+-- layer_norm(x)
 CREATE FUNCTION layer_norm(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 57 AS 'MODULE_PATHNAME', 'relgrad_layer_norm';
 CREATE FUNCTION layer_norm(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 57 AS 'MODULE_PATHNAME', 'relgrad_layer_norm';
 CREATE FUNCTION layer_norm(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 57 RETURN relgrad.layer_norm(x::double precision[]);
@@ -517,7 +517,7 @@ CREATE FUNCTION layer_norm(x integer[]) RETURNS double precision[] LANGUAGE sql 
 CREATE FUNCTION layer_norm(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 57 RETURN relgrad.layer_norm(x::double precision[]);
 CREATE FUNCTION layer_norm(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 57 RETURN relgrad.layer_norm(x::double precision[]);
 
--- leaky_relu(x, slope DEFAULT 0.01): x where x > 0, else slope·x.
+-- leaky_relu(x, slope DEFAULT 0.01)
 CREATE FUNCTION leaky_relu(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_leaky_relu';
 CREATE FUNCTION leaky_relu(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_leaky_relu';
 CREATE FUNCTION leaky_relu(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_leaky_relu';
@@ -551,7 +551,7 @@ CREATE FUNCTION leaky_relu(x integer[], slope double precision) RETURNS double p
 CREATE FUNCTION leaky_relu(x bigint[], slope double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.leaky_relu(x::double precision[], slope);
 CREATE FUNCTION leaky_relu(x numeric[], slope double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.leaky_relu(x::double precision[], slope);
 
--- lgamma(x): ln|Γ(x)|, the logarithm of the gamma function; Infinity at 0 and at negative integers.
+-- lgamma(x)
 CREATE FUNCTION lgamma(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 3 AS 'MODULE_PATHNAME', 'relgrad_lgamma';
 CREATE FUNCTION lgamma(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 390 AS 'MODULE_PATHNAME', 'relgrad_lgamma';
 CREATE FUNCTION lgamma(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 390 AS 'MODULE_PATHNAME', 'relgrad_lgamma';
@@ -560,7 +560,7 @@ CREATE FUNCTION lgamma(x integer[]) RETURNS double precision[] LANGUAGE sql IMMU
 CREATE FUNCTION lgamma(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 390 RETURN relgrad.lgamma(x::double precision[]);
 CREATE FUNCTION lgamma(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 390 RETURN relgrad.lgamma(x::double precision[]);
 
--- ln(x): The natural logarithm; -Infinity at 0, NaN below.
+-- ln(x)
 CREATE FUNCTION ln(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_ln';
 CREATE FUNCTION ln(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_ln';
 CREATE FUNCTION ln(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_ln';
@@ -569,7 +569,7 @@ CREATE FUNCTION ln(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABL
 CREATE FUNCTION ln(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.ln(x::double precision[]);
 CREATE FUNCTION ln(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.ln(x::double precision[]);
 
--- log(x): The logarithm to base 10.
+-- log(x)
 CREATE FUNCTION log(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_log';
 CREATE FUNCTION log(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_log';
 CREATE FUNCTION log(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_log';
@@ -578,7 +578,7 @@ CREATE FUNCTION log(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTAB
 CREATE FUNCTION log(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.log(x::double precision[]);
 CREATE FUNCTION log(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.log(x::double precision[]);
 
--- log10(x): The logarithm to base 10, as log.
+-- log10(x)
 CREATE FUNCTION log10(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_log10';
 CREATE FUNCTION log10(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_log10';
 CREATE FUNCTION log10(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_log10';
@@ -587,7 +587,7 @@ CREATE FUNCTION log10(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUT
 CREATE FUNCTION log10(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.log10(x::double precision[]);
 CREATE FUNCTION log10(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.log10(x::double precision[]);
 
--- log1p(x): ln(1 + x), with all its digits where x is small; -Infinity at -1, NaN below.
+-- log1p(x)
 CREATE FUNCTION log1p(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_log1p';
 CREATE FUNCTION log1p(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_log1p';
 CREATE FUNCTION log1p(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_log1p';
@@ -596,7 +596,7 @@ CREATE FUNCTION log1p(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUT
 CREATE FUNCTION log1p(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.log1p(x::double precision[]);
 CREATE FUNCTION log1p(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.log1p(x::double precision[]);
 
--- log2(x): The logarithm to base 2; -Infinity at 0, NaN below.
+-- log2(x)
 CREATE FUNCTION log2(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_log2';
 CREATE FUNCTION log2(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_log2';
 CREATE FUNCTION log2(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_log2';
@@ -605,7 +605,7 @@ CREATE FUNCTION log2(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTA
 CREATE FUNCTION log2(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.log2(x::double precision[]);
 CREATE FUNCTION log2(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.log2(x::double precision[]);
 
--- log_softmax(x): x - ln Σ eˣ over the last axis, without overflow.
+-- log_softmax(x)
 CREATE FUNCTION log_softmax(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_log_softmax';
 CREATE FUNCTION log_softmax(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_log_softmax';
 CREATE FUNCTION log_softmax(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.log_softmax(x::double precision[]);
@@ -613,7 +613,7 @@ CREATE FUNCTION log_softmax(x integer[]) RETURNS double precision[] LANGUAGE sql
 CREATE FUNCTION log_softmax(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.log_softmax(x::double precision[]);
 CREATE FUNCTION log_softmax(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.log_softmax(x::double precision[]);
 
--- logsigmoid(x): ln(sigmoid(x)) = -ln(1 + e⁻ˣ), without overflow and with all its digits for large x.
+-- logsigmoid(x)
 CREATE FUNCTION logsigmoid(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_logsigmoid';
 CREATE FUNCTION logsigmoid(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_logsigmoid';
 CREATE FUNCTION logsigmoid(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 211 AS 'MODULE_PATHNAME', 'relgrad_logsigmoid';
@@ -623,7 +623,7 @@ CREATE FUNCTION logsigmoid(x integer[]) RETURNS double precision[] LANGUAGE sql 
 CREATE FUNCTION logsigmoid(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.logsigmoid(x::double precision[]);
 CREATE FUNCTION logsigmoid(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.logsigmoid(x::double precision[]);
 
--- logsumexp(x[, axis]): ln Σ eˣ without overflow, over all elements in double precision or over one axis (counted from 1), which is kept with length 1.
+-- logsumexp(x[, axis])
 CREATE FUNCTION logsumexp(x real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_logsumexp';
 CREATE FUNCTION logsumexp(x double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_logsumexp';
 CREATE FUNCTION logsumexp(x real[], axis bigint) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_logsumexp';
@@ -633,7 +633,7 @@ CREATE FUNCTION logsumexp(x integer[]) RETURNS double precision LANGUAGE sql IMM
 CREATE FUNCTION logsumexp(x bigint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 121 RETURN relgrad.logsumexp(x::double precision[]);
 CREATE FUNCTION logsumexp(x numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 121 RETURN relgrad.logsumexp(x::double precision[]);
 
--- matmul(a, b): The matrix product. a is [m,k] or a row [k], b is [k,n] or a column [k]; the result has the axes m and n that exist, and is double precision for two vectors (outside a loss, where a function has one type, use dot). Above rank 2 both have equal leading axes and one product each.
+-- matmul(a, b)
 CREATE FUNCTION matmul(a real[], b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 211 AS 'MODULE_PATHNAME', 'relgrad_matmul';
 CREATE FUNCTION matmul(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 211 AS 'MODULE_PATHNAME', 'relgrad_matmul';
 CREATE FUNCTION matmul(a smallint[], b smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.matmul(a::double precision[], b::double precision[]);
@@ -643,7 +643,7 @@ CREATE FUNCTION matmul(a numeric[], b numeric[]) RETURNS double precision[] LANG
 CREATE FUNCTION matmul(a integer[], b numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.matmul(a::double precision[], b::double precision[]);
 CREATE FUNCTION matmul(a numeric[], b integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.matmul(a::double precision[], b::double precision[]);
 
--- max_elements(x[, axis]): The largest element in double precision, or the largest along one axis (counted from 1), which is kept with length 1. NaN where one is.
+-- max_elements(x[, axis])
 CREATE FUNCTION max_elements(x real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_max_elements';
 CREATE FUNCTION max_elements(x double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_max_elements';
 CREATE FUNCTION max_elements(x real[], axis bigint) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_max_elements';
@@ -653,7 +653,7 @@ CREATE FUNCTION max_elements(x integer[]) RETURNS double precision LANGUAGE sql 
 CREATE FUNCTION max_elements(x bigint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.max_elements(x::double precision[]);
 CREATE FUNCTION max_elements(x numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.max_elements(x::double precision[]);
 
--- maximum(a, b): The larger of a and b, element by element; NaN where one is.
+-- maximum(a, b)
 CREATE FUNCTION maximum(a real, b real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_maximum';
 CREATE FUNCTION maximum(a double precision, b real) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_maximum';
 CREATE FUNCTION maximum(a real, b double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_maximum';
@@ -679,7 +679,7 @@ CREATE FUNCTION maximum(a integer[], b double precision) RETURNS double precisio
 CREATE FUNCTION maximum(a bigint[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.maximum(a::double precision[], b);
 CREATE FUNCTION maximum(a numeric[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.maximum(a::double precision[], b);
 
--- mean_elements(x[, axis]): The mean of all elements in double precision, or over one axis (counted from 1), which is kept with length 1.
+-- mean_elements(x[, axis])
 CREATE FUNCTION mean_elements(x real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 13 AS 'MODULE_PATHNAME', 'relgrad_mean_elements';
 CREATE FUNCTION mean_elements(x double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 13 AS 'MODULE_PATHNAME', 'relgrad_mean_elements';
 CREATE FUNCTION mean_elements(x real[], axis bigint) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 14 AS 'MODULE_PATHNAME', 'relgrad_mean_elements';
@@ -689,7 +689,7 @@ CREATE FUNCTION mean_elements(x integer[]) RETURNS double precision LANGUAGE sql
 CREATE FUNCTION mean_elements(x bigint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13 RETURN relgrad.mean_elements(x::double precision[]);
 CREATE FUNCTION mean_elements(x numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13 RETURN relgrad.mean_elements(x::double precision[]);
 
--- min_elements(x[, axis]): The least element in double precision, or the least along one axis (counted from 1), which is kept with length 1. NaN where one is.
+-- min_elements(x[, axis])
 CREATE FUNCTION min_elements(x real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_min_elements';
 CREATE FUNCTION min_elements(x double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_min_elements';
 CREATE FUNCTION min_elements(x real[], axis bigint) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_min_elements';
@@ -699,7 +699,7 @@ CREATE FUNCTION min_elements(x integer[]) RETURNS double precision LANGUAGE sql 
 CREATE FUNCTION min_elements(x bigint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.min_elements(x::double precision[]);
 CREATE FUNCTION min_elements(x numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.min_elements(x::double precision[]);
 
--- minimum(a, b): The smaller of a and b, element by element; NaN where one is.
+-- minimum(a, b)
 CREATE FUNCTION minimum(a real, b real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_minimum';
 CREATE FUNCTION minimum(a double precision, b real) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_minimum';
 CREATE FUNCTION minimum(a real, b double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_minimum';
@@ -725,7 +725,7 @@ CREATE FUNCTION minimum(a integer[], b double precision) RETURNS double precisio
 CREATE FUNCTION minimum(a bigint[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.minimum(a::double precision[], b);
 CREATE FUNCTION minimum(a numeric[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.minimum(a::double precision[], b);
 
--- mse(a, b): The mean of (a - b)² over all elements of two chunks of one shape, in double precision.
+-- mse(a, b)
 CREATE FUNCTION mse(a real[], b real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 25 AS 'MODULE_PATHNAME', 'relgrad_mse';
 CREATE FUNCTION mse(a double precision[], b double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 25 AS 'MODULE_PATHNAME', 'relgrad_mse';
 CREATE FUNCTION mse(a smallint[], b smallint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 25 RETURN relgrad.mse(a::double precision[], b::double precision[]);
@@ -735,7 +735,7 @@ CREATE FUNCTION mse(a numeric[], b numeric[]) RETURNS double precision LANGUAGE 
 CREATE FUNCTION mse(a integer[], b numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 25 RETURN relgrad.mse(a::double precision[], b::double precision[]);
 CREATE FUNCTION mse(a numeric[], b integer[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 25 RETURN relgrad.mse(a::double precision[], b::double precision[]);
 
--- norm(x): The Euclidean norm of all elements, in double precision, also where their squares are out of range. Its second derivative, which the square of the norm divides, needs that in range; that of l2_normalize does not.
+-- norm(x)
 CREATE FUNCTION norm(x real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_norm';
 CREATE FUNCTION norm(x double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_norm';
 CREATE FUNCTION norm(x smallint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.norm(x::double precision[]);
@@ -743,10 +743,10 @@ CREATE FUNCTION norm(x integer[]) RETURNS double precision LANGUAGE sql IMMUTABL
 CREATE FUNCTION norm(x bigint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.norm(x::double precision[]);
 CREATE FUNCTION norm(x numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.norm(x::double precision[]);
 
--- one_hot(label, n): The double precision vector [n] with 1 at the position label (counted from 0) and 0 elsewhere; n is constant. A label outside the vector is an error.
+-- one_hot(label, n)
 CREATE FUNCTION one_hot(label bigint, n bigint) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 6 AS 'MODULE_PATHNAME', 'relgrad_one_hot';
 
--- outer(a, b): The outer product of the vectors a [m] and b [n]: [m,n].
+-- outer(a, b)
 CREATE FUNCTION outer(a real[], b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_outer';
 CREATE FUNCTION outer(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_outer';
 CREATE FUNCTION outer(a smallint[], b smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.outer(a::double precision[], b::double precision[]);
@@ -756,7 +756,7 @@ CREATE FUNCTION outer(a numeric[], b numeric[]) RETURNS double precision[] LANGU
 CREATE FUNCTION outer(a integer[], b numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.outer(a::double precision[], b::double precision[]);
 CREATE FUNCTION outer(a numeric[], b integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.outer(a::double precision[], b::double precision[]);
 
--- power(x, y): x ^ y, element by element; scalars give double precision.
+-- power(x, y)
 CREATE FUNCTION power(x double precision, y double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_power';
 CREATE FUNCTION power(x real[], y real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_power';
 CREATE FUNCTION power(x double precision, y real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_power';
@@ -779,7 +779,7 @@ CREATE FUNCTION power(x integer[], y double precision) RETURNS double precision[
 CREATE FUNCTION power(x bigint[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.power(x::double precision[], y);
 CREATE FUNCTION power(x numeric[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.power(x::double precision[], y);
 
--- radians(x): An angle of x degrees in radians.
+-- radians(x)
 CREATE FUNCTION radians(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_radians';
 CREATE FUNCTION radians(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_radians';
 CREATE FUNCTION radians(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_radians';
@@ -788,18 +788,18 @@ CREATE FUNCTION radians(x integer[]) RETURNS double precision[] LANGUAGE sql IMM
 CREATE FUNCTION radians(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.radians(x::double precision[]);
 CREATE FUNCTION radians(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.radians(x::double precision[]);
 
--- random_int(n, seed, key): A uniform draw of a bigint in 0 … n-1: floor(n·u), u the first uniform draw of (seed, key).
+-- random_int(n, seed, key)
 CREATE FUNCTION random_int(n bigint, seed bigint, key bigint[]) RETURNS bigint LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 8 AS 'MODULE_PATHNAME', 'relgrad_random_int';
 
--- random_normal(shape, seed, key DEFAULT '{}'): Draws from the standard normal distribution (Philox, Box–Muller). The result is double precision; shape (constant) and key are bigint[]. Every engine draws the same.
+-- random_normal(shape, seed, key DEFAULT '{}')
 CREATE FUNCTION random_normal(shape bigint[], seed bigint) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 262 AS 'MODULE_PATHNAME', 'relgrad_random_normal';
 CREATE FUNCTION random_normal(shape bigint[], seed bigint, key bigint[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 262 AS 'MODULE_PATHNAME', 'relgrad_random_normal';
 
--- random_uniform(shape, seed, key DEFAULT '{}'): Uniform draws in [0,1) (Philox). The result is double precision; shape (constant) and key are bigint[]. Every engine draws the same.
+-- random_uniform(shape, seed, key DEFAULT '{}')
 CREATE FUNCTION random_uniform(shape bigint[], seed bigint) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 262 AS 'MODULE_PATHNAME', 'relgrad_random_uniform';
 CREATE FUNCTION random_uniform(shape bigint[], seed bigint, key bigint[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 262 AS 'MODULE_PATHNAME', 'relgrad_random_uniform';
 
--- relu(x): x where x > 0, else 0; NaN stays NaN.
+-- relu(x)
 CREATE FUNCTION relu(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_relu';
 CREATE FUNCTION relu(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_relu';
 CREATE FUNCTION relu(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_relu';
@@ -809,11 +809,11 @@ CREATE FUNCTION relu(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTA
 CREATE FUNCTION relu(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.relu(x::double precision[]);
 CREATE FUNCTION relu(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.relu(x::double precision[]);
 
--- reshape(x, shape): The elements of x in row-major order with another constant shape of the same size.
+-- reshape(x, shape)
 CREATE FUNCTION reshape(x real[], shape bigint[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_reshape';
 CREATE FUNCTION reshape(x double precision[], shape bigint[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_reshape';
 
--- sigmoid(x): 1 / (1 + e⁻ˣ), without overflow.
+-- sigmoid(x)
 CREATE FUNCTION sigmoid(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_sigmoid';
 CREATE FUNCTION sigmoid(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_sigmoid';
 CREATE FUNCTION sigmoid(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_sigmoid';
@@ -823,7 +823,7 @@ CREATE FUNCTION sigmoid(x integer[]) RETURNS double precision[] LANGUAGE sql IMM
 CREATE FUNCTION sigmoid(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 121 RETURN relgrad.sigmoid(x::double precision[]);
 CREATE FUNCTION sigmoid(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 121 RETURN relgrad.sigmoid(x::double precision[]);
 
--- sign(x): -1, 0 or 1 (NaN for NaN).
+-- sign(x)
 CREATE FUNCTION sign(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_sign';
 CREATE FUNCTION sign(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_sign';
 CREATE FUNCTION sign(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_sign';
@@ -832,7 +832,7 @@ CREATE FUNCTION sign(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTA
 CREATE FUNCTION sign(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.sign(x::double precision[]);
 CREATE FUNCTION sign(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.sign(x::double precision[]);
 
--- silu(x): x·sigmoid(x).
+-- silu(x)
 CREATE FUNCTION silu(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_silu';
 CREATE FUNCTION silu(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_silu';
 CREATE FUNCTION silu(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_silu';
@@ -842,7 +842,7 @@ CREATE FUNCTION silu(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTA
 CREATE FUNCTION silu(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.silu(x::double precision[]);
 CREATE FUNCTION silu(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.silu(x::double precision[]);
 
--- sin(x): The sine of x radians.
+-- sin(x)
 CREATE FUNCTION sin(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_sin';
 CREATE FUNCTION sin(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_sin';
 CREATE FUNCTION sin(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_sin';
@@ -851,7 +851,7 @@ CREATE FUNCTION sin(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTAB
 CREATE FUNCTION sin(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.sin(x::double precision[]);
 CREATE FUNCTION sin(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.sin(x::double precision[]);
 
--- sind(x): The sine of x degrees.
+-- sind(x)
 CREATE FUNCTION sind(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_sind';
 CREATE FUNCTION sind(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_sind';
 CREATE FUNCTION sind(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_sind';
@@ -860,7 +860,7 @@ CREATE FUNCTION sind(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTA
 CREATE FUNCTION sind(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.sind(x::double precision[]);
 CREATE FUNCTION sind(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.sind(x::double precision[]);
 
--- sinh(x): The hyperbolic sine.
+-- sinh(x)
 CREATE FUNCTION sinh(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_sinh';
 CREATE FUNCTION sinh(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_sinh';
 CREATE FUNCTION sinh(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_sinh';
@@ -869,7 +869,7 @@ CREATE FUNCTION sinh(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTA
 CREATE FUNCTION sinh(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.sinh(x::double precision[]);
 CREATE FUNCTION sinh(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.sinh(x::double precision[]);
 
--- softmax(x): eˣ / Σ eˣ over the last axis, without overflow.
+-- softmax(x)
 CREATE FUNCTION softmax(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_softmax';
 CREATE FUNCTION softmax(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_softmax';
 CREATE FUNCTION softmax(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.softmax(x::double precision[]);
@@ -877,7 +877,7 @@ CREATE FUNCTION softmax(x integer[]) RETURNS double precision[] LANGUAGE sql IMM
 CREATE FUNCTION softmax(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.softmax(x::double precision[]);
 CREATE FUNCTION softmax(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.softmax(x::double precision[]);
 
--- softplus(x): ln(1 + eˣ), without overflow.
+-- softplus(x)
 CREATE FUNCTION softplus(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_softplus';
 CREATE FUNCTION softplus(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_softplus';
 CREATE FUNCTION softplus(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 198 AS 'MODULE_PATHNAME', 'relgrad_softplus';
@@ -887,7 +887,7 @@ CREATE FUNCTION softplus(x integer[]) RETURNS double precision[] LANGUAGE sql IM
 CREATE FUNCTION softplus(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 198 RETURN relgrad.softplus(x::double precision[]);
 CREATE FUNCTION softplus(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 198 RETURN relgrad.softplus(x::double precision[]);
 
--- softsign(x): x / (1 + |x|), between -1 and 1.
+-- softsign(x)
 CREATE FUNCTION softsign(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_softsign';
 CREATE FUNCTION softsign(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_softsign';
 CREATE FUNCTION softsign(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 44 AS 'MODULE_PATHNAME', 'relgrad_softsign';
@@ -897,7 +897,7 @@ CREATE FUNCTION softsign(x integer[]) RETURNS double precision[] LANGUAGE sql IM
 CREATE FUNCTION softsign(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 44 RETURN relgrad.softsign(x::double precision[]);
 CREATE FUNCTION softsign(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 44 RETURN relgrad.softsign(x::double precision[]);
 
--- sqnorm(x): The sum of the squares of all elements, in double precision.
+-- sqnorm(x)
 CREATE FUNCTION sqnorm(x real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_sqnorm';
 CREATE FUNCTION sqnorm(x double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_sqnorm';
 CREATE FUNCTION sqnorm(x smallint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.sqnorm(x::double precision[]);
@@ -905,7 +905,7 @@ CREATE FUNCTION sqnorm(x integer[]) RETURNS double precision LANGUAGE sql IMMUTA
 CREATE FUNCTION sqnorm(x bigint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.sqnorm(x::double precision[]);
 CREATE FUNCTION sqnorm(x numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.sqnorm(x::double precision[]);
 
--- sqrt(x): The square root; NaN below 0.
+-- sqrt(x)
 CREATE FUNCTION sqrt(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_sqrt';
 CREATE FUNCTION sqrt(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 57 AS 'MODULE_PATHNAME', 'relgrad_sqrt';
 CREATE FUNCTION sqrt(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 57 AS 'MODULE_PATHNAME', 'relgrad_sqrt';
@@ -914,7 +914,7 @@ CREATE FUNCTION sqrt(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTA
 CREATE FUNCTION sqrt(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 57 RETURN relgrad.sqrt(x::double precision[]);
 CREATE FUNCTION sqrt(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 57 RETURN relgrad.sqrt(x::double precision[]);
 
--- square(x): x².
+-- square(x)
 CREATE FUNCTION square(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_square';
 CREATE FUNCTION square(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_square';
 CREATE FUNCTION square(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_square';
@@ -924,7 +924,7 @@ CREATE FUNCTION square(x integer[]) RETURNS double precision[] LANGUAGE sql IMMU
 CREATE FUNCTION square(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.square(x::double precision[]);
 CREATE FUNCTION square(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.square(x::double precision[]);
 
--- stop_gradient(x): x itself, as a constant for the derivative.
+-- stop_gradient(x)
 CREATE FUNCTION stop_gradient(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_stop_gradient';
 CREATE FUNCTION stop_gradient(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_stop_gradient';
 CREATE FUNCTION stop_gradient(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_stop_gradient';
@@ -934,7 +934,7 @@ CREATE FUNCTION stop_gradient(x integer[]) RETURNS double precision[] LANGUAGE s
 CREATE FUNCTION stop_gradient(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.stop_gradient(x::double precision[]);
 CREATE FUNCTION stop_gradient(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.stop_gradient(x::double precision[]);
 
--- sum_elements(x[, axis]): The sum of all elements in double precision, or over one axis (counted from 1), which is kept with length 1.
+-- sum_elements(x[, axis])
 CREATE FUNCTION sum_elements(x real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_sum_elements';
 CREATE FUNCTION sum_elements(x double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_sum_elements';
 CREATE FUNCTION sum_elements(x real[], axis bigint) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_sum_elements';
@@ -944,7 +944,7 @@ CREATE FUNCTION sum_elements(x integer[]) RETURNS double precision LANGUAGE sql 
 CREATE FUNCTION sum_elements(x bigint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.sum_elements(x::double precision[]);
 CREATE FUNCTION sum_elements(x numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.sum_elements(x::double precision[]);
 
--- tan(x): The tangent of x radians.
+-- tan(x)
 CREATE FUNCTION tan(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_tan';
 CREATE FUNCTION tan(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_tan';
 CREATE FUNCTION tan(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_tan';
@@ -953,7 +953,7 @@ CREATE FUNCTION tan(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTAB
 CREATE FUNCTION tan(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.tan(x::double precision[]);
 CREATE FUNCTION tan(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.tan(x::double precision[]);
 
--- tand(x): The tangent of x degrees; Infinity at 90, -Infinity at 270.
+-- tand(x)
 CREATE FUNCTION tand(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_tand';
 CREATE FUNCTION tand(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 198 AS 'MODULE_PATHNAME', 'relgrad_tand';
 CREATE FUNCTION tand(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 198 AS 'MODULE_PATHNAME', 'relgrad_tand';
@@ -962,7 +962,7 @@ CREATE FUNCTION tand(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTA
 CREATE FUNCTION tand(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 198 RETURN relgrad.tand(x::double precision[]);
 CREATE FUNCTION tand(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 198 RETURN relgrad.tand(x::double precision[]);
 
--- tanh(x): The hyperbolic tangent.
+-- tanh(x)
 CREATE FUNCTION tanh(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_tanh';
 CREATE FUNCTION tanh(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_tanh';
 CREATE FUNCTION tanh(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_tanh';
@@ -971,7 +971,7 @@ CREATE FUNCTION tanh(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTA
 CREATE FUNCTION tanh(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.tanh(x::double precision[]);
 CREATE FUNCTION tanh(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.tanh(x::double precision[]);
 
--- transpose(m): m with its last two axes exchanged.
+-- transpose(m)
 CREATE FUNCTION transpose(m real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_transpose';
 CREATE FUNCTION transpose(m double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_transpose';
 CREATE FUNCTION transpose(m smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.transpose(m::double precision[]);
@@ -979,7 +979,7 @@ CREATE FUNCTION transpose(m integer[]) RETURNS double precision[] LANGUAGE sql I
 CREATE FUNCTION transpose(m bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.transpose(m::double precision[]);
 CREATE FUNCTION transpose(m numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.transpose(m::double precision[]);
 
--- zeros(shape): A double precision chunk of zeros of a constant shape (bigint[]).
+-- zeros(shape)
 CREATE FUNCTION zeros(shape bigint[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_zeros';
 
 -- Operators on chunks; a number is double precision, and the chunk keeps its type.
@@ -1085,14 +1085,12 @@ CREATE FUNCTION gen_drop_mask(key bigint, p double precision, site bigint, seed 
 CREATE FUNCTION gen_row_key(parts bigint[]) RETURNS bigint LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_row_key';
 CREATE FUNCTION gen_text_key(x text) RETURNS bigint LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_text_key';
 CREATE FUNCTION gen_float_key(x double precision) RETURNS bigint LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_float_key';
--- eq_mask: Element by element 1 where a = b, else 0 (also where one is NaN).
 CREATE FUNCTION gen_eq_mask(a real[], b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_eq_mask';
 CREATE FUNCTION gen_eq_mask(a double precision, b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_eq_mask';
 CREATE FUNCTION gen_eq_mask(a real[], b double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_eq_mask';
 CREATE FUNCTION gen_eq_mask(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_eq_mask';
 CREATE FUNCTION gen_eq_mask(a double precision, b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_eq_mask';
 CREATE FUNCTION gen_eq_mask(a double precision[], b double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_eq_mask';
--- select: Element by element a where the mask is not 0, else b. The other side's value does not matter, even if NaN.
 CREATE FUNCTION gen_select(mask real[], a real[], b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_select';
 CREATE FUNCTION gen_select(mask double precision, a real[], b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_select';
 CREATE FUNCTION gen_select(mask real[], a double precision, b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_select';
@@ -1107,27 +1105,21 @@ CREATE FUNCTION gen_select(mask double precision, a double precision, b double p
 CREATE FUNCTION gen_select(mask double precision[], a double precision[], b double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_select';
 CREATE FUNCTION gen_select(mask double precision, a double precision[], b double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_select';
 CREATE FUNCTION gen_select(mask double precision[], a double precision, b double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_select';
--- acosh_slope: 1 / √(x² - 1).
 CREATE FUNCTION gen_acosh_slope(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_acosh_slope';
 CREATE FUNCTION gen_acosh_slope(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_gen_acosh_slope';
 CREATE FUNCTION gen_acosh_slope(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_gen_acosh_slope';
--- asin_slope: 1 / √(1 - x²).
 CREATE FUNCTION gen_asin_slope(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_asin_slope';
 CREATE FUNCTION gen_asin_slope(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 70 AS 'MODULE_PATHNAME', 'relgrad_gen_asin_slope';
 CREATE FUNCTION gen_asin_slope(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 70 AS 'MODULE_PATHNAME', 'relgrad_gen_asin_slope';
--- asinh_slope: 1 / √(1 + x²).
 CREATE FUNCTION gen_asinh_slope(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_asinh_slope';
 CREATE FUNCTION gen_asinh_slope(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 70 AS 'MODULE_PATHNAME', 'relgrad_gen_asinh_slope';
 CREATE FUNCTION gen_asinh_slope(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 70 AS 'MODULE_PATHNAME', 'relgrad_gen_asinh_slope';
--- atan_slope: 1 / (1 + x²).
 CREATE FUNCTION gen_atan_slope(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_atan_slope';
 CREATE FUNCTION gen_atan_slope(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 57 AS 'MODULE_PATHNAME', 'relgrad_gen_atan_slope';
 CREATE FUNCTION gen_atan_slope(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 57 AS 'MODULE_PATHNAME', 'relgrad_gen_atan_slope';
--- atanh_slope: 1 / (1 - x²).
 CREATE FUNCTION gen_atanh_slope(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_atanh_slope';
 CREATE FUNCTION gen_atanh_slope(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 57 AS 'MODULE_PATHNAME', 'relgrad_gen_atanh_slope';
 CREATE FUNCTION gen_atanh_slope(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 57 AS 'MODULE_PATHNAME', 'relgrad_gen_atanh_slope';
--- bce_slope: sigmoid(z) - y, with all its digits where y is 0 or 1.
 CREATE FUNCTION gen_bce_slope(z double precision, y double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_gen_bce_slope';
 CREATE FUNCTION gen_bce_slope(z real[], y real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_gen_bce_slope';
 CREATE FUNCTION gen_bce_slope(z double precision, y real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_gen_bce_slope';
@@ -1135,11 +1127,9 @@ CREATE FUNCTION gen_bce_slope(z real[], y double precision) RETURNS real[] LANGU
 CREATE FUNCTION gen_bce_slope(z double precision[], y double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_gen_bce_slope';
 CREATE FUNCTION gen_bce_slope(z double precision, y double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_gen_bce_slope';
 CREATE FUNCTION gen_bce_slope(z double precision[], y double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_gen_bce_slope';
--- gauss: e^(-x²).
 CREATE FUNCTION gen_gauss(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_gen_gauss';
 CREATE FUNCTION gen_gauss(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 198 AS 'MODULE_PATHNAME', 'relgrad_gen_gauss';
 CREATE FUNCTION gen_gauss(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 198 AS 'MODULE_PATHNAME', 'relgrad_gen_gauss';
--- hypot_slope: x / √(x² + y²), 0 where both are 0.
 CREATE FUNCTION gen_hypot_slope(x double precision, y double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_gen_hypot_slope';
 CREATE FUNCTION gen_hypot_slope(x real[], y real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_gen_hypot_slope';
 CREATE FUNCTION gen_hypot_slope(x double precision, y real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_gen_hypot_slope';
@@ -1147,19 +1137,15 @@ CREATE FUNCTION gen_hypot_slope(x real[], y double precision) RETURNS real[] LAN
 CREATE FUNCTION gen_hypot_slope(x double precision[], y double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_gen_hypot_slope';
 CREATE FUNCTION gen_hypot_slope(x double precision, y double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_gen_hypot_slope';
 CREATE FUNCTION gen_hypot_slope(x double precision[], y double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_gen_hypot_slope';
--- normal_cdf: The distribution function of the standard normal distribution.
 CREATE FUNCTION gen_normal_cdf(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_gen_normal_cdf';
 CREATE FUNCTION gen_normal_cdf(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 262 AS 'MODULE_PATHNAME', 'relgrad_gen_normal_cdf';
 CREATE FUNCTION gen_normal_cdf(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 262 AS 'MODULE_PATHNAME', 'relgrad_gen_normal_cdf';
--- normal_pdf: The density of the standard normal distribution.
 CREATE FUNCTION gen_normal_pdf(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_gen_normal_pdf';
 CREATE FUNCTION gen_normal_pdf(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 198 AS 'MODULE_PATHNAME', 'relgrad_gen_normal_pdf';
 CREATE FUNCTION gen_normal_pdf(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 198 AS 'MODULE_PATHNAME', 'relgrad_gen_normal_pdf';
--- sech2: 1 / cosh²(x).
 CREATE FUNCTION gen_sech2(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_sech2';
 CREATE FUNCTION gen_sech2(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_gen_sech2';
 CREATE FUNCTION gen_sech2(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_gen_sech2';
--- sigmoid_slope: sigmoid(x)·sigmoid(-x).
 CREATE FUNCTION gen_sigmoid_slope(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_sigmoid_slope';
 CREATE FUNCTION gen_sigmoid_slope(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_gen_sigmoid_slope';
 CREATE FUNCTION gen_sigmoid_slope(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_gen_sigmoid_slope';
@@ -1299,37 +1285,6 @@ BEGIN
   RETURN NEW;
 END $$;
 CREATE TRIGGER change INSTEAD OF INSERT OR UPDATE ON run FOR EACH ROW EXECUTE FUNCTION impl_change_run();
-COMMENT ON COLUMN run.run IS 'number of the run, which resume takes';
-COMMENT ON COLUMN run.loss IS 'the loss: a view or a query';
-COMMENT ON COLUMN run.parameters IS 'the tables, or table.column, that are trained';
-COMMENT ON COLUMN run.options IS 'the options of train with which it began, those that were not given too';
-COMMENT ON COLUMN run.seed IS 'seed of the draws';
-COMMENT ON COLUMN run.status IS 'running, finished, stopped by … , cancelled, failed or interrupted';
-COMMENT ON COLUMN run.step IS 'steps that are done and committed';
-COMMENT ON COLUMN run.best IS 'lowest validation';
-COMMENT ON COLUMN run.waited IS 'validations since the lowest one';
-COMMENT ON COLUMN run.name IS 'option name of train';
-COMMENT ON COLUMN run.note IS 'option note of train';
-COMMENT ON COLUMN run.tags IS 'option tags of train';
-COMMENT ON COLUMN run.started IS 'when it began';
-COMMENT ON COLUMN run.updated IS 'when it was committed last';
-COMMENT ON COLUMN run.keys IS 'count and hash of the rows that are trained: a resumed run must find the same';
-COMMENT ON COLUMN run.context IS 'settings of the session that began it, as JSON: a resumed run has them';
-COMMENT ON COLUMN run.progress IS 'what changes while it runs, as JSON: options taken anew, the step of the best validation';
-COMMENT ON COLUMN run.owner IS 'the role that trained';
-COMMENT ON COLUMN loss.run IS 'number of the run';
-COMMENT ON COLUMN loss.step IS 'number of the step, from 1';
-COMMENT ON COLUMN loss.epoch IS 'the pass over batch that the step belongs to, from 1; without batch the step';
-COMMENT ON COLUMN loss.loss IS 'the loss before the step''s update';
-COMMENT ON COLUMN loss.validation IS 'the first validation figure behind the step; NULL: it was not validated';
-COMMENT ON COLUMN loss.at IS 'when the step was done';
-COMMENT ON COLUMN loss.owner IS 'the role that trained';
-COMMENT ON COLUMN state.run IS 'number of the run';
-COMMENT ON COLUMN state.parameter IS 'table.column';
-COMMENT ON COLUMN state.name IS 'a buffer of the optimizer; value, best, last: values of the parameter itself';
-COMMENT ON COLUMN state.row IS 'number of the piece, from 0';
-COMMENT ON COLUMN state.v IS '4096 numbers, the last piece filled up with zeros';
-COMMENT ON COLUMN state.owner IS 'the role that trained';
 ALTER TABLE loss ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON loss USING (owner = current_user)
   WITH CHECK (owner = current_user AND EXISTS (SELECT FROM run_row AS r WHERE r.run = loss.run AND r.owner = current_user));
@@ -1342,3 +1297,288 @@ SELECT pg_catalog.pg_extension_config_dump('relgrad.run_id', '');
 SELECT pg_catalog.pg_extension_config_dump('relgrad.run_row', '');
 SELECT pg_catalog.pg_extension_config_dump('relgrad.loss', '');
 SELECT pg_catalog.pg_extension_config_dump('relgrad.state', '');
+
+-- What psql's \dn+, \df+, \do+ and \d+ say.
+COMMENT ON SCHEMA relgrad IS 'gradients of losses written as SQL, and training; gen_… and impl_… are internal';
+DO $do$
+DECLARE
+  object text;
+  remark text;
+BEGIN
+  FOR object, remark IN
+    WITH said (kind, name, remark) AS (VALUES
+      ('routine', 'abs', 'The absolute value; bigint and real keep their type.'),
+      ('routine', 'acos', 'The inverse cosine, in radians; NaN outside [-1,1].'),
+      ('routine', 'acosh', 'The inverse hyperbolic cosine; NaN below 1.'),
+      ('routine', 'argmax', 'The position, from 0, of the largest element of a vector: the first of equal ones, or the first NaN.'),
+      ('routine', 'argmin', 'The position, from 0, of the smallest element of a vector: the first of equal ones, or the first NaN.'),
+      ('routine', 'asin', 'The inverse sine, in radians; NaN outside [-1,1].'),
+      ('routine', 'asinh', 'The inverse hyperbolic sine.'),
+      ('routine', 'atan', 'The inverse tangent, in radians.'),
+      ('routine', 'atan2', 'The angle in radians, from -π to π, of the point with the coordinates x and y; scalars give double precision.'),
+      ('routine', 'atanh', 'The inverse hyperbolic tangent; infinite at -1 and 1, NaN beyond.'),
+      ('routine', 'bce_with_logits', 'The binary cross-entropy of the logit z against the target y in [0,1], element by element, without overflow: max(z,0) - z·y + ln(1 + e^-|z|).'),
+      ('routine', 'cbrt', 'The cube root, of negative numbers too.'),
+      ('routine', 'clip', 'x held between lo and hi, element by element: minimum(maximum(x, lo), hi).'),
+      ('routine', 'concat_axis', 'a and b joined along a constant axis (counted from 1); all other axes are equal. The operator || joins along the first.'),
+      ('routine', 'cos', 'The cosine of x radians.'),
+      ('routine', 'cosd', 'The cosine of x degrees.'),
+      ('routine', 'cosh', 'The hyperbolic cosine.'),
+      ('routine', 'cot', 'The cotangent of x radians; Infinity at 0.'),
+      ('routine', 'cotd', 'The cotangent of x degrees; Infinity at 0, -Infinity at 180.'),
+      ('routine', 'cross_entropy', '-log_softmax(logits)[label] of a vector of logits and a label that counts from 0, in double precision, without overflow. A label outside the vector is an error.'),
+      ('routine', 'current_seed', 'The seed of the training run or of gradient(…, seed => n), a bigint; 0 outside.'),
+      ('routine', 'current_step', 'The step of the training run or of gradient(…, step => n), a bigint; 0 outside.'),
+      ('routine', 'degrees', 'An angle of x radians in degrees.'),
+      ('routine', 'diag', 'Of a vector [n] the diagonal matrix [n,n]; of a square matrix [n,n] its diagonal [n].'),
+      ('routine', 'digamma', 'ψ(x), the derivative of lgamma; NaN at 0 and at negative integers.'),
+      ('routine', 'dot', 'The sum of a * b over all elements of two chunks of one shape, in double precision.'),
+      ('routine', 'dropout', 'In an ordinary SELECT and in validation x itself. In a loss each element is 0 with probability p, else x/(1-p), drawn anew at each step; p is a constant in [0,1), met to 2⁻³².'),
+      ('routine', 'einsum', 'Einstein''s summation: einsum(''ij,jk->ik'', a, b) multiplies the elements that the labels pair and sums over the labels that the result lacks. A label repeated in one operand takes the diagonal, one repeated in the result places it. Without -> the result has the labels that occur once, sorted. No labels: double precision.'),
+      ('routine', 'elu', 'x where x > 0, else eˣ - 1.'),
+      ('routine', 'erf', 'The error function.'),
+      ('routine', 'erfc', '1 - erf(x), with all its digits where it is small.'),
+      ('routine', 'exp', 'eˣ; underflows to 0 and overflows to Infinity without an error.'),
+      ('routine', 'expm1', 'eˣ - 1, with all its digits where x is small.'),
+      ('routine', 'full', 'A double precision chunk of a constant shape (bigint[]) with the number x everywhere.'),
+      ('routine', 'gelu', 'x·Φ(x), Φ the normal distribution function by erf.'),
+      ('routine', 'glorot_uniform', 'Uniform draws in ±sqrt(6 / (fan_in + fan_out)). The result is double precision; shape (constant) and key are bigint[]. Every engine draws the same.'),
+      ('routine', 'greater', 'Element by element 1 where a > b, else 0 (also where one is NaN).'),
+      ('routine', 'huber', 'Huber''s loss: x²/2 where |x| ≤ delta, else delta·(|x| - delta/2). The derivative with respect to x is x cut off at ±delta.'),
+      ('routine', 'hypot', '√(x² + y²), element by element, without overflow of the squares.'),
+      ('routine', 'l2_normalize', 'x divided by its Euclidean norm over the last axis; 0 where the norm is 0.'),
+      ('routine', 'layer_norm', '(x - mean) / sqrt(variance + 1e-5) over the last axis, with the population variance.'),
+      ('routine', 'leaky_relu', 'x where x > 0, else slope·x.'),
+      ('routine', 'lgamma', 'ln|Γ(x)|, the logarithm of the gamma function; Infinity at 0 and at negative integers.'),
+      ('routine', 'ln', 'The natural logarithm; -Infinity at 0, NaN below.'),
+      ('routine', 'log', 'The logarithm to base 10.'),
+      ('routine', 'log10', 'The logarithm to base 10, as log.'),
+      ('routine', 'log1p', 'ln(1 + x), with all its digits where x is small; -Infinity at -1, NaN below.'),
+      ('routine', 'log2', 'The logarithm to base 2; -Infinity at 0, NaN below.'),
+      ('routine', 'log_softmax', 'x - ln Σ eˣ over the last axis, without overflow.'),
+      ('routine', 'logsigmoid', 'ln(sigmoid(x)) = -ln(1 + e⁻ˣ), without overflow and with all its digits for large x.'),
+      ('routine', 'logsumexp', 'ln Σ eˣ without overflow, over all elements in double precision or over one axis (counted from 1), which is kept with length 1.'),
+      ('routine', 'matmul', 'The matrix product. a is [m,k] or a row [k], b is [k,n] or a column [k]; the result has the axes m and n that exist, and is double precision for two vectors (outside a loss, where a function has one type, use dot). Above rank 2 both have equal leading axes and one product each.'),
+      ('routine', 'max_elements', 'The largest element in double precision, or the largest along one axis (counted from 1), which is kept with length 1. NaN where one is.'),
+      ('routine', 'maximum', 'The larger of a and b, element by element; NaN where one is.'),
+      ('routine', 'mean_elements', 'The mean of all elements in double precision, or over one axis (counted from 1), which is kept with length 1.'),
+      ('routine', 'min_elements', 'The least element in double precision, or the least along one axis (counted from 1), which is kept with length 1. NaN where one is.'),
+      ('routine', 'minimum', 'The smaller of a and b, element by element; NaN where one is.'),
+      ('routine', 'mse', 'The mean of (a - b)² over all elements of two chunks of one shape, in double precision.'),
+      ('routine', 'norm', 'The Euclidean norm of all elements, in double precision, also where their squares are out of range. Its second derivative, which the square of the norm divides, needs that in range; that of l2_normalize does not.'),
+      ('routine', 'one_hot', 'The double precision vector [n] with 1 at the position label (counted from 0) and 0 elsewhere; n is constant. A label outside the vector is an error.'),
+      ('routine', 'outer', 'The outer product of the vectors a [m] and b [n]: [m,n].'),
+      ('routine', 'power', 'x ^ y, element by element; scalars give double precision.'),
+      ('routine', 'radians', 'An angle of x degrees in radians.'),
+      ('routine', 'random_int', 'A uniform draw of a bigint in 0 … n-1: floor(n·u), u the first uniform draw of (seed, key).'),
+      ('routine', 'random_normal', 'Draws from the standard normal distribution (Philox, Box–Muller). The result is double precision; shape (constant) and key are bigint[]. Every engine draws the same.'),
+      ('routine', 'random_uniform', 'Uniform draws in [0,1) (Philox). The result is double precision; shape (constant) and key are bigint[]. Every engine draws the same.'),
+      ('routine', 'relu', 'x where x > 0, else 0; NaN stays NaN.'),
+      ('routine', 'reshape', 'The elements of x in row-major order with another constant shape of the same size.'),
+      ('routine', 'sigmoid', '1 / (1 + e⁻ˣ), without overflow.'),
+      ('routine', 'sign', '-1, 0 or 1 (NaN for NaN).'),
+      ('routine', 'silu', 'x·sigmoid(x).'),
+      ('routine', 'sin', 'The sine of x radians.'),
+      ('routine', 'sind', 'The sine of x degrees.'),
+      ('routine', 'sinh', 'The hyperbolic sine.'),
+      ('routine', 'softmax', 'eˣ / Σ eˣ over the last axis, without overflow.'),
+      ('routine', 'softplus', 'ln(1 + eˣ), without overflow.'),
+      ('routine', 'softsign', 'x / (1 + |x|), between -1 and 1.'),
+      ('routine', 'sqnorm', 'The sum of the squares of all elements, in double precision.'),
+      ('routine', 'sqrt', 'The square root; NaN below 0.'),
+      ('routine', 'square', 'x².'),
+      ('routine', 'stop_gradient', 'x itself, as a constant for the derivative.'),
+      ('routine', 'sum_elements', 'The sum of all elements in double precision, or over one axis (counted from 1), which is kept with length 1.'),
+      ('routine', 'tan', 'The tangent of x radians.'),
+      ('routine', 'tand', 'The tangent of x degrees; Infinity at 90, -Infinity at 270.'),
+      ('routine', 'tanh', 'The hyperbolic tangent.'),
+      ('routine', 'transpose', 'm with its last two axes exchanged.'),
+      ('routine', 'zeros', 'A double precision chunk of zeros of a constant shape (bigint[]).'),
+      ('routine', 'chunk_add', 'a + b, element by element.'),
+      ('routine', 'chunk_sub', 'a - b, element by element.'),
+      ('routine', 'chunk_mul', 'a * b, element by element.'),
+      ('routine', 'chunk_div', 'a / b, element by element; between integers truncated toward zero, and division by zero an error.'),
+      ('routine', 'chunk_neg', '-a, element by element.'),
+      ('routine', 'gen_add', 'called by generated SQL only: a + b, element by element.'),
+      ('routine', 'gen_sub', 'called by generated SQL only: a - b, element by element.'),
+      ('routine', 'gen_mul', 'called by generated SQL only: a * b, element by element.'),
+      ('routine', 'gen_div', 'called by generated SQL only: a / b, element by element; between integers truncated toward zero, and division by zero an error.'),
+      ('routine', 'gen_sum_to', 'called by generated SQL only: Sums x over the axes in which the attribute''s shape has length 1 or no axis (aligned at the right): the inverse of broadcasting. Without a shape, the sum of all elements in double precision.'),
+      ('routine', 'gen_expand_to', 'called by generated SQL only: Repeats x to the attribute''s shape as broadcasting does. A scalar becomes a chunk of the attribute''s type.'),
+      ('routine', 'gen_pad', 'called by generated SQL only: Zeros of the attribute''s shape with x placed at the attribute''s (0-based) indices: the derivative of slice.'),
+      ('routine', 'gen_softmax_center', 'called by generated SQL only: g - Σ softmax(x)·g over the last axis, with all its digits where one element outweighs the others.'),
+      ('routine', 'gen_log_softmax_slope', 'called by generated SQL only: g - softmax(x)·Σ g over the last axis, with all its digits where one element outweighs the others.'),
+      ('routine', 'gen_cross_entropy_slope', 'called by generated SQL only: softmax(logits) less 1 at the label, with all its digits where that is almost 1.'),
+      ('routine', 'gen_l2_normalize_slope', 'called by generated SQL only: (g - y·Σ y·g) / |x| for y = l2_normalize(x) over the last axis, with all its digits where one element outweighs the others; 0 where x is.'),
+      ('routine', 'gen_l2_length', 'called by generated SQL only: The Euclidean norm over the last axis, which is kept with length 1.'),
+      ('routine', 'gen_layer_norm_slope', 'called by generated SQL only: (g - mean(g) - y·mean(y·g)) / sd over the last axis for y = layer_norm(x) and its deviation sd, with all its digits where what is taken away leaves little.'),
+      ('routine', 'gen_layer_norm_deviation', 'called by generated SQL only: sqrt(variance + 1e-5) over the last axis, which is kept with length 1.'),
+      ('routine', 'gen_put', 'called by generated SQL only: Zeros of the attribute''s shape and type with the scalar g at [i][j]…: the derivative of a subscript. All zeros where an index is outside.'),
+      ('routine', 'gen_polygamma', 'called by generated SQL only: The derivative of order n of digamma, n an integer from 1 on.'),
+      ('routine', 'gen_to_real', 'called by generated SQL only: a rounded to single precision: CAST(a AS real) where no parameter is read, so that comparisons and keys see what is stored. Where one is, the cast stays exact in double precision, else central differences would see steps.'),
+      ('routine', 'gen_decimal', 'called by generated SQL only: a rounded to 15 significant decimal digits, which double precision holds: the result of arithmetic with numeric values where no parameter is read, so that 3 * 1.1 = 3.3 as in Postgres.'),
+      ('routine', 'gen_stack_row', 'called by generated SQL only: The position of a row in the array that array_agg stacks, from 0. It is an error where the group does not have the attribute''s number of rows, or where the row''s value is missing.'),
+      ('routine', 'gen_changed', 'called by generated SQL only: raises an error: a definition has changed since the text was made'),
+      ('routine', 'gen_shaped', 'called by generated SQL only: whether x has that shape'),
+      ('routine', 'gen_row_id', 'called by generated SQL only: a row''s place in its table as one number'),
+      ('routine', 'gen_drop_mask', 'called by generated SQL only: The mask of dropout, of the attribute''s shape (none: a scalar) and type: element i is 0 with probability Num, else 1/(1 - Num), by word i mod 4 of block i / 4 of Philox in the stream (seed, hash(Int, step, key)). Num is met to 2⁻³²; above 0 it never becomes 0, nor 1.'),
+      ('routine', 'gen_row_key', 'called by generated SQL only: A 64-bit hash of the values of a key, for draws.'),
+      ('routine', 'gen_text_key', 'called by generated SQL only: a text as a part of row_key''s key'),
+      ('routine', 'gen_float_key', 'called by generated SQL only: a number as a part of row_key''s key: its bits'),
+      ('routine', 'gen_eq_mask', 'called by generated SQL only: Element by element 1 where a = b, else 0 (also where one is NaN).'),
+      ('routine', 'gen_select', 'called by generated SQL only: Element by element a where the mask is not 0, else b. The other side''s value does not matter, even if NaN.'),
+      ('routine', 'gen_acosh_slope', 'called by generated SQL only: 1 / √(x² - 1).'),
+      ('routine', 'gen_asin_slope', 'called by generated SQL only: 1 / √(1 - x²).'),
+      ('routine', 'gen_asinh_slope', 'called by generated SQL only: 1 / √(1 + x²).'),
+      ('routine', 'gen_atan_slope', 'called by generated SQL only: 1 / (1 + x²).'),
+      ('routine', 'gen_atanh_slope', 'called by generated SQL only: 1 / (1 - x²).'),
+      ('routine', 'gen_bce_slope', 'called by generated SQL only: sigmoid(z) - y, with all its digits where y is 0 or 1.'),
+      ('routine', 'gen_gauss', 'called by generated SQL only: e^(-x²).'),
+      ('routine', 'gen_hypot_slope', 'called by generated SQL only: x / √(x² + y²), 0 where both are 0.'),
+      ('routine', 'gen_normal_cdf', 'called by generated SQL only: The distribution function of the standard normal distribution.'),
+      ('routine', 'gen_normal_pdf', 'called by generated SQL only: The density of the standard normal distribution.'),
+      ('routine', 'gen_sech2', 'called by generated SQL only: 1 / cosh²(x).'),
+      ('routine', 'gen_sigmoid_slope', 'called by generated SQL only: sigmoid(x)·sigmoid(-x).'),
+      ('routine', 'agg_add', 'a part of the aggregates sum, avg'),
+      ('routine', 'agg_add_combine', 'a part of the aggregates sum, avg, accuracy, f1, rmse, log_loss'),
+      ('routine', 'agg_value_real', 'a part of the aggregates sum, min_agg, max_agg, vector_agg'),
+      ('routine', 'agg_value', 'a part of the aggregates sum, min_agg, max_agg, vector_agg'),
+      ('routine', 'agg_value_number_real', 'a part of the aggregates sum'),
+      ('routine', 'agg_value_number', 'a part of the aggregates sum'),
+      ('routine', 'agg_mean_real', 'a part of the aggregates avg'),
+      ('routine', 'agg_mean', 'a part of the aggregates avg'),
+      ('routine', 'agg_mean_number', 'a part of the aggregates avg, accuracy, log_loss'),
+      ('routine', 'agg_min', 'a part of the aggregates min_agg'),
+      ('routine', 'agg_min_combine', 'a part of the aggregates min_agg'),
+      ('routine', 'agg_max', 'a part of the aggregates max_agg'),
+      ('routine', 'agg_max_combine', 'a part of the aggregates max_agg'),
+      ('routine', 'agg_scatter', 'a part of the aggregates vector_agg'),
+      ('routine', 'agg_scatter_combine', 'a part of the aggregates vector_agg'),
+      ('routine', 'agg_accuracy', 'a part of the aggregates accuracy'),
+      ('routine', 'agg_auc', 'a part of the aggregates auc'),
+      ('routine', 'agg_pairs_combine', 'a part of the aggregates auc, ndcg'),
+      ('routine', 'agg_auc_value_number', 'a part of the aggregates auc'),
+      ('routine', 'agg_f1', 'a part of the aggregates f1'),
+      ('routine', 'agg_f1_value_number', 'a part of the aggregates f1'),
+      ('routine', 'agg_rmse', 'a part of the aggregates rmse'),
+      ('routine', 'agg_root_number', 'a part of the aggregates rmse'),
+      ('routine', 'agg_log_loss', 'a part of the aggregates log_loss'),
+      ('routine', 'agg_ndcg', 'a part of the aggregates ndcg'),
+      ('routine', 'agg_ndcg_value_number', 'a part of the aggregates ndcg'),
+      ('operator', '+', 'a + b, element by element.'),
+      ('operator', '-', 'a - b, element by element.'),
+      ('operator', '*', 'a * b, element by element.'),
+      ('operator', '/', 'a / b, element by element; between integers truncated toward zero, and division by zero an error.'),
+      ('operator', '^', 'x ^ y, element by element; scalars give double precision.'),
+      ('operator', 'prefix -', '-a, element by element.'),
+      ('routine', 'sum', 'The sum of numbers or, element by element, of chunks of one shape. real stays real (accumulated in double precision), bigint gives numeric.'),
+      ('routine', 'avg', 'The mean of numbers, in double precision, or of chunks of one shape, in their type.'),
+      ('routine', 'min_agg', 'The least of each element of chunks of one shape.'),
+      ('routine', 'max_agg', 'The greatest of each element of chunks of one shape.'),
+      ('routine', 'product', 'The product of numbers, in double precision. A loss computes it as e^Σln|x|, to about as many units in the last place as that sum is large.'),
+      ('routine', 'vector_agg', 'The vector of that size with each row''s value at its index, counted from 0, and 0 elsewhere; values at one index add up. An index outside is an error. real gives real[]. The size is constant.'),
+      ('routine', 'accuracy', 'The share of the rows in which both are equal, of any type; predicted may also be boolean and actual 0 or 1, as in `accuracy(p > 0.5, label)`. accuracy_score of scikit-learn.'),
+      ('routine', 'auc', 'The area under the ROC curve: the share of the pairs of a row labelled 1 and one labelled 0 in which the first has the greater score; equal scores count one half. The label is 0 or 1, or boolean. NULL where all labels are equal. roc_auc_score of scikit-learn.'),
+      ('routine', 'f1', '`2·tp / (2·tp + fp + fn)`, of numbers 0 and 1 or of booleans, as in `f1(p > 0.5, label)`; 0 where no row is 1. f1_score of scikit-learn.'),
+      ('routine', 'rmse', 'The root of the mean square of their difference. root_mean_squared_error of scikit-learn.'),
+      ('routine', 'log_loss', 'The mean of `-ln(probability)` where the label is 1, of `-ln(1 - probability)` where it is 0. The probability is taken to be 2⁻⁵² at least and 1 - 2⁻⁵² at most. The label may be boolean. log_loss of scikit-learn, of two classes.'),
+      ('routine', 'ndcg', 'The gain of a ranking by falling score, of its first k places, over the greatest possible: `Σ relevance / log2(1 + place)`. Rows of one score have their mean relevance, which is the mean over their orders. 0 where no row is relevant. Each query is a group: `SELECT avg(n) FROM (SELECT ndcg(score, relevance, 10) AS n FROM t GROUP BY query) q`. ndcg_score of scikit-learn.'),
+      ('routine', 'gradient', 'rows of the table with the gradient of the loss in the value columns: SELECT * FROM gradient(''loss'', NULL::w)'),
+      ('routine', 'backward', 'the loss; fills the temporary tables w_grad, … in the same pass: SELECT backward(''loss'', ARRAY[''w''])'),
+      ('routine', 'explain_gradient', 'a stage of the plan (ra, grad, opt, physical, sql, all): SELECT explain_gradient(''loss'', ''w'')'),
+      ('routine', 'check_gradient', 'sampled elements of the gradient against central differences, worst first: SELECT * FROM check_gradient(''loss'', ''w'')'),
+      ('routine', 'distribute', 'spreads a table over the servers that the role has a user mapping for: SELECT distribute(''rating'', by => ''u'')'),
+      ('routine', 'undistribute', 'brings the rows of a distributed table back into an ordinary one: SELECT undistribute(''rating'')'),
+      ('routine', 'gen_servers', 'what the view servers shows'),
+      ('routine', 'gen_member', 'by which a session at another server leads this one: a message and its answer'),
+      ('routine', 'gen_rows', 'called by generated SQL only: rows that the engine holds'),
+      ('routine', 'gen_place', 'called by generated SQL only: a hash of where a row stands, and of its version'),
+      ('routine', 'train', 'minimises the loss over the parameters: CALL train(''loss'', ARRAY[''w''], lr => 0.01, epochs => 100); CALL train(resume => 1) goes on with a run. An option that is NULL is not given, and then is what it would be by optimizer => ''adam'', lr => 0.001, momentum => 0.9, beta1 => 0.9, beta2 => 0.999, alpha => 0.99, epsilon => 1e-8, weight_decay => 0, schedule => ''constant'', warmup => 0, gamma => 0.1, eta_min => 0, epochs => 100, seed => 0, every => 1, patience => 0, restore_best => false; nothing stands for step_size, clip_norm, nonnegative, project, options, sparse, batch, batch_size, before_step, validate, tolerance, max_seconds, progress, name, note, tags, resume'),
+      ('relation', 'servers', 'servers of postgres_fdw that the role has a user mapping for, and the tables there that losses read'),
+      ('column', 'servers.name', 'the server''s name'),
+      ('column', 'servers.state', 'whether it answers and has relgrad'),
+      ('column', 'servers.version', 'the version of relgrad there'),
+      ('column', 'servers.table', 'the table whose rows are there'),
+      ('column', 'servers.rows', 'how many rows it has there, by its statistics'),
+      ('column', 'servers.bytes', 'how large it is there, by its statistics'),
+      ('routine', 'impl_change_run', 'the trigger by which who may change everything in run_row changes the view run'),
+      ('relation', 'run_id', 'numbers of runs'),
+      ('relation', 'run_row', 'what train records of each run; read it through the view run'),
+      ('relation', 'loss', 'the loss of each step of each run'),
+      ('relation', 'state', 'the state of optimizers, with which a run goes on'),
+      ('relation', 'mark', 'how far runs of other servers are whose parameters lie here'),
+      ('relation', 'run', 'runs of train: those of who asks; a superuser sees all'),
+      ('column', 'run.run', 'number of the run, which resume takes'),
+      ('column', 'run_row.run', 'number of the run, which resume takes'),
+      ('column', 'run.loss', 'the loss: a view or a query'),
+      ('column', 'run_row.loss', 'the loss: a view or a query'),
+      ('column', 'run.parameters', 'the tables, or table.column, that are trained'),
+      ('column', 'run_row.parameters', 'the tables, or table.column, that are trained'),
+      ('column', 'run.options', 'the options of train with which it began, those that were not given too'),
+      ('column', 'run_row.options', 'the options of train with which it began, those that were not given too'),
+      ('column', 'run.seed', 'seed of the draws'),
+      ('column', 'run_row.seed', 'seed of the draws'),
+      ('column', 'run.status', 'running, finished, stopped by … , cancelled, failed or interrupted'),
+      ('column', 'run_row.status', 'running, finished, stopped by … , cancelled, failed or interrupted'),
+      ('column', 'run.step', 'steps that are done and committed'),
+      ('column', 'run_row.step', 'steps that are done and committed'),
+      ('column', 'run.best', 'lowest validation'),
+      ('column', 'run_row.best', 'lowest validation'),
+      ('column', 'run.waited', 'validations since the lowest one'),
+      ('column', 'run_row.waited', 'validations since the lowest one'),
+      ('column', 'run.name', 'option name of train'),
+      ('column', 'run_row.name', 'option name of train'),
+      ('column', 'run.note', 'option note of train'),
+      ('column', 'run_row.note', 'option note of train'),
+      ('column', 'run.tags', 'option tags of train'),
+      ('column', 'run_row.tags', 'option tags of train'),
+      ('column', 'run.started', 'when it began'),
+      ('column', 'run_row.started', 'when it began'),
+      ('column', 'run.updated', 'when it was committed last'),
+      ('column', 'run_row.updated', 'when it was committed last'),
+      ('column', 'run.keys', 'count and hash of the rows that are trained: a resumed run must find the same'),
+      ('column', 'run_row.keys', 'count and hash of the rows that are trained: a resumed run must find the same'),
+      ('column', 'run.context', 'settings of the session that began it, as JSON: a resumed run has them'),
+      ('column', 'run_row.context', 'settings of the session that began it, as JSON: a resumed run has them'),
+      ('column', 'run.progress', 'what changes while it runs, as JSON: options taken anew, the step of the best validation'),
+      ('column', 'run_row.progress', 'what changes while it runs, as JSON: options taken anew, the step of the best validation'),
+      ('column', 'run.owner', 'the role that trained'),
+      ('column', 'run_row.owner', 'the role that trained'),
+      ('column', 'loss.run', 'number of the run'),
+      ('column', 'loss.step', 'number of the step, from 1'),
+      ('column', 'loss.epoch', 'the pass over batch that the step belongs to, from 1; without batch the step'),
+      ('column', 'loss.loss', 'the loss before the step''s update'),
+      ('column', 'loss.validation', 'the first validation figure behind the step; NULL: it was not validated'),
+      ('column', 'loss.at', 'when the step was done'),
+      ('column', 'loss.owner', 'the role that trained'),
+      ('column', 'state.run', 'number of the run'),
+      ('column', 'state.parameter', 'table.column'),
+      ('column', 'state.name', 'a buffer of the optimizer; value, best, last: values of the parameter itself'),
+      ('column', 'state.row', 'number of the piece, from 0'),
+      ('column', 'state.v', '4096 numbers, the last piece filled up with zeros'),
+      ('column', 'state.owner', 'the role that trained'),
+      ('column', 'mark.leader', 'the server and database from which the run is led'),
+      ('column', 'mark.run', 'number of the run there'),
+      ('column', 'mark.step', 'the step after which the parameters here were written last'),
+      ('column', 'mark.owner', 'the role that trained')
+    ), found AS (
+      SELECT 'routine' AS kind, proname::text AS name, format('ROUTINE %s', oid::regprocedure) AS object
+      FROM pg_proc WHERE pronamespace = 'relgrad'::regnamespace
+      UNION ALL
+      SELECT 'operator', CASE oprleft WHEN 0 THEN 'prefix ' ELSE '' END || oprname, format('OPERATOR %s',
+        oid::regoperator)
+      FROM pg_operator WHERE oprnamespace = 'relgrad'::regnamespace
+      UNION ALL
+      SELECT 'relation', relname, format('%s %s',
+        CASE relkind WHEN 'v' THEN 'VIEW' WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, oid::regclass)
+      FROM pg_class WHERE relnamespace = 'relgrad'::regnamespace AND relkind IN ('r', 'v', 'S')
+      UNION ALL
+      SELECT 'column', relname || '.' || attname, format('COLUMN %s.%I', attrelid::regclass, attname)
+      FROM pg_attribute JOIN pg_class AS c ON c.oid = attrelid
+      WHERE relnamespace = 'relgrad'::regnamespace AND relkind IN ('r', 'v') AND attnum > 0 AND NOT attisdropped
+    )
+    SELECT found.object, said.remark FROM said LEFT JOIN found USING (kind, name)
+  LOOP
+    EXECUTE format('COMMENT ON %s IS %L', object, remark);
+  END LOOP;
+END $do$;

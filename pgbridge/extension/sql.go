@@ -1,6 +1,7 @@
 package extension
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -58,7 +59,9 @@ func SQL() (string, error) {
 		}
 	}
 	writeBridge(&b)
-	return b.String(), err
+	remarks, failed := Remarks()
+	b.WriteString(Comments(append(remarks, serverRemarks()...)))
+	return b.String(), errors.Join(err, failed)
 }
 
 // Objects lists the kernels, operators and aggregates, each after those that it uses.
@@ -72,7 +75,7 @@ func Objects() ([]Object, error) {
 		if len(list) == 0 {
 			return nil, fmt.Errorf("the shape rule of %s accepts none of the types that the extension tries; see roles", d.Name)
 		}
-		b.text("\n-- %s(%s): %s\n", d.Name, d.Args, d.Doc)
+		b.text("\n-- %s(%s)\n", d.Name, d.Args)
 		for _, o := range list {
 			b.function(o.function(d.Name))
 		}

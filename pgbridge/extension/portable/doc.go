@@ -4,7 +4,8 @@
 // # What
 //
 // Files are migrations: 006_kernels.sql has each function, operator and aggregate of the extension but for those that
-// an engine answers, 007_runs.sql the tables of training runs, all in the schema relgrad. Overloads in double precision
+// an engine answers, 007_runs.sql the tables of training runs, 009_comments.sql what psql says of each object, all in
+// the schema relgrad. Overloads in double precision
 // are written from the tables of this package, over the functions impl_… of the migrations before; those in real call
 // them and round. Package migrations installs them.
 //

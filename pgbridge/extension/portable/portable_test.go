@@ -12,7 +12,7 @@ const folder = "../../../migrations/"
 
 // TestFiles compares the committed migrations with the registry and the extension.
 func TestFiles(t *testing.T) {
-	files, err := Files()
+	files, err := Files(os.DirFS(folder))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package portable
 
 import (
 	"fmt"
+	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
@@ -46,10 +47,15 @@ func noTrains() (s string) {
 // costFactor is how many times the extension's costs the costs of these functions are.
 const costFactor = 100
 
-// Files are the generated migrations by name.
-func Files() (map[string]string, error) {
+// Files are the generated migrations by name. folder has those that are written by hand.
+func Files(folder fs.FS) (map[string]string, error) {
 	text, err := kernels()
-	return map[string]string{"006_kernels.sql": text, "007_runs.sql": runsHeader + extension.RunTables() + noTrains()}, err
+	if err != nil {
+		return nil, err
+	}
+	last, err := comments(folder)
+	return map[string]string{"006_kernels.sql": text, "007_runs.sql": runsHeader + extension.RunTables() + noTrains(),
+		"009_comments.sql": last}, err
 }
 
 // kernels is the text of 006_kernels.sql.
