@@ -384,7 +384,8 @@ BEGIN
       ('routine', 'impl_param', 'A parameter''s name, w or w.v, as the table and the column, '''' for all columns.'),
       ('routine', 'impl_grad_table', 'Makes the temporary table of a gradient, or empties the one that backward has made; seen is what the name means now.')
     ), found AS (
-      SELECT 'routine' AS kind, proname::text AS name, format('ROUTINE %s', oid::regprocedure) AS object
+      SELECT 'routine' AS kind, proname || CASE WHEN '"any"'::regtype = ANY (proargtypes) THEN ' of any' ELSE '' END
+        AS name, format('ROUTINE %s', oid::regprocedure) AS object
       FROM pg_proc WHERE pronamespace = 'relgrad'::regnamespace
       UNION ALL
       SELECT 'operator', CASE oprleft WHEN 0 THEN 'prefix ' ELSE '' END || oprname, format('OPERATOR %s',

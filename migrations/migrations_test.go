@@ -113,12 +113,13 @@ func TestNothingLeft(t *testing.T) {
 
 // functions lists what users and generated SQL may call, with what the catalogue says of it. Some are the extension's
 // alone: the engine's rows, its hash of rows' places (it has a slower form without it), what needs an engine at other
-// servers, and differences, which relgrad check makes.
+// servers, differences, which relgrad check makes, and errors that take arguments of any type.
 const functions = `SELECT string_agg(format('%s %s(%s) %s %s %s %s %s', prokind, proname, ` +
 	`pg_get_function_arguments(p.oid), prorettype::regtype, proretset, provolatile, proisstrict, proparallel), E'\n'
 	ORDER BY proname, pg_get_function_arguments(p.oid))
 	FROM pg_proc p WHERE pronamespace = 'relgrad'::regnamespace AND proname NOT LIKE 'impl\_%' AND proname NOT IN ` +
-	`('gen_rows', 'gen_place', 'gen_member', 'gen_servers', 'distribute', 'undistribute', 'check_gradient')`
+	`('gen_rows', 'gen_place', 'gen_member', 'gen_servers', 'distribute', 'undistribute', 'check_gradient') ` +
+	`AND '"any"'::regtype <> ALL (proargtypes)`
 
 const operators = `SELECT string_agg(format('%s %s %s %s %s', oprname, oprleft::regtype, oprright::regtype, ` +
 	`oprresult::regtype, oprcom <> 0), E'\n' ORDER BY oprname, oprleft, oprright)

@@ -313,6 +313,9 @@ var elsewhere = map[string]string{"learning_rate": "lr", "eta": "lr", "steps": "
 	"max_grad_norm": "clip_norm", "grad_clip": "clip_norm", "scheduler": "schedule", "eps": "epsilon",
 	"warmup_steps": "warmup", "minibatch": "batch_size", "timeout": "max_seconds"}
 
+// Synonyms lists the names that other programs have for options.
+func Synonyms() []string { return names(elsewhere) }
+
 // OptionNames lists the options of train().
 func OptionNames() []string { return names(options) }
 

@@ -67,6 +67,23 @@ var trainOptions = []trainOption{
 	{"name", "text", ""}, {"note", "text", ""}, {"tags", "text[]", ""}, {"resume", "bigint", ""},
 }
 
+// trainSynonyms are names that other programs have for options of train. A test compares them with package train.
+var trainSynonyms = []string{"betas", "early_stopping", "eps", "eta", "grad_clip", "iterations", "l2", "lambda",
+	"learning_rate", "max_grad_norm", "max_iter", "minibatch", "n_epochs", "num_epochs", "random_state", "scheduler",
+	"steps", "timeout", "validation", "warmup_steps"}
+
+// anyTrain is train for calls that no other overload takes: with an option by a name that other programs have. The
+// engine says what it is called here; without it Postgres would say that there is no such procedure. A call that
+// another overload takes never comes here: Postgres prefers text to "any" for the loss. That needs the options' own
+// types, since an option that is a text without a type, beside "any", would leave Postgres no choice.
+func anyTrain() string {
+	args := strings.TrimPrefix(TrainArgs()[1], "loss text, params text")
+	for _, name := range trainSynonyms {
+		args += ", " + name + ` "any" DEFAULT NULL`
+	}
+	return `loss "any", params "any"` + args
+}
+
 // runTables are the tables in which train records runs, as in the embedded store, but each row has an owner. The server
 // gives a new row of run_row its number, and of a run only its progress can be changed: a user cannot change text that
 // a resumed run executes. A row of loss or state must belong to a run of the row's owner, so that nobody adds to
@@ -168,7 +185,7 @@ func writeBridge(b *strings.Builder) {
 	b.WriteString("-- The servers of postgres_fdw that the role has a user mapping for, and what tables have there, " +
 		"by their statistics.\nCREATE VIEW servers AS SELECT * FROM relgrad.gen_servers();\n" +
 		"GRANT SELECT ON servers TO PUBLIC;\n")
-	for _, args := range TrainArgs() {
+	for _, args := range append(TrainArgs(), anyTrain()) {
 		fmt.Fprintf(b, "CREATE PROCEDURE train(%s) LANGUAGE c AS 'MODULE_PATHNAME', 'relgrad_train';\n", args)
 	}
 	b.WriteString("\n" + RunTables())

@@ -32,6 +32,9 @@ func TestTrainOptions(t *testing.T) {
 	if want := train.OptionNames(); !slices.Equal(names, want) {
 		t.Errorf("train has the arguments %q, but the options %q", names, want)
 	}
+	if want := train.Synonyms(); !slices.Equal(trainSynonyms, want) {
+		t.Errorf("train has the names %q of other programs, but should have %q", trainSynonyms, want)
+	}
 }
 
 // TestSurface compares the functions' signatures with those that the engine's documentation shows.

@@ -55,6 +55,10 @@ var bridgeRemarks = []Remark{
 const trainDoc = "minimises the loss over the parameters: CALL train('loss', ARRAY['w'], lr => 0.01, epochs => 100); " +
 	"CALL train(resume => 1) goes on with a run"
 
+// anyRemark is the comment on anyTrain.
+var anyRemark = Remark{Routine, "train of any", "the error of train with an option by a name that other programs " +
+	"have, such as learning_rate, which says its name here"}
+
 // relationRemarks say what tables, views and sequences hold.
 var relationRemarks = []Remark{
 	{Relation, "run_id", "numbers of runs"},
@@ -196,7 +200,8 @@ func isLast(f fold, name string) bool {
 
 // serverRemarks are the comments on what the engine answers, and on what train records.
 func serverRemarks() []Remark {
-	return slices.Concat(bridgeRemarks, []Remark{{Routine, "train", trainRemark()}}, serversRemarks, RunRemarks())
+	return slices.Concat(bridgeRemarks, []Remark{{Routine, "train", trainRemark()}, anyRemark}, serversRemarks,
+		RunRemarks())
 }
 
 // CompiledRemarks are the comments on the engine's functions that the portable tier has too.
@@ -244,7 +249,8 @@ BEGIN
     WITH said (kind, name, remark) AS (VALUES
       %s
     ), found AS (
-      SELECT 'routine' AS kind, proname::text AS name, format('ROUTINE %%s', oid::regprocedure) AS object
+      SELECT 'routine' AS kind, proname || CASE WHEN '"any"'::regtype = ANY (proargtypes) THEN ' of any' ELSE '' END
+        AS name, format('ROUTINE %%s', oid::regprocedure) AS object
       FROM pg_proc WHERE pronamespace = 'relgrad'::regnamespace
       UNION ALL
       SELECT 'operator', CASE oprleft WHEN 0 THEN 'prefix ' ELSE '' END || oprname, format('OPERATOR %%s',

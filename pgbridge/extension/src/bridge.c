@@ -89,6 +89,37 @@ put_value(StringInfo s, const char *function, const char *name, Oid type, Datum 
 	}
 }
 
+// put_any writes an argument of any type: what is no number and no type of put_value's as its text, such as the name of a
+// regclass.
+static void
+put_any(StringInfo s, const char *function, const char *name, Oid type, Datum d)
+{
+	Oid output;
+	bool varlena;
+	char *text;
+
+	switch (type) {
+	case BOOLOID:
+	case INT8OID:
+	case FLOAT8OID:
+	case TEXTOID:
+	case TEXTARRAYOID:
+	case JSONBOID:
+		put_value(s, function, name, type, d);
+		return;
+	case InvalidOid:
+	case UNKNOWNOID:
+		escape_json(s, DatumGetCString(d));
+		return;
+	}
+	getTypeOutputInfo(type, &output, &varlena);
+	text = OidOutputFunctionCall(output, d);
+	if (type == INT2OID || type == INT4OID || (type == NUMERICOID && strspn(text, "-.0123456789") == strlen(text)))
+		appendStringInfoString(s, text);
+	else
+		escape_json(s, text);
+}
+
 // arguments writes the arguments that are not NULL as a JSON object, under the names that the function declares.
 static char *
 arguments(FunctionCallInfo fcinfo, const char *function)
@@ -107,12 +138,15 @@ arguments(FunctionCallInfo fcinfo, const char *function)
 
 		if (fcinfo->args[i].isnull)
 			continue;
-		if (type == ANYELEMENTOID)
+		if (type == ANYELEMENTOID || type == ANYOID)
 			type = get_fn_expr_argtype(fcinfo->flinfo, i);
 		appendStringInfoChar(&s, s.len == 0 ? '{' : ',');
 		escape_json(&s, names[i]);
 		appendStringInfoChar(&s, ':');
-		put_value(&s, function, names[i], type, fcinfo->args[i].value);
+		if (types[i] == ANYOID)
+			put_any(&s, function, names[i], type, fcinfo->args[i].value);
+		else
+			put_value(&s, function, names[i], type, fcinfo->args[i].value);
 	}
 	appendStringInfoString(&s, s.len == 0 ? "{}" : "}");
 	ReleaseSysCache(proc);
