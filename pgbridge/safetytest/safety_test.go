@@ -48,7 +48,7 @@ func TestSafety(t *testing.T) {
 		{"Denied", denied}, {"Columns", columns}, {"RowSecurity", rowSecurity}, {"Runs", runs}, {"Names", names},
 		{"Paths", paths}, {"Builtin", builtin},
 		{"Resumes", resumes}, {"Records", records}, {"ViewRights", viewRights}, {"Guarded", guarded},
-		{"GradTables", gradTables}, {"Caps", caps},
+		{"GradTables", gradTables}, {"Caps", caps}, {"Installs", installs},
 		{"NotPermitted", notPermitted}, {"NotRunning", notRunning}, {"Portable", portable}, {"PortablePaths", portablePaths},
 		{"SettingsPage", settingsPage}, {"Sites", sites},
 		{"Dropped", dropped}, {"Dump", dump}, {"Upgrade", upgrade},

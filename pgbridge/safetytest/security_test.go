@@ -318,3 +318,18 @@ func notRunning(e *env) {
 		a.Close(e.t.Context())
 	}
 }
+
+// installs checks who may create the extension: no owner of a database.
+func installs(e *env) {
+	e.must("DROP EXTENSION relgrad CASCADE; CREATE ROLE owner LOGIN")
+	e.must(fmt.Sprintf("ALTER DATABASE %q OWNER TO owner", e.db))
+	owner := e.another("user=owner")
+	owner.must("CREATE SCHEMA own; DROP SCHEMA own")
+	owner.fails("CREATE EXTENSION relgrad", "42501", "permission denied to create extension")
+	e.must("CREATE EXTENSION relgrad")
+	owner.must("SET search_path = public, relgrad; CREATE TABLE public.mine (id int PRIMARY KEY, x double precision); " +
+		"INSERT INTO mine VALUES (1, 2)")
+	owner.gives("SELECT x FROM gradient('SELECT sum(x * x) FROM mine', NULL::mine)", "4")
+	owner.must("DROP TABLE mine")
+	e.must(fmt.Sprintf("ALTER DATABASE %q OWNER TO relgrad; DROP ROLE owner", e.db))
+}
