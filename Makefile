@@ -2,7 +2,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup test-setup build demo test faults gpu-sanitize test-unit golden fuzz lint pg-setup pg-install pg-demo bench servers-demo growth-bench memory-bench sites-bench gpu-bench delta-bench gpu-bundle pg-bench servers-bench clean
+.PHONY: help setup test-setup build demo test faults gpu-sanitize test-unit golden fuzz lint pg-setup pg-install pg-demo bench servers-demo growth-bench memory-bench sites-bench gpu-bench delta-bench gpu-bundle pg-bench servers-bench release deb all install clean
 
 # A clone that another user owns, or one without git, builds too.
 export GOFLAGS := -buildvcs=false $(GOFLAGS)
@@ -108,6 +108,16 @@ pg-bench: pg-setup ## measure on a private Postgres server; writes bench/POSTGRE
 
 servers-bench: pg-setup ## measure at three private Postgres servers; writes bench/SERVERS.md (about 10 minutes)
 	go test ./bench -run '^$$' -bench Servers -benchtime 1x -timeout 30m -write
+
+release: setup ## the command as it is released, with SHA256SUMS, in dist
+	@scripts/release
+
+deb: setup ## Debian packages of the command and of the extension for the server that pg_config names, in dist
+	@scripts/deb
+
+# What PGXN's client calls.
+all: build
+install: pg-install
 
 clean: ## remove what was built
 	rm -rf bin dist
