@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/internal/need"
+	"github.com/relgrad/relgrad/interop/delta"
+	"github.com/relgrad/relgrad/interop/delta/layouts"
 )
 
 // measured runs a measurement of small tensors in a folder of the test.
@@ -87,6 +89,32 @@ func TestFound(t *testing.T) {
 	}
 	if err := (found{10, 5 + 1e-12}).same(want); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestPickupsSize: as CSF, a tensor of the paper's shape with points around centres takes 6.7 % of its coordinates as
+// int64 and its values as float32, at most.
+func TestPickupsSize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stores 3.3 million elements")
+	}
+	x, err := pickups(nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, n := delta.Memory{}, len(x.Coords[0])
+	w, err := layouts.Write(files, "x", x, layouts.Options{Layout: "csf"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := int64(0)
+	for _, b := range files { // the log too
+		size += int64(len(b))
+	}
+	p := 100 * float64(size) / float64(n*(4*8+4))
+	t.Logf("%d elements, data files of %d bytes, the table of %d: %.2f %%", n, w.Bytes, size, p)
+	if n != 3309490 || p > 6.7 {
+		t.Errorf("%d elements take %.2f %% of their coordinates and values, at most 6.7", n, p)
 	}
 }
 
