@@ -2,8 +2,14 @@ package relgrad
 
 import (
 	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqlerr/sqlerrtest"
 )
@@ -41,4 +47,67 @@ func TestFolderLists(t *testing.T) {
 	}
 	sqlerrtest.Refused(t, run("COPY (SELECT ARRAY[ARRAY[1, 2], ARRAY[3, 4]] AS i) TO 'deep' (FORMAT delta)"),
 		sqlerr.DatatypeMismatch, "an array cannot become integer")
+}
+
+// tablesPy runs the program of interop/delta's tests and returns its lines.
+func tablesPy(t *testing.T, args ...string) []string {
+	t.Helper()
+	c := exec.Command(need.Python(t), append([]string{"interop/delta/testdata/tables.py"}, args...)...)
+	c.Env = append(os.Environ(), "TZ=UTC", "POLARS_MAX_THREADS=2", "TOKIO_WORKER_THREADS=2", "ARROW_NUM_THREADS=2")
+	var failure strings.Builder
+	c.Stderr = &failure
+	text, err := c.Output()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, failure.String())
+	}
+	return strings.Split(strings.TrimSpace(string(text)), "\n")
+}
+
+// TestFolderListsPython: deltalake and polars read arrays of all types as the lists that they are.
+func TestFolderListsPython(t *testing.T) {
+	need.Python(t)
+	db, dir := testDB(t), filepath.Join(t.TempDir(), "lists")
+	mustRun(t, db, `CREATE TABLE a (k int PRIMARY KEY, s smallint[], i int[], l bigint[], x text[], d date[], n numeric[],
+		o bool[], t timestamptz[], c timestamp[], f real[], g double precision[], w real[]);
+		INSERT INTO a VALUES
+		(1, '{7}', '{1,-2}', '{9007199254740993,NULL}', '{a,"b c",NULL,"\"q\",","","{x}","NULL",ä}',
+		'{2026-01-02,1969-12-31}', '{1.50,NULL}', '{t,f,NULL}', '{2026-01-02 03:04:05.000006+00,NULL}',
+		'{1960-01-02 03:04:05.5}', '{0.1,-0}', '{0.1,5e-324}', '{{1.5,2},{3,4}}'),
+		(2, '{NULL}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{NULL}', '{Infinity,1}', '{NaN,1}', NULL),
+		(3, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+		COPY a TO '`+dir+`' (FORMAT delta)`)
+	want := []string{"== " + dir,
+		`[1, [7], [1, -2], [9007199254740993, null], ["a", "b c", null, "\"q\",", "", "{x}", "NULL", "ä"], ` +
+			`["2026-01-02", "1969-12-31"], ["1.50", null], [true, false, null], ` +
+			`["2026-01-02 03:04:05.000006+00:00", null], ["1960-01-02 03:04:05.500000"], ` +
+			`[0.10000000149011612, -0.0], [0.1, 5e-324], [[1.5, 2.0], [3.0, 4.0]]]`,
+		"[2, [null], [], [], [], [], [], [], [], [null], [Infinity, 1.0], [NaN, 1.0], null]",
+		"[3" + strings.Repeat(", null", 12) + "]"}
+	if got := tablesPy(t, "lists", dir); !slices.Equal(got, slices.Concat(want, want)) {
+		t.Errorf("deltalake and polars read\n%s\nwant twice\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestFolderListsOfPython: relgrad reads the lists that deltalake writes as arrays, lists in lists too. An array of
+// floats holds no NULL.
+func TestFolderListsOfPython(t *testing.T) {
+	db, dir := testDB(t), filepath.Join(t.TempDir(), "lists")
+	tablesPy(t, "arrays", dir)
+	const columns = "b, s, i, l, x, d, n, o, t, c, f, g, m, w"
+	mustRun(t, db, `SET timezone = 'UTC'; CREATE TABLE a (k int PRIMARY KEY, b smallint[], s smallint[], i int[],
+		l bigint[], x text[], d date[], n numeric[], o bool[], t timestamptz[], c timestamp[], f real[],
+		g double precision[], m bigint[], w real[]);
+		COPY a (k, `+columns+`) FROM '`+dir+`' (FORMAT delta)`)
+	got := answer(t, db, "SELECT k, "+strings.ReplaceAll(columns, ",", "::text,")+"::text FROM a ORDER BY k")
+	want := []string{`1 {1,-128} {32767} {1,NULL,-2} {9007199254740993,NULL} {"a b",NULL,"NULL","","\"q\"","{x,y}","ä\\"} ` +
+		`{1969-12-31,NULL} {-1.50,NULL} {t,NULL,f} {"2026-01-02 03:04:05.000006+00",NULL} ` +
+		`{"2026-01-02 03:04:05.000006",NULL} {0.1,-0} {0.1,NaN} {{1,2,NULL},{3,4,5}} {{1.5,2}}`,
+		"2 {} {NULL} <nil> {} {} <nil> {} <nil> {} <nil> {Infinity,1} <nil> {} {{3,4}}",
+		"3 <nil> {} {2147483647} <nil> {NULL} {} <nil> {} <nil> {} <nil> {5e-324,-Infinity} <nil> <nil>"}
+	if got != strings.Join(want, "] [") {
+		t.Errorf("got\n%s\nwant\n%s", strings.ReplaceAll(got, "] [", "\n"), strings.Join(want, "\n"))
+	}
+	mustRun(t, db, "CREATE TABLE h (k int PRIMARY KEY, hole real[])")
+	_, err := db.Run(context.Background(), "COPY h (k, hole) FROM '"+dir+"' (FORMAT delta)")
+	sqlerrtest.Refused(t, err, sqlerr.NullNotAllowed, "a list with a NULL element")
 }

@@ -1,12 +1,15 @@
-"""Reads, changes and writes tables of Delta Lake with deltalake and polars, for python_test.go.
+"""Reads, changes and writes tables of Delta Lake with deltalake and polars, for python_test.go and the lists' test.
 
 tables.py read DIR...    prints the rows of each table, as deltalake and as polars read it
 tables.py change DIR     appends to a table, deletes from it, writes a checkpoint
 tables.py append DIR     appends ten times
 tables.py write DIR      writes tables of its own and prints their rows
+tables.py lists DIR      prints the rows in JSON, in the order of their first columns, by deltalake and by polars
+tables.py arrays DIR     writes a table with columns of lists
 """
 import datetime
 import decimal
+import json
 import os
 import struct
 import sys
@@ -118,6 +121,40 @@ def write(base):
         show(path, one)
 
 
+def lists(path):
+    frame = polars.scan_delta(path).collect()
+    for table in deltalake.DeltaTable(path).to_pyarrow_table(), frame.to_arrow():
+        print("==", path)
+        for row in sorted(zip(*(c.to_pylist() for c in table.columns)), key=lambda row: row[0]):
+            print(json.dumps(row, default=str, ensure_ascii=False))
+
+
+def arrays(path):
+    utc = datetime.timezone.utc
+    day, at = datetime.date(1969, 12, 31), datetime.datetime(2026, 1, 2, 3, 4, 5, 6)
+
+    def column(typ, *rows):
+        return pa.array(rows, pa.list_(typ))
+
+    deltalake.write_deltalake(path, pa.table({
+        "k": pa.array([1, 2, 3], pa.int32()),
+        "b": column(pa.int8(), [1, -128], [], None),
+        "s": column(pa.int16(), [32767], [None], []),
+        "i": column(pa.int32(), [1, None, -2], None, [2147483647]),
+        "l": column(pa.int64(), [9007199254740993, None], [], None),
+        "x": column(pa.string(), ["a b", None, "NULL", "", '"q"', "{x,y}", "ä\\"], [], [None]),
+        "d": column(pa.date32(), [day, None], None, []),
+        "n": column(pa.decimal128(9, 2), [decimal.Decimal("-1.50"), None], [], None),
+        "o": column(pa.bool_(), [True, None, False], None, []),
+        "t": column(pa.timestamp("us", "UTC"), [at.replace(tzinfo=utc), None], [], None),
+        "c": column(pa.timestamp("us"), [at, None], None, []),
+        "f": column(pa.float32(), [0.1, -0.0], [float("inf"), 1], None),
+        "g": column(pa.float64(), [0.1, float("nan")], None, [5e-324, float("-inf")]),
+        "m": column(pa.list_(pa.int64()), [[1, 2, None], [3, 4, 5]], [], None),
+        "w": column(pa.list_(pa.float32()), [[1.5, 2]], [[3, 4]], None),
+        "hole": column(pa.float32(), [1.5, None], [2], None)}))
+
+
 if __name__ == "__main__":
     command, *paths = sys.argv[1:]
     for path in paths:
@@ -127,6 +164,10 @@ if __name__ == "__main__":
         elif command == "change":
             change(path)
             read(path)
+        elif command == "lists":
+            lists(path)
+        elif command == "arrays":
+            arrays(path)
         elif command == "append":
             row = pa.table({"k": pa.array([7], pa.int64()), "v": [1.0], "s": ["python"]})
             for _ in range(10):
