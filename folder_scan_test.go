@@ -87,6 +87,33 @@ func TestDeltaTableReadsLess(t *testing.T) {
 			"NULL::w) WHERE p <> 0", "21"},
 		{"SELECT sum(p) FROM gradient('SELECT sum((d.x - w.p) ^ 2) FROM few d JOIN w ON w.k = d.n WHERE d.n > 12', " +
 			"NULL::w) WHERE p <> 0", "*"},
+		{"WITH q AS (SELECT k, x FROM delta_table('DIR')) SELECT sum(x) FROM q WHERE k > 18", "9.5"},
+		{"WITH a AS (SELECT k, x FROM seen), b AS (SELECT k AS n, x FROM a) SELECT sum(x) FROM (SELECT * FROM b) q WHERE " +
+			"n > 18", "9.5"},
+		{"WITH q AS (SELECT k, x FROM seen) SELECT sum(q.x) FROM w JOIN q ON q.k = w.k AND q.k BETWEEN 18 AND 19", "18.5"},
+		{"WITH q AS (SELECT k, x FROM seen) SELECT sum(a.x), count(*) FROM q a, q b WHERE a.k > 17 AND b.k = 19 AND b.k > 17",
+			"18.5 2"},
+		{"WITH q AS (SELECT k, x FROM seen) SELECT sum(x) FROM (SELECT x FROM q WHERE k > 18 UNION ALL (WITH r AS (SELECT * " +
+			"FROM q) SELECT x FROM r WHERE k > 18 AND x < 9.5)) u", "9.5"},
+		{"WITH q AS (SELECT k, x FROM seen) SELECT (SELECT max(x) FROM q WHERE k > 18), count(*) FROM q WHERE k > 18", "9.5 1"},
+		{"SELECT sum(x) FROM (WITH q AS (SELECT k, x FROM seen) SELECT * FROM q) u WHERE k > 18", "9.5"},
+		{"WITH q AS (SELECT k, x FROM seen) SELECT count(*) FROM q a, q b WHERE a.k > 18 AND b.k > 17", "*"},
+		{"WITH q AS (SELECT k, x FROM seen) SELECT (SELECT count(*) FROM q), count(*) FROM q WHERE k > 18", "*"},
+		{"WITH q AS (SELECT k, x FROM seen), r AS (SELECT count(*) AS n FROM q) SELECT sum(x), n FROM q, r WHERE q.k > 18 " +
+			"GROUP BY n", "*"},
+		{"WITH q AS (SELECT k, x FROM seen) SELECT sum(x) FROM q WHERE k > 18 AND x > (SELECT min(x) FROM q)", "*"},
+		{"WITH q AS (SELECT k, x FROM seen ORDER BY k LIMIT 15) SELECT count(*) FROM q WHERE k > 12", "*"},
+		{"WITH q (x, k) AS (SELECT k, x FROM seen) SELECT sum(x) FROM q WHERE k > 9", "*"},
+		{"WITH RECURSIVE q AS (SELECT k, x FROM seen UNION SELECT k - 1, x FROM q WHERE k > 19) SELECT count(*) FROM q " +
+			"WHERE k > 18", "*"},
+		{"SELECT sum(p) FROM gradient('WITH q AS (SELECT k, x FROM seen) SELECT sum((d.x - w.p) ^ 2) FROM q d JOIN w USING " +
+			"(k) WHERE d.k > 18', NULL::w) WHERE p <> 0", "21"},
+		{"SELECT sum(p) FROM gradient('WITH q AS (SELECT k, x FROM delta_table(''DIR'')) SELECT sum((d.x - w.p) ^ 2) FROM " +
+			"(SELECT * FROM q) d JOIN w USING (k) WHERE d.k > 18 AND d.k < 20', NULL::w) WHERE p <> 0", "21"},
+		{"SELECT sum(p) FROM gradient('WITH q AS (SELECT k, x FROM seen) SELECT (SELECT sum((b.x - w.p) ^ 2) FROM q b JOIN w " +
+			"USING (k) WHERE b.k > 18) + (SELECT sum((a.x - w.p) ^ 2) FROM q a JOIN w USING (k))', NULL::w) WHERE p <> 0", "*"},
+		{"SELECT sum(p) FROM gradient('WITH q AS (SELECT k, x FROM seen) SELECT sum((b.x - w.p) ^ 2) FROM q b JOIN w USING " +
+			"(k) WHERE b.k > 18 AND b.x > (SELECT min(x) FROM q)', NULL::w) WHERE p <> 0", "*"},
 		{"SELECT sum(d.x) FROM w JOIN delta_table('DIR') d ON d.k = w.k AND d.k > 18", "9.5"},
 		{"SELECT count(*), sum(d.x) FROM w LEFT JOIN delta_table('DIR') d ON d.k = w.k AND d.k > 18", "31 9.5"},
 		{"SELECT count(*), sum(d.x) FROM delta_table('DIR') d RIGHT JOIN w ON d.k = w.k AND d.k > 18", "31 9.5"},

@@ -177,7 +177,10 @@ func needsIn(sql string) (map[int]needed, bool) {
 	out := map[int]needed{}
 	var notes ast.Notes
 	for _, s := range stmts {
-		ast.Each(s.Stmt, notes.Note)
+		ast.Each(s.Stmt, func(sel *ast.Select) {
+			notes.With(sel)
+			notes.Note(sel)
+		})
 	}
 	for it, n := range notes.Funcs {
 		out[int(it.Func.At)] = needed{it, n}

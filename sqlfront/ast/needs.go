@@ -26,7 +26,7 @@ var Ranges = []string{"delta_table", "delta_tensor", "file_table"}
 type Notes struct {
 	Funcs map[*FuncFrom]Needs
 	Views map[*TableRef][]Condition // conditions on the columns of views, which the query that reads them sets
-	outer map[*Select][]Condition   // the same of sub-queries
+	outer map[*Select][]Condition   // the same of sub-queries and WITH queries
 }
 
 // Around says that of a sub-query's rows only those are wanted of which conditions hold; nil: all are.
@@ -54,6 +54,70 @@ func (to *Notes) Note(sel *Select) {
 	for _, it := range sel.From {
 		to.item(sel, it, where)
 	}
+}
+
+// With notes what a query needs of the queries of its WITH clause, which are to be noted after it: of each those rows
+// of which the conditions hold that are set wherever it is read. The query around this one must have been noted before.
+func (to *Notes) With(sel *Select) {
+	if len(sel.With) > 0 {
+		to.deep(sel)
+	}
+}
+
+// deep notes a query and those in it: each one after those that read it.
+func (to *Notes) deep(sel *Select) {
+	to.Note(sel)
+	with, refs := map[*Select]bool{}, map[string][]*TableRef{}
+	for _, w := range sel.With {
+		if q, ok := w.Query.(*Select); ok {
+			with[q] = true
+		}
+	}
+	Walk(sel, func(t Tree) bool {
+		q, ok := t.(*Select)
+		if ok && q != sel && !with[q] {
+			to.deep(q)
+		}
+		return !ok || q == sel
+	})
+	if len(with) > 0 && !sel.Recursive {
+		Each(sel, func(t *TableRef) {
+			if t.Schema == "" {
+				refs[t.Name] = append(refs[t.Name], t)
+			}
+		})
+	}
+	for i := len(sel.With) - 1; i >= 0; i-- { // each one reads those before it only, unless they are recursive
+		w := &sel.With[i]
+		q, ok := w.Query.(*Select)
+		if !ok {
+			continue
+		}
+		if to.outer[q] = nil; len(w.Cols) == 0 {
+			to.outer[q] = to.everywhere(refs[w.Name])
+		}
+		to.deep(q)
+	}
+}
+
+// everywhere finds the conditions that all references to a WITH query have. References to other relations of its name
+// only make them fewer.
+func (to *Notes) everywhere(refs []*TableRef) (out []Condition) {
+	for i, t := range refs {
+		if i == 0 {
+			out = slices.Clone(to.Views[t])
+			continue
+		}
+		out = slices.DeleteFunc(out, func(c Condition) bool { return !slices.ContainsFunc(to.Views[t], c.same) })
+	}
+	return out
+}
+
+// same reports whether two conditions on the columns of one relation are the same.
+func (c Condition) same(d Condition) bool {
+	x, quoted := ConstantText(c.Value)
+	y, alike := ConstantText(d.Value)
+	return c.Column == d.Column && c.Op == d.Op && x == y && quoted == alike
 }
 
 // item notes an item of FROM, of whose rows only those are wanted of which conditions hold. A condition holds for no

@@ -32,6 +32,7 @@ func (b *binder) selectStmt(f *place, sel *ast.Select) (*relation, error) {
 		return nil, err
 	}
 	if len(sel.With) > 0 {
+		b.needs.With(sel)
 		inner := *f
 		inner.ctes = f.ctes[:len(f.ctes):len(f.ctes)]
 		for _, w := range sel.With {

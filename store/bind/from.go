@@ -452,6 +452,7 @@ func usingDependency(b *Binder, c *Column) {
 
 // bindWith defines the CTEs of a SELECT in its scope and prints them.
 func bindWith(b *Binder, s *Scope, sel *ast.Select) []string {
+	b.needs.With(sel)
 	return b.WithList(s, sel.With, sel.Recursive)
 }
 
