@@ -8,8 +8,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/interop"
 	"github.com/relgrad/relgrad/interop/delta"
 )
@@ -82,5 +84,39 @@ func TestStreamedMemory(t *testing.T) {
 	}
 	if whole < 2*bytes>>10 {
 		t.Errorf("a run of the whole table takes %d kB only: then the bound says little", whole)
+	}
+}
+
+// TestRowsInBudget: rows of a table of Delta Lake that a loss reads count towards relgrad.memory, and so do those of
+// batches; where they do not fit, the run is refused before its first step.
+func TestRowsInBudget(t *testing.T) {
+	db, dir := testDB(t), t.TempDir()
+	s := delta.NewSink(delta.NewLocal(dir), delta.Add, delta.WriteOptions{Parquet: interop.ParquetOptions{Rows: 1 << 14}})
+	err := s.Begin("t", []interop.Column{{Name: "k", Type: "bigint"}, {Name: "note", Type: "text"}}, nil)
+	for k := int64(0); k < 1<<18 && err == nil; k++ { // 2 MB of numbers and 10 MB of texts
+		err = s.Write([]any{k, fmt.Sprintf("%024d", k%2)})
+	}
+	if err == nil {
+		err = s.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, db, strings.ReplaceAll("CREATE TABLE w (note text PRIMARY KEY, p double precision); INSERT INTO w VALUES "+
+		"('000000000000000000000000', 1), ('000000000000000000000001', 2); CREATE VIEW points AS SELECT * FROM "+
+		"delta_table('DIR'); CREATE VIEW loss AS SELECT avg((d.k / 1e5 - w.p) ^ 2) AS loss FROM points d JOIN w USING (note)",
+		"DIR", dir))
+	const whole, batch = "", ", batch => 'points', batch_size => 16384"
+	for _, tc := range []struct{ memory, options, code string }{
+		{"8MB", whole, sqlerr.OutOfMemory}, {"64MB", whole, ""}, {"2MB", batch, sqlerr.OutOfMemory}, {"8MB", batch, ""}} {
+		mustRun(t, db, "SET relgrad.memory = '"+tc.memory+"'")
+		_, err := db.Run(context.Background(), "CALL train('loss', ARRAY['w'], lr => 0.01, epochs => 1"+tc.options+")")
+		if sqlerr.Code(err) != tc.code {
+			t.Errorf("%s%s: %v", tc.memory, tc.options, err)
+		} else if err != nil && !strings.Contains(err.Error(), "the plan needs") {
+			t.Error(err)
+		} else {
+			t.Log(tc.memory, tc.options, err)
+		}
 	}
 }

@@ -257,6 +257,9 @@ func (db *compiler) Build(ctx context.Context, c *Compiled) (err error) {
 	o := db.options(c.With)
 	// an optimizer's state means a training run
 	o.Force64, o.Env, o.Beside, o.Many = c.force64, kernels.Env{Seed: c.Seed}, c.Beside, c.Beside > 0
+	if c.Batch != nil {
+		o.Batch = c.Batch.Bytes
+	}
 	begin, reading := time.Now(), db.Catalogue.reading
 	c.Prog, err = db.compiled(ctx, c, o)
 	if err == nil && db.OnCompiled != nil {

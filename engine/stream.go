@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"unsafe"
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/column"
@@ -61,6 +62,36 @@ func (b *Batch) open(ctx context.Context, from catalog.Streamer) error {
 	s.rows = s.Parts()
 	for _, n := range s.rows {
 		b.N += int(n)
+	}
+	return b.weigh(s)
+}
+
+// weigh finds how many bytes the rows in memory take: the parts of a step and of the next one, of which the first and
+// the last may have rows of other steps, and the rows of the step itself. Texts count as those of the first part.
+func (b *Batch) weigh(s *stream) error {
+	size := min(b.config.BatchSize, int64(b.N))
+	if size == 0 {
+		return nil
+	}
+	rows := min(2*size+3*slices.Max(s.rows), int64(b.N)) + size
+	var first []*column.Column
+	for i, c := range b.Cols {
+		t := c.Type
+		b.Bytes += rows * int64(column.Bytes(column.KindOf(t), 1<<10, t.Size(), t.Nullable)) >> 10
+		if t.Kind != kernels.Text {
+			continue
+		}
+		if first == nil {
+			var err error
+			if first, err = s.Read(s.ctx, 0); err != nil {
+				return err
+			}
+		}
+		texts := int64(0)
+		for _, text := range first[i].Texts() {
+			texts += int64(unsafe.Sizeof(text)) + int64(len(text))
+		}
+		b.Bytes += texts * rows / s.rows[0]
 	}
 	return nil
 }

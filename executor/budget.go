@@ -42,6 +42,7 @@ type Spilled struct {
 // ledger counts what a program holds, in bytes.
 type ledger struct {
 	columns  int64            // columns of tables in memory
+	queried  int64            // rows of queries that the source has run, in its memory, which all sites share
 	disk     []*tensor.Buffer // columns of tables in files
 	listed   []string         // names of these columns, for plans
 	arrays   int64            // arrays of the structure in memory, garbage included
@@ -344,7 +345,7 @@ func vectorBytes(v *column.Column) int64 {
 // held counts the bytes in memory of this program and of others under the same budget, without a schedule's vals and
 // scratch.
 func (m *holdings) held() int64 {
-	n := m.opt.Taken + m.ledger.columns + m.structureBytes()
+	n := m.opt.Taken + m.opt.Batch + m.ledger.queried + m.ledger.columns + m.structureBytes()
 	for _, v := range m.owned {
 		if !v.Structural && v.Data != nil && v.Data.Buffer() != nil && !v.Data.Buffer().Spilled() {
 			n += int64(len(v.Data.Buffer().Bytes()))

@@ -29,6 +29,7 @@ type Options struct {
 	Memory   int64
 	SpillDir string
 	Taken    int64 // bytes of the budget that other programs hold
+	Batch    int64 // bytes of the budget that rows of steps take in the memory of the source, at most
 	// Beside is how many numbers training keeps for each number of a parameter, such as the state of an optimizer.
 	Beside int
 	// Spills is called once, before the first values are computed, if something lies in files.
@@ -118,7 +119,9 @@ func CompileSites(ctx context.Context, plan *physical.Plan, src ra.Source, opt O
 		}
 	}
 	f := cut(plan)
-	opt.Memory, opt.Taken = opt.Memory/int64(plan.Sites), opt.Taken/int64(plan.Sites)
+	for _, bytes := range []*int64{&opt.Memory, &opt.Taken, &opt.Batch} {
+		*bytes /= int64(plan.Sites)
+	}
 	all := opt.Workers
 	if all <= 0 {
 		all = cpu.Processors()

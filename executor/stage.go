@@ -159,6 +159,11 @@ func (st *stage) opaque(n *ra.Node) (*structure.Relation, error) {
 	if len(cols) != len(n.Cols)-1 || len(cols) == 0 {
 		return nil, internal("the source returned %d columns of %s for %d", len(cols), n.Label, len(n.Cols)-1)
 	}
+	if !n.PerStep { // rows of steps are counted before (Options.Batch)
+		for _, v := range cols {
+			st.p.ledger.queried += vectorBytes(v) / int64(max(st.p.opt.sites, 1))
+		}
+	}
 	number := column.New(kernels.Type{Kind: kernels.Int}, cols[0].Len())
 	for i := range number.I64() {
 		number.I64()[i] = int64(i)

@@ -30,6 +30,7 @@ type Batch struct {
 	Streamed *ast.FuncFrom
 	Needs    ast.Needs // of the view's query
 	Cols     []ra.Column
+	Bytes    int64 // of the rows that lie in memory for it, at most
 }
 
 // ResolveBatch finds a table or view by name, and the columns that identify its rows. If the database streams, a view
