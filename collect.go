@@ -3,6 +3,7 @@ package relgrad
 import (
 	"context"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -17,33 +18,91 @@ import (
 
 // collect reads rows into columns.
 func collect(ctx context.Context, cols []interop.Column, rows interop.Rows) (*catalog.Relation, error) {
-	out := &catalog.Relation{}
-	list := lists.Map(cols, func(c interop.Column) *collector { return &collector{col: c} })
-	row := make([]any, len(cols))
-	for n := 0; ; n++ {
-		if n%1024 == 0 && ctx.Err() != nil {
-			return nil, sqlerr.Canceled(ctx.Err())
+	c := newCollecting(ctx, cols, rows)
+	return c.relation(math.MaxInt64)
+}
+
+// pieceBytes is about how many bytes of rows collectPieces has in memory.
+const pieceBytes = 8 << 20
+
+// collectPieces is collect, but where the rows take more than pieceBytes all but the first of them are read as they are
+// asked for. place puts an error of that in its place.
+func collectPieces(ctx context.Context, cols []interop.Column, rows interop.Rows, place func(error) error) (
+	*catalog.Relation, error) {
+	c := newCollecting(ctx, cols, rows)
+	out, err := c.relation(pieceBytes)
+	if err != nil || c.done {
+		return out, err
+	}
+	out.More = func() ([]*column.Column, error) {
+		if c.done {
+			return nil, nil
 		}
-		if err := rows.Next(row); err == io.EOF {
+		r, err := c.relation(pieceBytes)
+		if err != nil {
+			return nil, place(err)
+		}
+		return r.Cols, nil
+	}
+	return out, nil
+}
+
+// collecting reads rows into columns, piece by piece.
+type collecting struct {
+	ctx  context.Context
+	rows interop.Rows
+	list []*collector
+	row  []any
+	done bool // there are no more rows
+}
+
+func newCollecting(ctx context.Context, cols []interop.Column, rows interop.Rows) *collecting {
+	return &collecting{ctx: ctx, rows: rows, row: make([]any, len(cols)),
+		list: lists.Map(cols, func(c interop.Column) *collector { return &collector{col: c} })}
+}
+
+// relation reads the next rows, of so many bytes or a little more.
+func (c *collecting) relation(most int64) (*catalog.Relation, error) {
+	bytes := int64(0)
+	for n := 0; bytes < most; n++ {
+		if n%1024 == 0 && c.ctx.Err() != nil {
+			return nil, sqlerr.Canceled(c.ctx.Err())
+		}
+		if err := c.rows.Next(c.row); err == io.EOF {
+			c.done = true
 			break
 		} else if err != nil {
 			return nil, err
 		}
-		for i, v := range row {
-			if err := list[i].add(v); err != nil {
+		for i, v := range c.row {
+			if err := c.list[i].add(v); err != nil {
 				return nil, err
 			}
+			bytes += 8 + int64(sizeOf(v))
 		}
 	}
-	for i, c := range list {
-		v, err := c.column()
+	out := &catalog.Relation{}
+	for i, l := range c.list {
+		v, err := l.column()
 		if err != nil {
 			return nil, err
 		}
-		out.Names, out.Types = append(out.Names, cols[i].Name), append(out.Types, cols[i].Type)
+		out.Names, out.Types = append(out.Names, l.col.Name), append(out.Types, l.col.Type)
 		out.Cols = append(out.Cols, v)
+		c.list[i] = &collector{col: l.col, shape: l.shape, bytes: l.bytes[:0]} // of the bytes there is a copy
 	}
 	return out, nil
+}
+
+// sizeOf is the bytes of a value of which a column has more than a number.
+func sizeOf(v any) int {
+	switch x := v.(type) {
+	case string:
+		return 8 + len(x)
+	case []byte:
+		return len(x)
+	}
+	return 0
 }
 
 // collector gathers the values of a column.

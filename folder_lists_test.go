@@ -99,8 +99,8 @@ func TestFolderListsOfPython(t *testing.T) {
 		g double precision[], m bigint[], w real[]);
 		COPY a (k, `+columns+`) FROM '`+dir+`' (FORMAT delta)`)
 	got := answer(t, db, "SELECT k, "+strings.ReplaceAll(columns, ",", "::text,")+"::text FROM a ORDER BY k")
-	want := []string{`1 {1,-128} {32767} {1,NULL,-2} {9007199254740993,NULL} {"a b",NULL,"NULL","","\"q\"","{x,y}","ä\\"} ` +
-		`{1969-12-31,NULL} {-1.50,NULL} {t,NULL,f} {"2026-01-02 03:04:05.000006+00",NULL} ` +
+	want := []string{`1 {1,-128} {32767} {1,NULL,-2} {9007199254740993,NULL} {"a b",NULL,"NULL","","\"q\"","{x,y}",` +
+		`"ä\\"} {1969-12-31,NULL} {-1.50,NULL} {t,NULL,f} {"2026-01-02 03:04:05.000006+00",NULL} ` +
 		`{"2026-01-02 03:04:05.000006",NULL} {0.1,-0} {0.1,NaN} {{1,2,NULL},{3,4,5}} {{1.5,2}}`,
 		"2 {} {NULL} <nil> {} {} <nil> {} <nil> {} <nil> {Infinity,1} <nil> {} {{3,4}}",
 		"3 <nil> {} {2147483647} <nil> {NULL} {} <nil> {} <nil> {} <nil> {5e-324,-Infinity} <nil> <nil>"}

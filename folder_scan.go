@@ -46,13 +46,14 @@ func deltaFunc(ctx context.Context, dir string, call *ast.FuncCall, needs ast.Ne
 	default:
 		rows, err = s.Rows(cols, where)
 	}
+	place := func(err error) error { return engine.At(inFolder(err, args.Text("dir")), args.Position("dir")) }
 	if err == nil {
 		var r *catalog.Relation
-		if r, err = collect(ctx, cols, rows); err == nil {
+		if r, err = collectPieces(ctx, cols, rows, place); err == nil {
 			return r, nil
 		}
 	}
-	return nil, engine.At(inFolder(err, args.Text("dir")), args.Position("dir"))
+	return nil, place(err)
 }
 
 // noRows are rows of which there are none.

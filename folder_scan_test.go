@@ -93,9 +93,10 @@ func TestDeltaTableReadsLess(t *testing.T) {
 		{"WITH q AS (SELECT k, x FROM seen) SELECT sum(q.x) FROM w JOIN q ON q.k = w.k AND q.k BETWEEN 18 AND 19", "18.5"},
 		{"WITH q AS (SELECT k, x FROM seen) SELECT sum(a.x), count(*) FROM q a, q b WHERE a.k > 17 AND b.k = 19 AND b.k > 17",
 			"18.5 2"},
-		{"WITH q AS (SELECT k, x FROM seen) SELECT sum(x) FROM (SELECT x FROM q WHERE k > 18 UNION ALL (WITH r AS (SELECT * " +
-			"FROM q) SELECT x FROM r WHERE k > 18 AND x < 9.5)) u", "9.5"},
-		{"WITH q AS (SELECT k, x FROM seen) SELECT (SELECT max(x) FROM q WHERE k > 18), count(*) FROM q WHERE k > 18", "9.5 1"},
+		{"WITH q AS (SELECT k, x FROM seen) SELECT sum(x) FROM (SELECT x FROM q WHERE k > 18 UNION ALL (WITH r AS (SELECT " +
+			"* FROM q) SELECT x FROM r WHERE k > 18 AND x < 9.5)) u", "9.5"},
+		{"WITH q AS (SELECT k, x FROM seen) SELECT (SELECT max(x) FROM q WHERE k > 18), count(*) FROM q WHERE k > 18",
+			"9.5 1"},
 		{"SELECT sum(x) FROM (WITH q AS (SELECT k, x FROM seen) SELECT * FROM q) u WHERE k > 18", "9.5"},
 		{"WITH q AS (SELECT k, x FROM seen) SELECT count(*) FROM q a, q b WHERE a.k > 18 AND b.k > 17", "*"},
 		{"WITH q AS (SELECT k, x FROM seen) SELECT (SELECT count(*) FROM q), count(*) FROM q WHERE k > 18", "*"},
@@ -110,8 +111,8 @@ func TestDeltaTableReadsLess(t *testing.T) {
 			"(k) WHERE d.k > 18', NULL::w) WHERE p <> 0", "21"},
 		{"SELECT sum(p) FROM gradient('WITH q AS (SELECT k, x FROM delta_table(''DIR'')) SELECT sum((d.x - w.p) ^ 2) FROM " +
 			"(SELECT * FROM q) d JOIN w USING (k) WHERE d.k > 18 AND d.k < 20', NULL::w) WHERE p <> 0", "21"},
-		{"SELECT sum(p) FROM gradient('WITH q AS (SELECT k, x FROM seen) SELECT (SELECT sum((b.x - w.p) ^ 2) FROM q b JOIN w " +
-			"USING (k) WHERE b.k > 18) + (SELECT sum((a.x - w.p) ^ 2) FROM q a JOIN w USING (k))', NULL::w) WHERE p <> 0", "*"},
+		{"SELECT sum(p) FROM gradient('WITH q AS (SELECT k, x FROM seen) SELECT (SELECT sum((b.x - w.p) ^ 2) FROM q b JOIN " +
+			"w USING (k) WHERE b.k > 18) + (SELECT sum((a.x - w.p) ^ 2) FROM q a JOIN w USING (k))', NULL::w) WHERE p <> 0", "*"},
 		{"SELECT sum(p) FROM gradient('WITH q AS (SELECT k, x FROM seen) SELECT sum((b.x - w.p) ^ 2) FROM q b JOIN w USING " +
 			"(k) WHERE b.k > 18 AND b.x > (SELECT min(x) FROM q)', NULL::w) WHERE p <> 0", "*"},
 		{"SELECT sum(d.x) FROM w JOIN delta_table('DIR') d ON d.k = w.k AND d.k > 18", "9.5"},

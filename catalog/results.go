@@ -26,6 +26,8 @@ type Relation struct {
 	Names []string
 	Types []string // Postgres type names: "integer", "real[]", …
 	Cols  []*column.Column
+	// More, if not nil, gives further rows, some at a time, which need not be in memory together; nil: there are no more.
+	More func() ([]*column.Column, error)
 }
 
 // ErrEngineRows is the reason why a query has no form in the database's SQL: it reads rows that the engine computes.

@@ -9,6 +9,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/store/columns"
 	"github.com/relgrad/relgrad/store/definitions"
+	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -40,7 +41,7 @@ func putResult(db *DB, r *catalog.Relation) (_ *catalog.TableDef, err error) {
 	}
 	defer func() {
 		if err != nil {
-			dropHeld(db, t)
+			giveResult(db, t)
 		}
 	}()
 	marks := strings.TrimSuffix(strings.Repeat("?, ", len(r.Cols)), ", ")
@@ -49,29 +50,41 @@ func putResult(db *DB, r *catalog.Relation) (_ *catalog.TableDef, err error) {
 		return nil, db.translate(err)
 	}
 	defer s.Close()
+	for cols := r.Cols; ; {
+		if err := putRows(db, s, t, cols); err != nil || r.More == nil {
+			return t, err
+		}
+		if cols, err = r.More(); err != nil || cols == nil {
+			return t, err
+		}
+	}
+}
+
+// putRows adds rows to the table of a result.
+func putRows(db *DB, s *lite.Stmt, t *catalog.TableDef, cols []*column.Column) error {
 	rows := 0
-	if len(r.Cols) > 0 {
-		rows = r.Cols[0].Len()
+	if len(cols) > 0 {
+		rows = cols[0].Len()
 	}
 	for k := range rows {
-		for i, v := range r.Cols {
+		for i, v := range cols {
 			if definitions.IsHeld(t, i) && !v.IsNull(k) {
 				number, err := db.results.held[t].hold(db, v, k, t.Cols[i].Type)
 				if err != nil {
-					return nil, db.translate(err)
+					return db.translate(err)
 				}
 				s.SetInt(i, int64(number))
 				continue
 			}
 			if err := columns.SetVector(s, i, v, k, t.Cols[i].Type, nil); err != nil {
-				return nil, err
+				return err
 			}
 		}
 		if err := s.Run(); err != nil {
-			return nil, db.translate(err)
+			return db.translate(err)
 		}
 	}
-	return t, nil
+	return nil
 }
 
 // takeResult returns an empty table for the result's types, a free one if possible.
@@ -133,6 +146,9 @@ type held struct {
 
 // newHeld makes room for a result's large chunks; nil where it has none, or too many.
 func newHeld(db *DB, r *catalog.Relation, cols []catalog.Column) *held {
+	if r.More != nil {
+		return nil
+	}
 	h, bytes := &held{cols: make([]bool, len(cols))}, 0
 	for i, v := range r.Cols {
 		if !cols[i].Type.IsChunk() || v.Type().Shape == nil {

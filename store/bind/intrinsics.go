@@ -75,16 +75,19 @@ func tableIntrinsic(b *Binder, it *ast.FuncFrom) *catalog.TableDef {
 	noEngine(b, it.Func)
 	needs := b.needs.Funcs[it]
 	needs.Typed = b.Unread
-	r, ok, err := b.session.Intrinsics().TableFunc(b.Context, it.Func, needs, b.Text)
-	if e := (*sqlerr.Error)(nil); errors.As(err, &e) && e.Pos >= 0 { // in this text, which may be a view's
-		err = sqlerr.In(err, b.Text)
+	check := func(err error) {
+		if e := (*sqlerr.Error)(nil); errors.As(err, &e) && e.Pos >= 0 { // in this text, which may be a view's
+			err = sqlerr.In(err, b.Text)
+		}
+		b.Check(it.At, err)
 	}
-	b.Check(it.At, err)
+	r, ok, err := b.session.Intrinsics().TableFunc(b.Context, it.Func, needs, b.Text)
+	check(err)
 	if !ok {
 		return nil
 	}
 	t, err := b.session.PutResult(r)
-	b.Check(it.At, err)
+	check(err)
 	b.Results = append(b.Results, t)
 	return t
 }
