@@ -1,6 +1,7 @@
 package relgrad
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"math"
@@ -210,4 +211,62 @@ func bounds(s *delta.Snapshot, where []ast.Condition) (out []delta.Bound) {
 		out = append(out, b)
 	}
 	return out
+}
+
+// exactBounds are the conditions of a batch as ranges that have the rows of which they hold and no others.
+func exactBounds(s *delta.Snapshot, where []ast.Condition) (out []delta.Bound, err error) {
+	for _, c := range where {
+		list := bounds(s, []ast.Condition{c})
+		if len(list) == 0 {
+			return nil, sqlerr.At(int(c.Tree.Position()), sqlerr.FeatureNotSupported, "the condition on column \"%s\" of "+
+				"the batch is no range of its type", c.Column).WithHint("Compare integers, numbers of floating point and dates with " +
+				"constants of their type, and texts by =; put other conditions into the loss.")
+		}
+		b := list[0]
+		switch x := cmp.Or(b.Min, b.Max).(type) {
+		case float64: // of which b has the nearest one of the column's type
+			i := slices.IndexFunc(s.Fields(), func(f interop.Field) bool { return f.Name == c.Column })
+			single := s.Fields()[i].Type == "float"
+			if c.Op == "=" && single && float64(float32(x)) != x { // no such number
+				b.Min, b.Max = math.Inf(1), math.Inf(-1)
+			} else if c.Op != "=" {
+				b = halfLine(b, c.Op, x, single)
+			}
+		case interop.Day:
+			switch c.Op {
+			case "<":
+				b.Max = x - 1
+			case ">":
+				b.Min = x + 1
+			}
+		}
+		out = append(out, b)
+	}
+	return out, nil
+}
+
+// halfLine bounds a column by the first number on one side of x.
+func halfLine(b delta.Bound, op string, x float64, single bool) delta.Bound {
+	up := op[0] == '>'
+	end := math.Inf(-1)
+	if up {
+		end = math.Inf(1)
+	}
+	y := x
+	if single {
+		y = float64(float32(x))
+	}
+	for out := func() bool { return up && y < x || !up && y > x || y == x && len(op) == 1 }; out() && y != end; {
+		if single {
+			y = float64(math.Nextafter32(float32(y), float32(end)))
+		} else {
+			y = math.Nextafter(y, end)
+		}
+	}
+	if up {
+		b.Min = y
+	} else {
+		b.Max = y
+	}
+	return b
 }

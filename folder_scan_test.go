@@ -112,7 +112,8 @@ func TestDeltaTableReadsLess(t *testing.T) {
 		{"SELECT sum(p) FROM gradient('WITH q AS (SELECT k, x FROM delta_table(''DIR'')) SELECT sum((d.x - w.p) ^ 2) FROM " +
 			"(SELECT * FROM q) d JOIN w USING (k) WHERE d.k > 18 AND d.k < 20', NULL::w) WHERE p <> 0", "21"},
 		{"SELECT sum(p) FROM gradient('WITH q AS (SELECT k, x FROM seen) SELECT (SELECT sum((b.x - w.p) ^ 2) FROM q b JOIN " +
-			"w USING (k) WHERE b.k > 18) + (SELECT sum((a.x - w.p) ^ 2) FROM q a JOIN w USING (k))', NULL::w) WHERE p <> 0", "*"},
+			"w USING (k) WHERE b.k > 18) + (SELECT sum((a.x - w.p) ^ 2) FROM q a JOIN w USING (k))', NULL::w) WHERE p <> 0",
+			"*"},
 		{"SELECT sum(p) FROM gradient('WITH q AS (SELECT k, x FROM seen) SELECT sum((b.x - w.p) ^ 2) FROM q b JOIN w USING " +
 			"(k) WHERE b.k > 18 AND b.x > (SELECT min(x) FROM q)', NULL::w) WHERE p <> 0", "*"},
 		{"SELECT sum(d.x) FROM w JOIN delta_table('DIR') d ON d.k = w.k AND d.k > 18", "9.5"},

@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/engine"
-	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/interop"
 	"github.com/relgrad/relgrad/interop/delta"
@@ -26,6 +27,8 @@ type deltaStream struct {
 	cols   []interop.Column
 	types  []kernels.Type
 	pieces []delta.Piece
+	where  []delta.Bound // only rows within these
+	rows   []int64       // of the pieces
 }
 
 var _ catalog.Streamer = embedded{}
@@ -39,14 +42,65 @@ func (e embedded) Stream(ctx context.Context, call *ast.FuncCall, needs ast.Need
 	}
 	d := &deltaStream{dir: args.Text("dir"), cols: needed(s.Columns(), needs)}
 	if err = interop.Readable(d.dir, d.cols); err == nil {
-		if d.pieces, err = delta.PiecesOf(s); err == nil {
-			err = d.describe(ctx)
-		}
+		d.where, err = exactBounds(s, needs.Where)
+	}
+	if err == nil {
+		d.pieces, err = delta.PiecesOf(s)
+	}
+	if err == nil {
+		err = d.count(ctx)
+	}
+	if err == nil {
+		err = d.describe(ctx)
 	}
 	if err != nil {
 		return nil, engine.At(inFolder(err, d.dir), args.Position("dir"))
 	}
 	return d, nil
+}
+
+// count finds how many rows of each piece there are, and leaves out those without any. Where there are conditions it
+// reads the columns that these compare.
+func (d *deltaStream) count(ctx context.Context) error {
+	var cols []interop.Column
+	for _, b := range d.where {
+		if i := slices.IndexFunc(d.cols, func(c interop.Column) bool { return c.Name == b.Column }); i >= 0 {
+			cols = append(cols, d.cols[i])
+		}
+	}
+	pieces := d.pieces
+	d.pieces = nil
+	for i := range pieces {
+		n := pieces[i].Rows
+		if len(d.where) > 0 {
+			var err error
+			if n, err = countRows(ctx, &pieces[i], cols, d.where); err != nil {
+				return err
+			}
+		}
+		if n > 0 {
+			d.pieces, d.rows = append(d.pieces, pieces[i]), append(d.rows, n)
+		}
+	}
+	return nil
+}
+
+// countRows counts the rows of a piece that are within bounds.
+func countRows(ctx context.Context, p *delta.Piece, cols []interop.Column, where []delta.Bound) (n int64, err error) {
+	rows, err := p.Read(cols, where)
+	if err != nil {
+		return 0, err
+	}
+	for row := make([]any, len(cols)); ; n++ {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return 0, sqlerr.Canceled(ctx.Err())
+		}
+		if err := rows.Next(row); err == io.EOF {
+			return n, nil
+		} else if err != nil {
+			return 0, err
+		}
+	}
 }
 
 // describe finds the types of the columns.
@@ -98,15 +152,16 @@ func (d *deltaStream) Columns() (cols []ra.Column, types []string) {
 }
 
 // Parts implements catalog.Stream.
-func (d *deltaStream) Parts() []int64 {
-	return lists.Map(d.pieces, func(p delta.Piece) int64 { return p.Rows })
-}
+func (d *deltaStream) Parts() []int64 { return d.rows }
 
 // Hash implements catalog.Stream: files never change.
 func (d *deltaStream) Hash() string {
 	h := fnv.New64a()
 	for i := range d.pieces {
-		fmt.Fprint(h, strconv.Quote(d.pieces[i].File()), d.pieces[i].Rows, " ")
+		fmt.Fprint(h, strconv.Quote(d.pieces[i].File()), d.rows[i], " ")
+	}
+	for _, b := range d.where {
+		fmt.Fprintf(h, "%q %T %v %T %v ", b.Column, b.Min, b.Min, b.Max, b.Max)
 	}
 	return fmt.Sprintf("%x", h.Sum64())
 }
@@ -130,7 +185,7 @@ func (d *deltaStream) read(ctx context.Context, part int) ([]*column.Column, err
 	if ctx.Err() != nil {
 		return nil, sqlerr.Canceled(ctx.Err())
 	}
-	rows, err := d.pieces[part].Read(d.cols)
+	rows, err := d.pieces[part].Read(d.cols, d.where)
 	if err != nil {
 		return nil, err
 	}
@@ -138,9 +193,9 @@ func (d *deltaStream) read(ctx context.Context, part int) ([]*column.Column, err
 	if err != nil {
 		return nil, err
 	}
-	if n := int64(r.Cols[0].Len()); n != d.pieces[part].Rows {
+	if n := int64(r.Cols[0].Len()); n != d.rows[part] {
 		return nil, sqlerr.New(sqlerr.DataCorrupted, "file \"%s\": a row group has %d rows, before it had %d",
-			d.pieces[part].File(), n, d.pieces[part].Rows)
+			d.pieces[part].File(), n, d.rows[part])
 	}
 	return r.Cols, nil
 }

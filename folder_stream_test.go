@@ -53,7 +53,7 @@ func drawnKeys(t *testing.T, dir string, seed int64, size, epochs int) (steps []
 	}
 	var keys [][]int64
 	for i := range pieces {
-		rows, err := pieces[i].Read([]interop.Column{{Name: "k", Type: "bigint"}})
+		rows, err := pieces[i].Read([]interop.Column{{Name: "k", Type: "bigint"}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +191,13 @@ func TestStreamedViews(t *testing.T) {
 		"batch => 'this', batch_size => 16, lr => 0.01, epochs => 2)"
 	const uncut = "in a way that cannot be cut into steps"
 	for _, tc := range []struct{ view, want string }{
-		{"SELECT k, x FROM delta_table('DIR') WHERE k > 3", uncut},
+		{"SELECT k, x FROM delta_table('DIR') WHERE k > 3 OR x < 1", uncut},
+		{"SELECT k, x FROM delta_table('DIR') WHERE x IS NOT NULL AND k > 3", uncut},
+		{"SELECT a AS k, b AS x FROM delta_table('DIR') AS d (a, b) WHERE b > 3", uncut},
+		{"SELECT x FROM delta_table('DIR') WHERE k > 2.5", "the condition on column \"k\" of the batch is no range"},
+		{"SELECT x FROM delta_table('DIR') WHERE k < 8 AND note > 'n1'", "the condition on column \"note\" of the batch"},
+		{"SELECT x FROM delta_table('DIR') WHERE k > 5 AND k < 5", "batch \"this\" has no rows"},
+		{"SELECT k, x FROM delta_table('DIR') AS d WHERE d.k BETWEEN 4 AND 43 AND 1 <= x", ""}, // 25 rows
 		{"SELECT DISTINCT x FROM delta_table('DIR')", uncut},
 		{"SELECT sum(x) AS x FROM delta_table('DIR') GROUP BY k", uncut},
 		{"SELECT sum(x) OVER (PARTITION BY note) AS x FROM delta_table('DIR')", uncut},
@@ -209,7 +215,7 @@ func TestStreamedViews(t *testing.T) {
 			t.Errorf("%s: %s, want %q", tc.view, got, tc.want)
 		}
 	}
-	if got := answer(t, db, "SELECT count(*) FROM relgrad.loss GROUP BY run ORDER BY run"); got != "8] [14] [14" {
+	if got := answer(t, db, "SELECT count(*) FROM relgrad.loss GROUP BY run ORDER BY run"); got != "4] [8] [14] [14" {
 		t.Errorf("the runs have %s steps", got) // version 0 has 50 rows
 	}
 	if got := answer(t, db, "SELECT bool_and(ok), count(*) FROM check_gradient('loss', ARRAY['w'], batch => 'points', "+
@@ -265,5 +271,79 @@ func TestStreamedFiles(t *testing.T) {
 	}
 	if got := answer(t, db, "SELECT count(*) FROM w JOIN before b USING (note, p) WHERE w.q = b.q"); got != "4" {
 		t.Errorf("%s of 4 rows are as of the last commit", got)
+	}
+}
+
+// TestStreamedWhere: a batch with a condition has the rows of which it holds, each once in an epoch and as many as
+// batch_size in a step, whatever the files' statistics say; and a run goes on with the same condition only.
+func TestStreamedWhere(t *testing.T) {
+	db, dir := testDB(t), t.TempDir()
+	const n = 400
+	s := delta.NewSink(delta.NewLocal(dir), delta.Add, delta.WriteOptions{Parquet: interop.ParquetOptions{Rows: 30}})
+	err := s.Begin("t", []interop.Column{{Name: "k", Type: "bigint"}, {Name: "x", Type: "double precision"},
+		{Name: "r", Type: "real"}, {Name: "note", Type: "text"}, {Name: "day", Type: "date"}}, nil)
+	for k := int64(0); k < n && err == nil; k++ {
+		x := any(float64(k%20) / 10)
+		if k%13 == 5 {
+			x = nil
+		}
+		err = s.Write([]any{k, x, float64(float32(k%20) / 10), fmt.Sprintf("n%d", k%3), fmt.Sprintf("2024-01-%02d", 1+k%28)})
+	}
+	if err == nil {
+		err = s.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, db, strings.ReplaceAll("CREATE TABLE t (k bigint PRIMARY KEY, x double precision, r real, note text, day "+
+		"date); INSERT INTO t SELECT * FROM delta_table('DIR'); CREATE TABLE w (k bigint PRIMARY KEY, p double precision); "+
+		"INSERT INTO w SELECT k, 0 FROM t", "DIR", dir))
+	// A step of sgd adds lr to the parameter of each of its rows.
+	const call = "CALL train('SELECT -sum(w.p) FROM this d JOIN w USING (k)', ARRAY['w'], optimizer => 'sgd', lr => 1, " +
+		"epochs => 2, batch => 'this', batch_size => 7)"
+	for i, where := range []string{"k > 100", "k >= 370 AND k < 395", "k = 7", "x > 0.1", "x >= 0.1", "x < 0.1",
+		"x <= 0.1 AND x > -1", "x = 0.1", "r > 0.1", "r >= 0.1", "r < 0.1", "r <= 0.1", "r = 0.1", "r = 0.5", "0.7 < r",
+		"x BETWEEN 0.3 AND 1.1", "note = 'n2'", "day > '2024-01-05' AND day <= '2024-01-20'", "day < '2024-01-02'",
+		"day = '2024-01-28' AND note = 'n0'"} {
+		mustRun(t, db, "UPDATE w SET p = 0; DROP VIEW IF EXISTS this; CREATE VIEW this AS SELECT k, x FROM delta_table('"+
+			dir+"') WHERE "+where)
+		count := answer(t, db, "SELECT count(*) FROM t WHERE "+where)
+		if got := answer(t, db, call); count == "0" && strings.Contains(got, "has no rows") {
+			continue
+		} else if got != "" {
+			t.Errorf("%s: %s", where, got)
+		}
+		if got := answer(t, db, "SELECT count(*) FROM w WHERE p = 2"); got != count {
+			t.Errorf("%s: %s rows, not %s", where, got, count)
+		}
+		if got := answer(t, db, "SELECT count(*) FROM t JOIN w USING (k) WHERE p <> 0 AND NOT coalesce("+where+
+			", false)"); got != "0" {
+			t.Errorf("%s: %s rows of which it does not hold", where, got)
+		}
+		if got := answer(t, db, "SELECT count(*) = 2 * (("+count+" + 6) / 7), min(loss) >= -14 FROM relgrad.loss WHERE run "+
+			"= (SELECT max(run) FROM relgrad.run)"); got != "true true" {
+			t.Errorf("%s (%d): steps: %s", where, i, got)
+		}
+	}
+	mustRun(t, db, strings.ReplaceAll("CREATE VIEW these AS SELECT k FROM delta_table('DIR') WHERE x > 0.1", "DIR", dir))
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	db.OnStep = func(row train.LossRow, _ int64) {
+		if row.Step == 3 {
+			cancel()
+		}
+	}
+	if _, err := db.Run(ctx, strings.ReplaceAll(call, "this", "these")); sqlerr.Code(err) != sqlerr.QueryCanceled {
+		t.Fatal(err)
+	}
+	db.OnStep = nil
+	run := answer(t, db, "SELECT max(run) FROM relgrad.run")
+	for _, tc := range []struct{ where, want string }{{"r > 0.1", "its batch have other rows"}, {"x > 0.1", ""}} {
+		mustRun(t, db, strings.ReplaceAll("DROP VIEW these; CREATE VIEW these AS SELECT k FROM delta_table('DIR') WHERE "+
+			tc.where, "DIR", dir))
+		got := answer(t, db, "CALL train(resume => "+run+")")
+		if tc.want == "" && got != "" || !strings.Contains(got, tc.want) {
+			t.Errorf("resumed with %s: %s", tc.where, got)
+		}
 	}
 }

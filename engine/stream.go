@@ -55,7 +55,7 @@ func (b *Batch) open(ctx context.Context, from catalog.Streamer) error {
 	var err error
 	if s.Stream, err = from.Stream(s.ctx, b.Streamed.Func, b.Needs); err != nil {
 		s.cancel()
-		return err
+		return sqlerr.In(err, b.Text)
 	}
 	b.stream, b.Rows = s, s.ofStep
 	b.Cols, b.Types = s.Columns()

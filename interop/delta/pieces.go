@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/relgrad/relgrad/internal/lists"
-	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/interop"
 )
 
@@ -68,10 +67,10 @@ func pieces(s *Snapshot, f *File, out []Piece) ([]Piece, error) {
 	return out, nil
 }
 
-// Read reads columns, by name, as values of the given Postgres types.
-func (p *Piece) Read(want []interop.Column) (rows interop.Rows, err error) {
+// Read reads columns, by name, as values of the given Postgres types, of the rows that are within all bounds.
+func (p *Piece) Read(want []interop.Column, where []Bound) (rows interop.Rows, err error) {
 	defer guard(&err)
-	in, err := p.s.rowsOf(p.file, lists.Map(want, func(c interop.Column) string { return c.Name }), nil)
+	in, err := p.s.rowsOf(p.file, lists.Map(want, func(c interop.Column) string { return c.Name }), where)
 	if err != nil {
 		return nil, err
 	}
@@ -79,13 +78,10 @@ func (p *Piece) Read(want []interop.Column) (rows interop.Rows, err error) {
 	return p.s.converted(in, want), nil
 }
 
-// only picks the piece of a scan that has one.
-func (r *Scan) only(groups []int) ([]int, error) {
+// only picks the piece of a scan that has one, unless it has no row within the bounds.
+func (r *Scan) only(groups []int) []int {
 	if r.group == nil {
-		return groups, nil
+		return groups
 	}
-	if !slices.Contains(groups, r.group.group) {
-		return nil, sqlerr.Broken("interop/delta", "row group %d of %d", r.group.group, len(groups))
-	}
-	return []int{r.group.group}, nil
+	return slices.DeleteFunc(groups, func(g int) bool { return g != r.group.group })
 }

@@ -67,7 +67,7 @@ func TestPieces(t *testing.T) {
 		}
 		clear(files.bytes)
 		in, err := p.Read([]interop.Column{{Name: "k", Type: "bigint"}, {Name: "v", Type: "double precision"},
-			{Name: "s", Type: "text"}})
+			{Name: "s", Type: "text"}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

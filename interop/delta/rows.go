@@ -207,13 +207,10 @@ func (r *Scan) open(f *File) error {
 		r.widen = append(r.widen, col.Type == "double" && have[k].Type == "float")
 	}
 	groups, err := r.groups(p, f)
-	if err == nil {
-		groups, err = r.only(groups)
-	}
 	if err != nil {
 		return err
 	}
-	if len(groups) == 0 {
+	if groups = r.only(groups); len(groups) == 0 {
 		return nil
 	}
 	r.Files, r.Groups = r.Files+1, r.Groups+len(groups)

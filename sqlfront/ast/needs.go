@@ -174,6 +174,14 @@ func on(sel *Select, it FromItem, name string, alias Alias, where []Expr) (out [
 	return out
 }
 
+// Compares reports whether the WHERE clause of a query of one function in FROM consists of comparisons of its columns
+// with constants, joined by AND: those that are noted.
+func Compares(sel *Select, it *FuncFrom) bool {
+	return !slices.ContainsFunc(conjuncts(sel.Where, nil), func(x Expr) bool {
+		return len(on(sel, it, cmp.Or(it.Alias.Name, it.Func.Name), it.Alias, []Expr{x})) == 0
+	})
+}
+
 // inside is a condition on a column of a sub-query, as one on the columns of its FROM clause; none where rows that it
 // leaves out matter to others.
 func inside(sel *Select, c Condition) []Expr {

@@ -28,6 +28,7 @@ type Batch struct {
 	// Streamed is the call in FROM of a view whose rows are read as the steps need them, nil for other batches. There is
 	// no Key then: Rows returns the columns of Cols, whose Postgres types are Types.
 	Streamed *ast.FuncFrom
+	Text     *ast.Text // of Streamed
 	Needs    ast.Needs // of the view's query
 	Cols     []ra.Column
 	Bytes    int64 // of the rows that lie in memory for it, at most
@@ -51,7 +52,7 @@ func ResolveBatch(ctx context.Context, cat Catalog, name string, params []ParamR
 	case v != nil:
 		if call := streamed(v.Query); call != nil && streams {
 			b.needs.Note(v.Query)
-			return &Batch{Schema: v.Schema, Name: v.Name, Streamed: call, Needs: b.needs.Funcs[call]}, nil
+			return &Batch{Schema: v.Schema, Name: v.Name, Streamed: call, Text: v.Text, Needs: b.needs.Funcs[call]}, nil
 		}
 		return batchView(b, v, streams)
 	}
@@ -104,8 +105,9 @@ func batchView(b *binder, v *View, streams bool) (*Batch, error) {
 	}
 	if len(hidden) > 0 && streams && ast.ReadsRange(v.Query) {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "the batch %q reads a table outside of the database in a way "+
-			"that cannot be cut into steps", v.Name).WithHint("Its view may be SELECT … FROM delta_table('dir'), with columns " +
-			"and expressions; put conditions, joins and groups into the loss.")
+			"that cannot be cut into steps", v.Name).WithHint("Its view may be SELECT … FROM delta_table('dir') WHERE …, with " +
+			"columns, expressions and comparisons of columns with constants; put other conditions, joins and groups into the " +
+			"loss.")
 	}
 	if len(hidden) > 0 {
 		return nil, sqlerr.New(sqlerr.InvalidParameter, "the batch %q does not show what identifies its rows: %s", v.Name,

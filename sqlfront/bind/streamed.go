@@ -6,15 +6,16 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// streamed is the call of delta_table() whose rows are those of a query, one for one; nil where there is none.
+// streamed is the call of delta_table() whose rows, or those of which comparisons with constants hold, are those of a
+// query, one for one; nil where there is none.
 func streamed(q *ast.Select) *ast.FuncFrom {
 	if len(q.From) != 1 || len(q.With)+len(q.GroupBy)+len(q.DistinctOn)+len(q.Windows)+len(q.OrderBy) > 0 ||
-		q.SetOp != "" || q.Own != nil || q.Distinct || q.Where != nil || q.Having != nil || q.Limit != nil ||
+		q.SetOp != "" || q.Own != nil || q.Distinct || q.Having != nil || q.Limit != nil ||
 		q.Offset != nil {
 		return nil
 	}
 	it, ok := q.From[0].(*ast.FuncFrom)
-	if !ok || it.Func.Name != "delta_table" || !builtIn(it.Func) || it.Ordinality || it.Lateral {
+	if !ok || it.Func.Name != "delta_table" || !builtIn(it.Func) || it.Ordinality || it.Lateral || !ast.Compares(q, it) {
 		return nil
 	}
 	for _, t := range q.Targets {
