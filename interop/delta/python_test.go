@@ -222,9 +222,13 @@ func TestPython(t *testing.T) {
 	sameRows(t, mixed, python(t, "read", mixed)[mixed][1], tableRows(t, m))
 }
 
-// TestPythonTables reads tables and files that deltalake and pyarrow write.
+// TestPythonTables reads tables and files that deltalake, polars and pyarrow write.
 func TestPythonTables(t *testing.T) {
-	for path, want := range python(t, "write", t.TempDir()) {
+	tables := python(t, "write", t.TempDir())
+	if len(tables) != 9 {
+		t.Errorf("%d tables and files", len(tables))
+	}
+	for path, want := range tables {
 		if !strings.HasSuffix(path, ".parquet") {
 			s := open(t, NewLocal(path), Latest())
 			sameRows(t, path, tableRows(t, s), want[0])

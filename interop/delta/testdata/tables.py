@@ -101,6 +101,11 @@ def write(base):
         "new", pa.array(range(10), pa.int32())), mode="append", schema_mode="merge")
     deltalake.DeltaTable(path).create_checkpoint()
     read(path)
+    path = os.path.join(base, "frame")
+    frame = polars.from_arrow(rows.drop_columns(["m"]))
+    frame.write_delta(path)
+    frame.head(10).write_delta(path, mode="append")
+    read(path)
     path = os.path.join(base, "many")
     small = pa.table({"k": pa.array([1, 2, 3], pa.int64())})
     for i in range(13):
