@@ -158,6 +158,8 @@ func TestDeltaFromOutside(t *testing.T) {
 	}{
 		{"SELECT count(*), sum(value) FROM delta_tensor('t', 'p', slice => '2:5')", "3|12\n", 0},
 		{"SELECT delta_table.x FROM delta_table('d') WHERE u = 2 AND i = 3", "3.5\n", 0},
+		{"WITH q AS (SELECT u AS n, x FROM delta_table('d')) SELECT count(*) FROM q a JOIN q b USING (x) WHERE a.n > 7 AND " +
+			"b.n > 7 AND b.x > 9.5", "10\n", 0},
 		{"SELECT count(*) FROM delta_table('d', 0) AS a JOIN delta_table('d') AS b USING (u, i)", "45\n", 0},
 		{"SELECT count(*) FROM delta_table('d', 7) AS a", "the table has no version 7, the newest is 0", 3},
 		{"SELECT count(*) FROM delta_table('none')", "could not open folder \"none\": no such file or directory", 3},
