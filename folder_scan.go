@@ -219,8 +219,8 @@ func exactBounds(s *delta.Snapshot, where []ast.Condition) (out []delta.Bound, e
 		list := bounds(s, []ast.Condition{c})
 		if len(list) == 0 {
 			return nil, sqlerr.At(int(c.Tree.Position()), sqlerr.FeatureNotSupported, "the condition on column \"%s\" of "+
-				"the batch is no range of its type", c.Column).WithHint("Compare integers, numbers of floating point and dates with " +
-				"constants of their type, and texts by =; put other conditions into the loss.")
+				"the batch is no range of its type", c.Column).WithHint("Compare integers, numbers of floating point and dates " +
+				"with constants of their type, and texts by =; put other conditions into the loss.")
 		}
 		b := list[0]
 		switch x := cmp.Or(b.Min, b.Max).(type) {
