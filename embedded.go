@@ -133,7 +133,8 @@ func (e embedded) Shared() bool { return e.Path() != "" }
 func (e embedded) NewRun(ctx context.Context, cols []string, values []ast.Expr) (int64, error) {
 	res, err := e.RunSQL(ctx,
 		"SELECT coalesce(max(run), 0) + 1 FROM (SELECT max(run) AS run FROM relgrad.run UNION ALL SELECT max(run) FROM "+
-			"relgrad.loss UNION ALL SELECT max(run) FROM relgrad.state) AS used")
+			"relgrad.loss UNION ALL SELECT max(run) FROM relgrad.state UNION ALL SELECT max(run) FROM relgrad.validation) "+
+			"AS used")
 	if err != nil {
 		return 0, err
 	}

@@ -138,7 +138,7 @@ func (db *DB) SelectEach(ctx context.Context, stmt ast.Statement, text *ast.Text
 // server.
 func (db *DB) keepRunTables(stmt ast.Statement) error {
 	kept := func(at ast.Pos, doing, schema, name string) error {
-		if !slices.Contains([]string{"run", "loss", "state"}, name) || db.Definition("relgrad", name) == nil ||
+		if !slices.Contains([]string{"run", "loss", "state", "validation"}, name) || db.Definition("relgrad", name) == nil ||
 			db.Definition("relgrad", name) != db.Definition(schema, name) {
 			return nil
 		}
@@ -235,7 +235,11 @@ func (db *DB) createRunTables(ctx context.Context) error {
 	case db.ReadOnly():
 		return nil
 	}
-	return db.renewRunTables(ctx, def)
+	if err := db.renewRunTables(ctx, def); err != nil || db.Definition("relgrad", "validation") != nil {
+		return err
+	}
+	_, err := db.Run(ctx, run.Tables) // of an older relgrad, which had no figures beside the first
+	return err
 }
 
 // renewRunTables gives the tables of runs that an older relgrad made the columns of today.

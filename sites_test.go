@@ -39,7 +39,7 @@ INSERT INTO seen SELECT u, 1 FROM w WHERE u % 2 = 0;
 CREATE VIEW term AS SELECT a.u, a.x - dot(w.v, h.v) - coalesce(w.b, 0.5) - h.s * c.x AS d
     FROM a JOIN w USING (u) JOIN h USING (name, kind) CROSS JOIN c;
 CREATE VIEW loss AS SELECT sum(d ^ 2) + (SELECT sum(sqnorm(v)) FROM w) * 0.01 AS loss FROM term;
-CREATE VIEW mean AS SELECT avg(d ^ 2) AS mean FROM term;
+CREATE VIEW mean AS SELECT avg(d ^ 2) AS mean, sum(abs(d)) AS far, max(d) AS most FROM term;
 CREATE VIEW weighted AS SELECT sum(d ^ 2 * weight) FROM term JOIN seen USING (u);
 CREATE VIEW dropped AS SELECT sum((a.x - dot(dropout(w.v, 0.3), h.v) - h.s) ^ 2)
     FROM a JOIN w USING (u) JOIN h USING (name, kind);
@@ -88,6 +88,7 @@ var sitesRuns = map[string]string{
 func figures(t *testing.T, db *DB) (out []float64) {
 	t.Helper()
 	for _, q := range []string{"SELECT loss, coalesce(validation, -1) FROM relgrad.loss ORDER BY run, step",
+		"SELECT position, coalesce(value, -1) FROM relgrad.validation ORDER BY run, step, position",
 		"SELECT v, coalesce(b, -99) FROM w ORDER BY u", "SELECT v, s FROM h ORDER BY name", "SELECT x, r FROM c",
 		"SELECT coalesce(b, -99) FROM tone ORDER BY kind"} {
 		out = append(out, numbersOf(t, mustRun(t, db, q).Rows)...)

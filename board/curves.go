@@ -18,6 +18,7 @@ type steps struct {
 	started string
 	at      []int64     // steps, rising
 	of      [][]float64 // by metric, then by step; NaN: there is none
+	beside  []trace     // columns of the validation beside its first
 }
 
 // mostKept bounds the steps that are kept between requests: 16 bytes and more each.
@@ -85,6 +86,12 @@ func (b *Board) curves(r *http.Request) (any, error) {
 			at, y := defined(st.at, st.of[m])
 			if len(at) > 0 {
 				lines = append(lines, trace{ids[i], name, at, smoothed(y, given[3])})
+			}
+		}
+		for _, l := range st.beside {
+			at, y := defined(l.at, l.y)
+			if len(at) > 0 && (shown[0] == "" || slices.Contains(shown, l.metric)) {
+				lines = append(lines, trace{ids[i], l.metric, at, smoothed(y, given[3])})
 			}
 		}
 	}
@@ -260,12 +267,12 @@ func (b *Board) readRun(ctx context.Context, s *Session, id int64, names []strin
 	if len(st.at) > 0 {
 		after = st.at[len(st.at)-1]
 	}
-	sql := fmt.Sprintf("SELECT step, %s FROM relgrad.loss WHERE run = %d",
-		strings.Join(lists.Map(names, sqltext.Ident), ", "), id)
+	where := fmt.Sprintf("WHERE run = %d", id)
 	if after > math.MinInt64 {
-		sql += fmt.Sprintf(" AND step > %d", after)
+		where += fmt.Sprintf(" AND step > %d", after)
 	}
-	if res, err = s.RunSQL(ctx, sql+" ORDER BY step"); err != nil {
+	if res, err = s.RunSQL(ctx, fmt.Sprintf("SELECT step, %s FROM relgrad.loss %s ORDER BY step",
+		strings.Join(lists.Map(names, sqltext.Ident), ", "), where)); err != nil {
 		return nil, err
 	}
 	// What others read is not changed: a chart may still be made of it.
@@ -280,7 +287,39 @@ func (b *Board) readRun(ctx context.Context, s *Session, id int64, names []strin
 			next.of[m] = append(next.of[m], x)
 		}
 	}
-	b.runs.stored += len(res.Rows)
+	read, err := next.readBeside(ctx, s, st, id, where)
+	if err != nil {
+		return nil, err
+	}
+	b.runs.stored += len(res.Rows) + read
 	b.runs.steps[id] = next
 	return next, nil
+}
+
+// readBeside reads the columns of the validation beside its first, of steps behind those of before, and counts them.
+func (st *steps) readBeside(ctx context.Context, s *Session, before *steps, id int64, where string) (int, error) {
+	last := int64(math.MaxInt64) // what came since the losses were read is read the next time
+	if len(st.at) > 0 {
+		last = st.at[len(st.at)-1]
+	}
+	res, err := s.RunSQL(ctx, fmt.Sprintf("SELECT step, name, value FROM relgrad.validation %s AND step <= %d "+
+		"AND position > 1 ORDER BY step, position", where, last))
+	if err != nil {
+		return 0, err
+	}
+	st.beside = lists.Map(before.beside, func(l trace) trace {
+		return trace{l.run, l.metric, slices.Clip(l.at), slices.Clip(l.y)}
+	})
+	for _, row := range res.Rows {
+		name, _ := row[1].(string)
+		at := slices.IndexFunc(st.beside, func(l trace) bool { return l.metric == name })
+		if at < 0 {
+			at, st.beside = len(st.beside), append(st.beside, trace{run: id, metric: name})
+		}
+		if x, ok := row[2].(float64); ok {
+			l := &st.beside[at]
+			l.at, l.y = append(l.at, row[0].(int64)), append(l.y, x)
+		}
+	}
+	return len(res.Rows), nil
 }

@@ -26,7 +26,8 @@ type entry struct {
 	Run     int64              `json:"run"`
 	Fields  map[string]any     `json:"fields"`  // the columns of relgrad.run, as texts; absent: NULL
 	Options map[string]any     `json:"options"` // those that were given and have an effect
-	Last    map[string]float64 `json:"last"`    // the last finite figure of each metric
+	Last    map[string]float64 `json:"last"`    // the last figure of each metric, if it is finite
+	beside  []string           // columns of the validation beside its first
 	stamp   string
 }
 
@@ -86,7 +87,7 @@ func (b *Board) readRuns(ctx context.Context, s *Session, out *list) (err error)
 		}
 		e.stamp = fmt.Sprint(e.Fields["started"], e.Fields["updated"], e.Fields["step"])
 		if before := b.runs.last[e.Run]; before != nil && before.stamp == e.stamp {
-			e.Last = before.Last
+			e.Last, e.beside = before.Last, before.beside
 		} else if err := readLast(ctx, s, e, out.Metrics); err != nil {
 			return err
 		}
@@ -99,6 +100,13 @@ func (b *Board) readRuns(ctx context.Context, s *Session, out *list) (err error)
 		delete(e.Fields, "options")
 		kept[e.Run] = e
 		out.Runs = append(out.Runs, e)
+	}
+	for _, e := range out.Runs {
+		for _, name := range e.beside {
+			if !slices.Contains(out.Metrics, name) {
+				out.Metrics = append(out.Metrics, name)
+			}
+		}
 	}
 	b.runs.last = kept
 	return nil
@@ -136,6 +144,18 @@ func readLast(ctx context.Context, s *Session, e *entry, metrics []string) error
 		}
 		if x, ok := res.Rows[0][0].(float64); ok && !math.IsInf(x, 0) && !math.IsNaN(x) {
 			e.Last[m] = x
+		}
+	}
+	res, err := s.RunSQL(ctx, fmt.Sprintf("SELECT name, value FROM relgrad.validation WHERE run = %d AND position > 1 "+
+		"AND step = (SELECT max(step) FROM relgrad.validation WHERE run = %[1]d) ORDER BY position", e.Run))
+	if err != nil {
+		return err
+	}
+	for _, row := range res.Rows {
+		name := row[0].(string)
+		e.beside = append(e.beside, name)
+		if x, ok := row[1].(float64); ok && !math.IsInf(x, 0) {
+			e.Last[name] = x
 		}
 	}
 	return nil

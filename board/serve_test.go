@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"math"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,7 +29,7 @@ CREATE TABLE d (id int, k int, y double precision, PRIMARY KEY (id, k));
 INSERT INTO d SELECT g, 1 + g % 2, cos(g) FROM generate_series(1, 500) AS g;
 CREATE VIEW loss AS SELECT sum((w.x * dot(v.c, v.c) - d.y) ^ 2) / 500 + 1 AS loss
   FROM d JOIN w ON w.id = d.id JOIN v ON v.k = d.k;
-CREATE VIEW mean AS SELECT avg(x * x) AS v FROM w;
+CREATE VIEW mean AS SELECT avg(x * x) AS v, max(x) AS most, min(x) FILTER (WHERE x > 99) AS none FROM w;
 CALL train('loss', ARRAY['w','v'], optimizer => 'adam', lr => 0.01, epochs => 300, validate => 'mean', every => 5);
 CALL train('loss', ARRAY['w','v'], optimizer => 'sgd', lr => 0.01, epochs => 200);
 CALL train('loss', ARRAY['w.x'], optimizer => 'sgd', lr => 0.02, epochs => 400);`
@@ -245,18 +247,24 @@ func answers(t *testing.T, open func(context.Context) (*Session, error)) {
 	r.ask("/api/runs", &l)
 	if len(l.Runs) != 3 || l.Runs[0].Fields["status"] != "finished" || l.Runs[0].Options["optimizer"] != "adam" ||
 		l.Runs[1].Options["beta1"] != nil || l.Runs[0].Last["loss"] == 0 || l.Runs[0].Last["validation"] == 0 ||
-		len(l.Runs[1].Last) != 1 {
+		len(l.Runs[1].Last) != 1 || !(l.Runs[0].Last["most"] > 1) || len(l.Runs[0].Last) != 3 ||
+		!slices.Equal(l.Metrics, []string{"loss", "validation", "most", "none"}) {
 		t.Errorf("runs: %+v", l)
 	}
 	var c chart
 	r.ask("/api/curves?run=1,2,3&points=1000", &c)
-	if len(c.X) != 400 || c.Steps != [2]int64{1, 400} || len(c.Lines) != 4 ||
+	if len(c.X) != 400 || c.Steps != [2]int64{1, 400} || len(c.Lines) != 5 ||
 		float64(c.Lines[0].Y[299])-l.Runs[0].Last["loss"] > 1e-8 {
 		t.Errorf("curves: %d places, %v, %d lines", len(c.X), c.Steps, len(c.Lines))
 	}
 	r.ask("/api/curves?run=1&metric=validation", &c)
 	if len(c.Lines) != 1 || c.Lines[0].Metric != "validation" || len(c.X) != 60 {
 		t.Errorf("validation: %d places of %d lines", len(c.X), len(c.Lines))
+	}
+	r.ask("/api/curves?run=1,2&metric=most", &c)
+	if len(c.Lines) != 1 || c.Lines[0].Metric != "most" || len(c.X) != 60 ||
+		math.Abs(float64(c.Lines[0].Y[59])-l.Runs[0].Last["most"]) > 1e-7 {
+		t.Errorf("a column of the validation: %d places of %d lines", len(c.X), len(c.Lines))
 	}
 	var ms []measures
 	r.ask("/api/parameters?run=1", &ms)
@@ -337,6 +345,19 @@ func TestStepsArrive(t *testing.T) {
 		UPDATE relgrad.run SET step = 401 WHERE run = 3`)
 	if n := last(); n != 401 {
 		t.Errorf("after one step more the last is %d", n)
+	}
+	beside := func() (n int) {
+		var c chart
+		r.ask("/api/curves?run=1&metric=most", &c)
+		return len(c.X)
+	}
+	if n := beside(); n != 60 {
+		t.Errorf("%d figures beside the first", n)
+	}
+	runOn(t, file, `INSERT INTO relgrad.loss (run, step, epoch, loss, at) VALUES (1, 301, 301, 0.5, '2026-01-01');
+		INSERT INTO relgrad.validation (run, step, position, name, value) VALUES (1, 301, 2, 'most', 3)`)
+	if n := beside(); n != 61 {
+		t.Errorf("%d figures beside the first after one more", n)
 	}
 	runOn(t, file, `DELETE FROM relgrad.loss WHERE run = 3 AND step > 100`)
 	if n := last(); n != 100 {

@@ -18,6 +18,7 @@ import (
 	"github.com/relgrad/relgrad/optimizer/physical"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/bind"
+	"github.com/relgrad/relgrad/train"
 )
 
 // Request tells what to compile: a loss, its parameters, and how.
@@ -29,6 +30,7 @@ type Request struct {
 	shown   bool              // it is explained, as a training run has it
 	Forward bool              // only the loss, with the parameters as live buffers
 	As      string            // the query's name in messages; "": "loss"
+	Figures bool              // it may have several columns, which Figures gives
 	PerStep map[Object]bool   // tables whose rows are read again at every step
 	Batch   *bind.Batch       // the relation of which a step reads some rows; nil: none
 	Seed    int64             // seed of the draws, if known
@@ -151,7 +153,7 @@ func (db *compiler) bound(ctx context.Context, c *Compiled, b *ra.Builder, refs 
 		return err
 	}
 	c.query, err = bind.BindLoss(ctx, db.Catalogue, b, r.Loss,
-		bind.BindOptions{Params: refs, Draw: r.Draw, As: r.As, Batch: r.Batch})
+		bind.BindOptions{Params: refs, Draw: r.Draw, As: r.As, Figures: r.Figures, Batch: r.Batch})
 	if err != nil {
 		return About(err, "loss", 0)
 	}
@@ -169,7 +171,7 @@ func (db *compiler) bound(ctx context.Context, c *Compiled, b *ra.Builder, refs 
 
 // differentiated makes the plan of the loss and its gradients.
 func (db *compiler) differentiated(ctx context.Context, c *Compiled, b *ra.Builder, ps []optimizer.Param) (err error) {
-	c.Res, err = optimizer.Gradient(ctx, b, c.query.Node, c.query.Cols[0], ps, optimizer.Options{Disable: db.Disable})
+	c.Res, err = optimizer.Gradient(ctx, b, c.query.Node, c.query.Cols, ps, optimizer.Options{Disable: db.Disable})
 	var of *autodiff.ParamError
 	if errors.As(err, &of) {
 		return About(of.Err, "params", of.Param)
@@ -292,6 +294,28 @@ func (c *Compiled) Run(ctx context.Context, env kernels.Env) (float64, error) {
 		return 0, c.IsNull()
 	}
 	return x, nil
+}
+
+// Names are those of the query's columns.
+func (c *Compiled) Names() []string { return c.query.Names }
+
+// Figures computes all columns of the row of a validation. The first one is not NULL.
+func (c *Compiled) Figures(ctx context.Context, env kernels.Env) ([]train.Figure, error) {
+	if err := c.Prog.Run(ctx, env); err != nil {
+		return nil, err
+	}
+	values, err := c.Prog.Scalars(0)
+	if err != nil {
+		return nil, err
+	}
+	if values[0] == nil {
+		return nil, c.IsNull()
+	}
+	out := make([]train.Figure, len(values))
+	for i, x := range values {
+		out[i] = train.Figure{Name: c.query.Names[i], Value: x}
+	}
+	return out, nil
 }
 
 // IsNull explains why a loss is NULL by the empty tables that it reads.

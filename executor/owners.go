@@ -181,7 +181,7 @@ func (p *Program) Grad(i, col int) (out *column.Column, err error) {
 			out = below(out, g)
 		}
 	}
-	order, err := p.order(i)
+	order, err := rowOrder(p, i)
 	return ordered(out, order), err
 }
 
@@ -202,7 +202,7 @@ func (p *Program) Match(i int, t *ra.Table, key []int) (rows []int32, err error)
 			rows = append(rows, r)
 		}
 	}
-	order, err := p.order(i)
+	order, err := rowOrder(p, i)
 	if order == nil || err != nil {
 		return rows, err
 	}

@@ -453,15 +453,15 @@ func (p *Program) columns(i int, as func(*column.Column, kernels.Type) *column.C
 			out[c] = below(out[c], cols[c])
 		}
 	}
-	order, err := p.order(i)
+	order, err := rowOrder(p, i)
 	for c := range out {
 		out[c] = ordered(out[c], order)
 	}
 	return out, err
 }
 
-// order lists the rows of root i as they come from the sites in the order of their keys; nil: they lie at one site.
-func (p *Program) order(i int) (order []int32, err error) {
+// rowOrder lists the rows of root i as they come from the sites in the order of their keys; nil: they lie at one site.
+func rowOrder(p *Program, i int) (order []int32, err error) {
 	defer guard(&err)
 	at, r := p.lies(i), p.roots[i]
 	if len(at) < 2 {
@@ -523,7 +523,26 @@ func (p *Program) Scalar(i int) (x float64, null bool, err error) {
 	if len(at) != 1 {
 		return 0, false, internal("the rows of %s lie at %d sites", p.roots[i].Name, len(at))
 	}
-	return at[0].scalar(at[0].root)
+	return at[0].scalar(at[0].root, 0)
+}
+
+// Scalars returns the values of root i, which has one row of numeric columns; nil stands for NULL.
+func (p *Program) Scalars(i int) ([]*float64, error) {
+	at := p.lies(i)
+	if len(at) != 1 {
+		return nil, internal("the rows of %s lie at %d sites", p.roots[i].Name, len(at))
+	}
+	out := make([]*float64, len(p.roots[i].Cols))
+	for c := range out {
+		x, null, err := at[0].scalar(at[0].root, c)
+		if err != nil {
+			return nil, err
+		}
+		if !null {
+			out[c] = &x
+		}
+	}
+	return out, nil
 }
 
 // HoldsAt is how many bytes of a budget each site takes, whole columns of parameters not counted.

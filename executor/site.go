@@ -411,15 +411,15 @@ func (p *site) holds() int64 {
 }
 
 // scalar is the value of result i, which has one row and one numeric column.
-func (p *site) scalar(i int) (x float64, null bool, err error) {
+func (p *site) scalar(i, col int) (x float64, null bool, err error) {
 	defer guard(&err)
 	if !p.ran {
 		return 0, false, internal("Scalar before a successful Run")
 	}
-	if err := single(p, i); err != nil {
+	if err := single(p, i, col); err != nil {
 		return 0, false, err
 	}
-	d := p.roots[i][0].V.Data
+	d := p.roots[i][col].V.Data
 	if err := p.device.Fetch(d); err != nil {
 		return 0, false, err
 	}
@@ -438,11 +438,11 @@ func number(d *column.Column) (x float64, null bool) {
 	return d.Float(0), false
 }
 
-// single refuses a root that is not one number.
-func single(p *site, i int) error {
-	if len(p.roots[i]) != 1 || p.roots[i][0].Sp.N != 1 || p.roots[i][0].V.Type.Size() != 1 {
-		return sqlerr.New(sqlerr.Cardinality, "the %s has %d rows, not one", p.plan.Roots[i].Name,
-			p.roots[i][0].Sp.N).WithHint("It yields one row with one number: an aggregate without GROUP BY, such as sum(…).")
+// single refuses a column of a root that is not one number.
+func single(p *site, i, col int) error {
+	if r := p.roots[i][col]; r.Sp.N != 1 || r.V.Type.Size() != 1 {
+		return sqlerr.New(sqlerr.Cardinality, "the %s has %d rows, not one", p.plan.Roots[i].Name, r.Sp.N).
+			WithHint("It yields one row with one number: an aggregate without GROUP BY, such as sum(…).")
 	}
 	return nil
 }

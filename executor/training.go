@@ -322,7 +322,7 @@ func (t *Training) Begin(ctx context.Context, env kernels.Env, numbers []float64
 	if err := onlyThere(s, s.sched); err != nil {
 		return err
 	}
-	if err := single(s, 0); err != nil {
+	if err := single(s, 0, 0); err != nil {
 		return err
 	}
 	s.ran = true
@@ -409,7 +409,7 @@ func (t *Training) End(ctx context.Context) (loss float64, null bool, err error)
 
 // rest does what follows a step's values.
 func (t *Training) rest(ctx context.Context, f flight) (loss float64, null bool, err error) {
-	loss, null, err = t.p.sites[0].scalar(0)
+	loss, null, err = t.p.sites[0].scalar(0, 0)
 	if err != nil || null || math.IsNaN(loss) || math.IsInf(loss, 0) {
 		return loss, null, err
 	}

@@ -11,6 +11,8 @@ CREATE TABLE loss (run bigint, step bigint, epoch bigint NOT NULL, loss double p
 CREATE TABLE state (run bigint, parameter text, name text, row bigint, v double precision[],
   owner name NOT NULL DEFAULT current_user, PRIMARY KEY (run, parameter, name, row, owner));
 ALTER TABLE state ALTER COLUMN v SET STORAGE EXTERNAL;
+CREATE TABLE validation (run bigint, step bigint, position bigint, name text NOT NULL, value double precision,
+  owner name NOT NULL DEFAULT current_user, PRIMARY KEY (run, step, position, owner));
 GRANT USAGE ON SEQUENCE run_id TO PUBLIC;
 ALTER TABLE run_row ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON run_row USING (owner = current_user) WITH CHECK (owner = current_user);
@@ -57,6 +59,10 @@ ALTER TABLE state ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON state USING (owner = current_user)
   WITH CHECK (owner = current_user AND EXISTS (SELECT FROM run_row AS r WHERE r.run = state.run AND r.owner = current_user));
 GRANT SELECT, DELETE, INSERT (run, parameter, name, row, v) ON state TO PUBLIC;
+ALTER TABLE validation ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON validation USING (owner = current_user)
+  WITH CHECK (owner = current_user AND EXISTS (SELECT FROM run_row AS r WHERE r.run = validation.run AND r.owner = current_user));
+GRANT SELECT, DELETE, INSERT (run, step, position, name, value) ON validation TO PUBLIC;
 
 CREATE PROCEDURE train(loss text DEFAULT NULL, params text[] DEFAULT NULL, optimizer text DEFAULT NULL, lr double precision DEFAULT NULL, momentum double precision DEFAULT NULL, beta1 double precision DEFAULT NULL, beta2 double precision DEFAULT NULL, alpha double precision DEFAULT NULL, epsilon double precision DEFAULT NULL, weight_decay double precision DEFAULT NULL, schedule text DEFAULT NULL, warmup bigint DEFAULT NULL, step_size bigint DEFAULT NULL, gamma double precision DEFAULT NULL, eta_min double precision DEFAULT NULL, clip_norm double precision DEFAULT NULL, nonnegative text[] DEFAULT NULL, project text[] DEFAULT NULL, options jsonb DEFAULT NULL, sparse anyelement DEFAULT NULL::boolean, batch text DEFAULT NULL, batch_size bigint DEFAULT NULL, before_step text DEFAULT NULL, epochs bigint DEFAULT NULL, seed bigint DEFAULT NULL, validate text DEFAULT NULL, every bigint DEFAULT NULL, patience bigint DEFAULT NULL, restore_best boolean DEFAULT NULL, tolerance double precision DEFAULT NULL, max_seconds double precision DEFAULT NULL, progress text DEFAULT NULL, name text DEFAULT NULL, note text DEFAULT NULL, tags text[] DEFAULT NULL, resume bigint DEFAULT NULL) LANGUAGE plpgsql SET search_path = pg_catalog AS $$
 BEGIN

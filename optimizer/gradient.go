@@ -17,22 +17,22 @@ type Param struct {
 
 // Result is a differentiated, optimized query with its earlier forms.
 type Result struct {
-	Plan  *ra.Plan // root 0 the loss (one column), then one root per parameter with its table's columns
+	Plan  *ra.Plan // root 0 the loss (its columns), then one root per parameter with its table's columns
 	RA    *ra.Plan // the loss as bound, nested gradients expanded
 	Grad  *ra.Plan // loss and gradients before optimization
 	Fired map[string]int
 	Cols  [][]int // per parameter: the table column of each column of its root
 }
 
-// Gradient expands nested gradients below loss, optimizes it, differentiates it with respect to params and
-// optimizes the whole. Without params the plan is the loss alone.
-func Gradient(ctx context.Context, b *ra.Builder, loss *ra.Node, col ra.ColumnID, params []Param,
+// Gradient expands nested gradients below loss, optimizes it, differentiates its first column with respect to params
+// and optimizes the whole. Without params the plan is the loss alone, with all of cols.
+func Gradient(ctx context.Context, b *ra.Builder, loss *ra.Node, cols []ra.ColumnID, params []Param,
 	opt Options) (*Result, error) {
 	expanded, err := autodiff.Expand(ctx, b, loss)
 	if err != nil {
 		return nil, err
 	}
-	out := &Result{RA: &ra.Plan{Roots: []ra.Root{{Name: "loss", Node: expanded, Cols: []ra.ColumnID{col}}}}}
+	out := &Result{RA: &ra.Plan{Roots: []ra.Root{{Name: "loss", Node: expanded, Cols: cols}}}}
 	if out.Grad, _, err = differentiate(ctx, b, out.RA, params); err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func Gradient(ctx context.Context, b *ra.Builder, loss *ra.Node, col ra.ColumnID
 	if err != nil {
 		return nil, err
 	}
-	both, cols, err := differentiate(ctx, b, forward, params)
+	both, of, err := differentiate(ctx, b, forward, params)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func Gradient(ctx context.Context, b *ra.Builder, loss *ra.Node, col ra.ColumnID
 	for name, n := range fired {
 		out.Fired[name] += n
 	}
-	out.Cols = cols
+	out.Cols = of
 	return out, nil
 }
 

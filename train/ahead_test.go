@@ -50,9 +50,10 @@ func (b *begins) Step(ctx context.Context, step int64) (float64, error) {
 
 func (b *begins) Update(context.Context, int64) error { return nil }
 
-func (b *begins) Validate(context.Context) (float64, error) {
+func (b *begins) Validate(context.Context, int64) ([]Figure, error) {
 	b.note("validate")
-	return 1, nil
+	one := 1.0
+	return []Figure{{"v", &one}}, nil
 }
 
 func (b *begins) Commit(_ context.Context, p Progress, _ []LossRow) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/relgrad/relgrad/column"
@@ -19,7 +20,14 @@ type LossRow struct {
 	Loss        float64
 	Mean        float64 // loss of the epoch: of its steps so far
 	Validation  *float64
+	Figures     []Figure // all columns of the validation, of which Validation is the first
 	At          time.Time
+}
+
+// Figure is a column of the validation's row.
+type Figure struct {
+	Name  string
+	Value *float64 // nil: NULL
 }
 
 // Progress is what a run has reached; with the parameters and the optimizer's state it is all that a
@@ -65,8 +73,9 @@ type Model interface {
 	// Update changes the parameters by the gradients of the last Step: all of them, or where one is not finite, which is
 	// a *device.NotFinite, none. Where it fails otherwise some may have changed.
 	Update(ctx context.Context, step int64) error
-	// Validate computes the validation figure at the parameters' present values.
-	Validate(ctx context.Context) (float64, error)
+	// Validate computes the validation behind a step, at the parameters' present values. Its first figure, which is not
+	// NULL, decides.
+	Validate(ctx context.Context, step int64) ([]Figure, error)
 	// Keep remembers the parameters' present values as those of the best validation.
 	Keep(ctx context.Context) error
 	// Commit stores parameters, optimizer state, progress and the rows logged since the last commit. At the end of a run
@@ -177,15 +186,10 @@ func step(ctx context.Context, c Config, m Model, slots []*Slot, p *Progress) (r
 	epoch, _ := c.epoch(n)
 	row = LossRow{Step: n, Epoch: epoch, Loss: loss, Mean: p.Epoch.add(epoch, loss), At: time.Now()}
 	if c.validates(n) {
-		v, err := m.Validate(ctx)
-		if err != nil {
+		if err := validate(ctx, m, &row); err != nil {
 			return row, true, err
 		}
-		if math.IsNaN(v) {
-			return row, true, sqlerr.New(sqlerr.NumericOutOfRange, "the validation is NaN at step %d", n).WithHint(smaller)
-		}
-		row.Validation = &v
-		if v < p.Best {
+		if v := *row.Validation; v < p.Best {
 			p.Best, p.BestAt, p.Since = v, n, 0
 			if c.RestoreBest {
 				if err := m.Keep(ctx); err != nil {
@@ -204,6 +208,40 @@ func step(ctx context.Context, c Config, m Model, slots []*Slot, p *Progress) (r
 		p.Status = Converged
 	}
 	return row, true, nil
+}
+
+// validate adds the validation to the row of a step. A figure that is NaN is recorded as NULL, which every database can
+// store; the first one must be a number.
+func validate(ctx context.Context, m Model, row *LossRow) (err error) {
+	if row.Figures, err = m.Validate(ctx, row.Step); err != nil {
+		return err
+	}
+	row.Validation = row.Figures[0].Value
+	if math.IsNaN(*row.Validation) {
+		return sqlerr.New(sqlerr.NumericOutOfRange, "the validation is NaN at step %d", row.Step).WithHint(smaller)
+	}
+	for i, f := range row.Figures {
+		if f.Value != nil && math.IsNaN(*f.Value) {
+			row.Figures[i].Value = nil
+		}
+	}
+	return nil
+}
+
+// CheckFigures refuses names of a validation's columns by which its figures could not be told apart.
+func CheckFigures(names []string) error {
+	for i, n := range names {
+		hint := "Name each column: avg(…) AS rmse."
+		switch {
+		case slices.Contains(names[:i], n):
+			return sqlerr.New(sqlerr.InvalidParameter, "the validation has two columns %q", n).WithHint("%s", hint)
+		case i > 0 && (n == "loss" || n == "validation"):
+			return sqlerr.New(sqlerr.InvalidParameter, "column %d of the validation is named %q", i+1, n).
+				WithDetail("Figures of a step are its loss, the validation, which is the first column, and the others by name.").
+				WithHint("%s", hint)
+		}
+	}
+	return nil
 }
 
 // FirstBad finds the first NaN or infinity of a column's rows that are not NULL; row is -1 where there is none.

@@ -42,7 +42,8 @@ func plotRuns(ctx context.Context, c *command, args []string) error {
 	fs.BoolVar(&look.log, "log", false, "draw figures on a logarithmic axis")
 	fs.BoolVar(&look.robust, "robust", false, "let the axis hold 98 % of the figures: a spike does not flatten the rest")
 	fs.Float64Var(&look.smooth, "smooth", 0, "draw means over the steps before, of weights that fall by `W` a step")
-	only := fs.String("metric", "", "draw these `FIGURES` only, such as loss,validation")
+	only := fs.String("metric", "", "draw these `FIGURES` only: loss, validation, or columns of validate, such as "+
+		"loss,rmse")
 	rest, err := parse(c, fs, args)
 	if err != nil {
 		return err
@@ -121,7 +122,7 @@ func lastRun(ctx context.Context, db *engine) ([]int64, error) {
 // loadSeries reads the figures of a run's steps, as far as it has some; only names the ones that are wanted, all if it
 // is empty.
 func loadSeries(ctx context.Context, db *engine, run int64, only string) ([]series, error) {
-	figures, err := figuresOf(ctx, db, only)
+	figures, err := figuresOf(ctx, db)
 	if err != nil {
 		return nil, err
 	}
@@ -139,16 +140,74 @@ func loadSeries(ctx context.Context, db *engine, run int64, only string) ([]seri
 	if name, ok := res.Rows[0][0].(string); ok {
 		title += " (" + name + ")"
 	}
-	var out []series
-	for i, f := range figures {
-		l := series{name: title + ", " + f}
+	all := lists.Map(figures, func(f string) *series { return &series{name: f} })
+	for i := range figures {
 		for _, r := range res.Rows {
-			if v, ok := r[2+i].(float64); ok && !math.IsInf(v, 0) {
-				l.x, l.y = append(l.x, float64(r[1].(int64))), append(l.y, v)
-			}
+			all[i].add(r[1], r[2+i])
 		}
+	}
+	first, others, err := loadValidation(ctx, db, run)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, others...)
+	if only != "" {
+		if all, err = wanted(all, first, only); err != nil {
+			return nil, err
+		}
+	}
+	var out []series
+	for _, l := range all {
 		if len(l.x) > 0 {
-			out = append(out, l)
+			l.name = title + ", " + l.name
+			out = append(out, *l)
+		}
+	}
+	return out, nil
+}
+
+func (s *series) title() string { return s.name }
+
+// add adds a figure of a step, if it is finite.
+func (s *series) add(step, figure any) {
+	if v, ok := figure.(float64); ok && !math.IsInf(v, 0) {
+		s.x, s.y = append(s.x, float64(step.(int64))), append(s.y, v)
+	}
+}
+
+// loadValidation reads the columns of a run's validation: the first, which is validation in relgrad.loss, and those
+// beside it.
+func loadValidation(ctx context.Context, db *engine, run int64) (first, others []*series, err error) {
+	res, err := db.RunSQL(ctx, fmt.Sprintf("SELECT step, position, name, value FROM relgrad.validation WHERE run = %d "+
+		"ORDER BY step, position", run))
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, r := range res.Rows {
+		to, name := &others, r[2].(string)
+		if r[1] == int64(1) {
+			to = &first
+		}
+		at := slices.IndexFunc(*to, func(s *series) bool { return s.name == name })
+		if at < 0 {
+			at, *to = len(*to), append(*to, &series{name: name})
+		}
+		(*to)[at].add(r[0], r[3])
+	}
+	return first, others, nil
+}
+
+// wanted are the lines of the figures that are wanted. The validation has the name of its column, too.
+func wanted(all, first []*series, only string) (out []*series, err error) {
+	for _, w := range strings.Split(only, ",") {
+		named := func(s *series) bool { return s.name == w }
+		if at := slices.IndexFunc(all, named); at >= 0 {
+			out = append(out, all[at])
+		} else if at := slices.IndexFunc(first, named); at >= 0 {
+			out = append(out, first[at])
+		} else {
+			return nil, sqlerr.New(sqlerr.InvalidParameter, "there is no figure %q", w).
+				WithHint("Figures of steps are %s.", strings.Join(lists.Map(all, (*series).title), ", "))
 		}
 	}
 	return out, nil
@@ -157,28 +216,17 @@ func loadSeries(ctx context.Context, db *engine, run int64, only string) ([]seri
 func qualified(figure string) string { return "loss." + sqltext.Ident(figure) }
 
 // figuresOf are the columns of relgrad.loss that are figures of steps.
-func figuresOf(ctx context.Context, db *engine, only string) ([]string, error) {
+func figuresOf(ctx context.Context, db *engine) (all []string, err error) {
 	res, err := db.RunSQL(ctx, "SELECT * FROM relgrad.loss LIMIT 0")
 	if err != nil {
 		return nil, err
 	}
-	var all []string
 	for _, c := range res.Cols {
 		if c.Type == "double precision" {
 			all = append(all, c.Name)
 		}
 	}
-	if only == "" {
-		return all, nil
-	}
-	wanted := strings.Split(only, ",")
-	for _, w := range wanted {
-		if !slices.Contains(all, w) {
-			return nil, sqlerr.New(sqlerr.InvalidParameter, "there is no figure %q", w).
-				WithHint("Figures of steps are %s.", strings.Join(all, ", "))
-		}
-	}
-	return wanted, nil
+	return all, nil
 }
 
 // columns is the width of the picture in the terminal.

@@ -79,7 +79,7 @@ func runs(ctx context.Context, c *command, args []string) error {
 	var res *catalog.Result
 	switch verb {
 	case "list":
-		res, err = db.RunSQL(ctx, listRuns+" ORDER BY r.run")
+		res, err = listAll(ctx, db)
 	case "delete":
 		return db.DeleteRuns(ctx, ids...)
 	default:
@@ -91,8 +91,90 @@ func runs(ctx context.Context, c *command, args []string) error {
 	return psql.Print(os.Stdout, format, res)
 }
 
-// compareRuns makes a table with a column for each run: the columns of the list, then the options. For several runs it
-// has only options in which they differ.
+// listAll lists all runs, each with the figures of its lowest validation.
+func listAll(ctx context.Context, db *engine) (*catalog.Result, error) {
+	res, err := db.RunSQL(ctx, listRuns+" ORDER BY r.run")
+	if err != nil {
+		return nil, err
+	}
+	best, err := figuresAt(ctx, db, atBest)
+	if err != nil {
+		return nil, err
+	}
+	at := 1 + slices.IndexFunc(res.Cols, func(c catalog.ResultCol) bool { return c.Name == "best validation" })
+	res.Cols = slices.Insert(res.Cols, at, catalog.ResultCol{Name: "figures at best", Type: "text"})
+	for i, row := range res.Rows {
+		var shown []string
+		for _, f := range best[row[0].(int64)] {
+			shown = append(shown, fmt.Sprint(f.name, " ", f.text()))
+		}
+		var text any
+		if shown != nil {
+			text = strings.Join(shown, ", ")
+		}
+		res.Rows[i] = slices.Insert(row, at, text)
+	}
+	return res, nil
+}
+
+// validated is a column of a validation as it was recorded.
+type validated struct {
+	name  string
+	value any
+}
+
+func (v validated) text() string {
+	if x, ok := v.value.(float64); ok {
+		return fmt.Sprintf("%.5g", x)
+	}
+	return "NULL"
+}
+
+// Which step's validation is read of each run: that of the lowest one, and the last.
+const (
+	atBest = `SELECT b.run, min(b.step) AS step FROM relgrad.validation b JOIN
+  (SELECT run, min(value) AS value FROM relgrad.validation WHERE position = 1 GROUP BY run) m
+    ON m.run = b.run AND m.value = b.value WHERE b.position = 1 GROUP BY b.run`
+	atLast = `SELECT run, max(step) AS step FROM relgrad.validation GROUP BY run`
+)
+
+// figuresAt reads the figures of one step of each run.
+func figuresAt(ctx context.Context, db *engine, steps string) (map[int64][]validated, error) {
+	res, err := db.RunSQL(ctx, "SELECT v.run, v.name, v.value FROM relgrad.validation v JOIN ("+steps+
+		") s ON s.run = v.run AND s.step = v.step ORDER BY v.run, v.position")
+	if err != nil {
+		return nil, err
+	}
+	out := map[int64][]validated{}
+	for _, row := range res.Rows {
+		run, name := row[0].(int64), row[1].(string)
+		out[run] = append(out[run], validated{name, row[2]})
+	}
+	return out, nil
+}
+
+// addFigures adds to the facts of runs the figures of their validations, and returns the names by which it has.
+func addFigures(ctx context.Context, db *engine, ids []int64, facts []map[string]any) (names []string, err error) {
+	for _, of := range []struct{ steps, name string }{{atBest, "%s at best"}, {atLast, "last %s"}} {
+		all, err := figuresAt(ctx, db, of.steps)
+		if err != nil {
+			return nil, err
+		}
+		for i, id := range ids {
+			for _, f := range all[id] {
+				name := fmt.Sprintf(of.name, f.name)
+				facts[i][name] = f.text()
+				if !slices.Contains(names, name) {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	return names, nil
+}
+
+// compareRuns makes a table with a column for each run: the columns of the list, figures of the validation, then the
+// options. For several runs it has only options in which they differ.
 func compareRuns(ctx context.Context, db *engine, ids []int64) (*catalog.Result, error) {
 	res := &catalog.Result{HasRows: true, Cols: []catalog.ResultCol{{Name: "property", Type: "text"}}}
 	var props []string
@@ -118,6 +200,10 @@ func compareRuns(ctx context.Context, db *engine, ids []int64) (*catalog.Result,
 			return nil, err
 		}
 	}
+	figures, err := addFigures(ctx, db, ids, facts)
+	if err != nil {
+		return nil, err
+	}
 	row := func(name string, of []map[string]any) []any {
 		out := []any{name}
 		for _, m := range of {
@@ -125,7 +211,7 @@ func compareRuns(ctx context.Context, db *engine, ids []int64) (*catalog.Result,
 		}
 		return out
 	}
-	for _, p := range props {
+	for _, p := range append(props, figures...) {
 		res.Rows = append(res.Rows, row(p, facts))
 	}
 	for _, n := range optionNames(options) {

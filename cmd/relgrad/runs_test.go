@@ -22,7 +22,7 @@ func trainedStore(t *testing.T) string {
 CREATE TABLE w (id int PRIMARY KEY, x double precision);
 INSERT INTO w VALUES (1, 3), (2, -2);
 CREATE VIEW loss AS SELECT sum(x * x) AS loss FROM w;
-CREATE VIEW mean AS SELECT avg(x * x) AS v FROM w;
+CREATE VIEW mean AS SELECT avg(x * x) AS v, avg(abs(x)) AS "far off", max(x) FILTER (WHERE x > 99) AS none FROM w;
 CALL train('loss', ARRAY['w'], optimizer => 'sgd', lr => 0.05, epochs => 30);
 UPDATE w SET x = 4;
 CALL train('loss', ARRAY['w'], optimizer => 'nesterov', lr => 0.01, epochs => 50, validate => 'mean', every => 5,
@@ -98,19 +98,25 @@ func TestRuns(t *testing.T) {
 	}
 	out, _ := runs()
 	if list := table(t, out); len(list) != 3 || list["1"][2] != "finished" || list["1"][3] != "30" ||
-		list["1"][4] != "13" || list["2"][6] == "" {
+		list["1"][4] != "13" || list["2"][6] == "" || list["1"][7] != "" ||
+		!strings.HasPrefix(list["2"][7], "v ") || !strings.HasSuffix(list["2"][7], ", none NULL") ||
+		!strings.Contains(list["2"][7], ", far off ") {
 		t.Errorf("list:\n%s", out)
 	}
 	out, _ = runs("show", "2")
 	show := table(t, out)
 	if show["optimizer"][0] != "nesterov" || show["validate"][0] != "mean" || show["momentum"][0] != "0.9" ||
 		show["alpha"] != nil || show["step"][0] != "50" || show["name"][0] != "second" || show["tags"][0] != "a, b c" ||
+		len(show["far off at best"]) != 1 || show["far off at best"][0] != "0.10359" ||
+		show["last far off"][0] != "0.17833" ||
+		show["last none"][0] != "NULL" ||
 		show["note"][0] != "from 4" || show["parameters"][0] != "w" {
 		t.Errorf("show:\n%s", out)
 	}
 	out, _ = runs("compare", "2", "1")
 	if cmp := table(t, out); cmp["property"][0] != "run 2" || cmp["lr"][0] != "0.01" || cmp["lr"][1] != "0.05" ||
-		cmp["schedule"] != nil || cmp["validate"][1] != "" {
+		cmp["schedule"] != nil || cmp["validate"][1] != "" ||
+		cmp["last v"][0] == "" || cmp["last v"][1] != "" {
 		t.Errorf("compare:\n%s", out)
 	}
 	for _, tc := range []struct {
@@ -174,6 +180,12 @@ func TestPlot(t *testing.T) {
 		"validation", "2")
 	if status != 0 || strings.Contains(out, "loss") || !strings.Contains(out, "run 2 (second), validation: ") {
 		t.Errorf("status %d\n%s", status, out)
+	}
+	for figure, status := range map[string]int{"far off": 0, "v": 0, "none": 1, "other": 1} {
+		out, got := captured(t, "plot", "--store", store, "--metric", figure, "2")
+		if got != status || status == 0 && !strings.Contains(out, "run 2 (second), "+figure+": ") {
+			t.Errorf("figure %s: status %d\n%s", figure, got, out)
+		}
 	}
 	for _, args := range [][]string{{"9"}, {"1", "1"}, {"x"}, {"--smooth", "1", "2"}, {"--metric", "accuracy", "2"},
 		{"--metric", "validation", "1"},

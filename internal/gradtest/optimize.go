@@ -41,7 +41,7 @@ func OptimizeWith(ctx context.Context, b *ra.Builder, db bind.Catalog, loss stri
 	if err != nil {
 		return nil, err
 	}
-	return optimizer.Gradient(ctx, b, q.Node, q.Cols[0], ps, opt)
+	return optimizer.Gradient(ctx, b, q.Node, q.Cols[:1], ps, opt)
 }
 
 // Rows evaluates a root with the oracle and returns its wanted columns as sorted text keys with their values:

@@ -100,7 +100,7 @@ func (m *model) Update(ctx context.Context, step int64) error {
 
 func (m *model) Keep(context.Context) error { return nil } // no run restores
 
-func (m *model) Validate(context.Context) (float64, error) { return 0, nil }
+func (m *model) Validate(context.Context, int64) ([]train.Figure, error) { return nil, nil } // no run validates
 
 func (m *model) Commit(context.Context, train.Progress, []train.LossRow) error { return nil }
 

@@ -151,7 +151,7 @@ func compile(ctx context.Context, db bind.Catalog, loss string, params []string,
 	if err != nil {
 		return nil, nil, err
 	}
-	res, err := optimizer.Gradient(ctx, b, q.Node, q.Cols[0], ps, opt)
+	res, err := optimizer.Gradient(ctx, b, q.Node, q.Cols[:1], ps, opt)
 	if err == nil {
 		err = ra.Validate(res.Grad.Nodes()...)
 	}

@@ -86,7 +86,7 @@ func anyTrain() string {
 
 // runTables are the tables in which train records runs, as in the embedded store, but each row has an owner. The server
 // gives a new row of run_row its number, and of a run only its progress can be changed: a user cannot change text that
-// a resumed run executes. A row of loss or state must belong to a run of the row's owner, so that nobody adds to
+// a resumed run executes. A row of the other tables must belong to a run of the row's owner, so that nobody adds to
 // another's run.
 const runTables = `-- What train() records. Rows belong to the user who trains, and nobody else sees them; pg_dump ` +
 	`keeps them.
@@ -103,6 +103,8 @@ CREATE TABLE loss (run bigint, step bigint, epoch bigint NOT NULL, loss double p
 CREATE TABLE state (run bigint, parameter text, name text, row bigint, v double precision[],
   owner name NOT NULL DEFAULT current_user, PRIMARY KEY (run, parameter, name, row, owner));
 ALTER TABLE state ALTER COLUMN v SET STORAGE EXTERNAL;
+CREATE TABLE validation (run bigint, step bigint, position bigint, name text NOT NULL, value double precision,
+  owner name NOT NULL DEFAULT current_user, PRIMARY KEY (run, step, position, owner));
 GRANT USAGE ON SEQUENCE run_id TO PUBLIC;
 ALTER TABLE run_row ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON run_row USING (owner = current_user) WITH CHECK (owner = current_user);
@@ -163,7 +165,7 @@ GRANT SELECT, DELETE, INSERT (%[2]s) ON %[1]s TO PUBLIC;
 // kept has pg_dump keep the contents of a table: by default it leaves out an extension's tables.
 const kept = "SELECT pg_catalog.pg_extension_config_dump('relgrad.%s', '');\n"
 
-var keptTables = []string{"run_id", "run_row", "loss", "state"}
+var keptTables = []string{"run_id", "run_row", "loss", "state", "validation"}
 
 // lockRuns is the class of the advisory locks of runs that are being trained. Package pgbridge/session takes them.
 const lockRuns = 0x72677275
@@ -172,7 +174,8 @@ const lockRuns = 0x72677275
 func RunTables() string {
 	return fmt.Sprintf(runTables, lockRuns) +
 		fmt.Sprintf(runTable, "loss", "run, step, epoch, loss, validation, at") +
-		fmt.Sprintf(runTable, "state", "run, parameter, name, row, v")
+		fmt.Sprintf(runTable, "state", "run, parameter, name, row, v") +
+		fmt.Sprintf(runTable, "validation", "run, step, position, name, value")
 }
 
 // writeBridge writes the engine's functions and its tables.

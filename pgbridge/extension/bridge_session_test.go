@@ -278,14 +278,15 @@ func owners(b *bridge) {
 	add := "INSERT INTO relgrad.run_row (loss, parameters, keys, options, seed, status, step, waited, started, updated) " +
 		"SELECT 'l', '{}', '', '{}', 0, 'running', 0, 0, now(), now();" +
 		"INSERT INTO relgrad.loss (run, step, epoch, loss, at) SELECT max(run), 1, 1, 0.5, now() FROM relgrad.run; " +
-		"INSERT INTO relgrad.state (run, parameter, name, row, v) SELECT max(run), 'w', 'm', 0, '{1}' FROM relgrad.run"
+		"INSERT INTO relgrad.state (run, parameter, name, row, v) SELECT max(run), 'w', 'm', 0, '{1}' FROM relgrad.run; " +
+		"INSERT INTO relgrad.validation (run, step, position, name) SELECT max(run), 1, 1, 'v' FROM relgrad.run"
 	anna, otto := open(b.t, strings.Replace(b.dsn, "user=relgrad", "user=anna", 1)),
 		open(b.t, strings.Replace(b.dsn, "user=relgrad", "user=otto", 1))
 	anna.must(add)
 	otto.must(add)
 	for _, u := range []*bridge{anna, otto} {
 		u.gives("SELECT owner = current_user, (SELECT count(*) FROM relgrad.loss), (SELECT count(*) "+
-			"FROM relgrad.state) FROM relgrad.run", "t|1|1")
+			"FROM relgrad.state), (SELECT count(*) FROM relgrad.validation) FROM relgrad.run", "t|1|1|1")
 	}
 	otto.gives("WITH u AS (UPDATE relgrad.run_row SET status = 'x' RETURNING run) SELECT count(*) FROM u", "1")
 	// nobody trains this run
@@ -298,8 +299,8 @@ func owners(b *bridge) {
 	for _, u := range []*bridge{anna, otto} {
 		u.Close(context.Background())
 	}
-	b.must("DELETE FROM relgrad.run; DELETE FROM relgrad.loss; DELETE FROM relgrad.state; DROP OWNED BY anna, otto; " +
-		"DROP ROLE anna, otto")
+	b.must("DELETE FROM relgrad.run; DELETE FROM relgrad.loss; DELETE FROM relgrad.state; " +
+		"DELETE FROM relgrad.validation; DROP OWNED BY anna, otto; DROP ROLE anna, otto")
 }
 
 // dropped checks that nothing of the extension is left.
@@ -314,7 +315,7 @@ func dropped(b *bridge) {
 	c.must("SELECT * FROM " + script("D"))
 	c.gives("SELECT string_agg(t::regclass::text, ' ' ORDER BY t::regclass::text) "+
 		"FROM pg_extension, unnest(extconfig) AS t WHERE extname = 'relgrad'",
-		"loss run_id run_row state") // what pg_dump keeps
+		"loss run_id run_row state validation") // what pg_dump keeps
 	c.must("DROP TABLE w; DROP EXTENSION relgrad")
 	c.gives(what, before)
 }

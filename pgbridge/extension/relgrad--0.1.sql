@@ -1248,6 +1248,8 @@ CREATE TABLE loss (run bigint, step bigint, epoch bigint NOT NULL, loss double p
 CREATE TABLE state (run bigint, parameter text, name text, row bigint, v double precision[],
   owner name NOT NULL DEFAULT current_user, PRIMARY KEY (run, parameter, name, row, owner));
 ALTER TABLE state ALTER COLUMN v SET STORAGE EXTERNAL;
+CREATE TABLE validation (run bigint, step bigint, position bigint, name text NOT NULL, value double precision,
+  owner name NOT NULL DEFAULT current_user, PRIMARY KEY (run, step, position, owner));
 GRANT USAGE ON SEQUENCE run_id TO PUBLIC;
 ALTER TABLE run_row ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON run_row USING (owner = current_user) WITH CHECK (owner = current_user);
@@ -1294,6 +1296,10 @@ ALTER TABLE state ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON state USING (owner = current_user)
   WITH CHECK (owner = current_user AND EXISTS (SELECT FROM run_row AS r WHERE r.run = state.run AND r.owner = current_user));
 GRANT SELECT, DELETE, INSERT (run, parameter, name, row, v) ON state TO PUBLIC;
+ALTER TABLE validation ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON validation USING (owner = current_user)
+  WITH CHECK (owner = current_user AND EXISTS (SELECT FROM run_row AS r WHERE r.run = validation.run AND r.owner = current_user));
+GRANT SELECT, DELETE, INSERT (run, step, position, name, value) ON validation TO PUBLIC;
 SELECT pg_catalog.pg_extension_config_dump('relgrad.run_id', '');
 SELECT pg_catalog.pg_extension_config_dump('relgrad.run_row', '');
 SELECT pg_catalog.pg_extension_config_dump('relgrad.loss', '');

@@ -90,7 +90,7 @@ func traps(e *env) {
 		e.must("CREATE DOMAIN evil." + typ + " AS pg_catalog." + typ + " CHECK (false)")
 	}
 	for _, table := range []string{"pg_class", "pg_proc", "pg_attribute", "pg_namespace", "run",
-		"loss", "state", "run_id"} {
+		"loss", "state", "validation", "run_id"} {
 		e.must("CREATE VIEW evil." + table + " AS SELECT 1 / 0 AS oid, 1 / 0 AS run")
 	}
 }

@@ -85,6 +85,8 @@ func records(e *env) {
 		"42501", "row-level security")
 	otto.fails("INSERT INTO relgrad.state (run, parameter, name, row) VALUES (1, 'trend.slope', 'm', 7)",
 		"42501", "row-level security")
+	otto.fails("INSERT INTO relgrad.validation (run, step, position, name) VALUES (1, 1, 1, 'v')",
+		"42501", "row-level security")
 	otto.fails("SELECT setval('relgrad.run_id', 100)", "42501", "permission denied")
 	for _, sql := range []string{"TRUNCATE relgrad.run_row", "ALTER TABLE relgrad.run_row DISABLE ROW LEVEL SECURITY",
 		"CREATE TABLE relgrad.mine ()", "DROP VIEW relgrad.run",

@@ -23,6 +23,7 @@ var recording = []struct{ table, right, by string }{
 	{"run_row", "UPDATE", "any_column"},
 	{"loss", "SELECT", "any_column"}, {"loss", "INSERT", "any_column"},
 	{"state", "SELECT", "any_column"}, {"state", "INSERT", "any_column"}, {"state", "DELETE", "table"},
+	{"validation", "SELECT", "any_column"}, {"validation", "INSERT", "any_column"},
 	{"run_id", "USAGE", "sequence"},
 }
 

@@ -81,7 +81,9 @@ type BindOptions struct {
 	Params []ParamRef
 	Draw   bool   // dropout draws; otherwise it passes its argument on
 	As     string // the name of a query of BindLoss in messages; "": "loss"
-	Batch  *Batch // the relation of which a step reads some rows; nil: none
+	// Figures: a query of BindLoss may have several columns.
+	Figures bool
+	Batch   *Batch // the relation of which a step reads some rows; nil: none
 }
 
 // Query is a bound query.
@@ -140,7 +142,7 @@ func BindLoss(ctx context.Context, cat Catalog, b *ra.Builder, loss string, opt 
 	if err != nil {
 		return nil, err
 	}
-	return q, checkLoss(q, opt.As)
+	return q, checkLoss(q, opt.As, opt.Figures)
 }
 
 // LossQuery resolves the first argument of gradient() to a query. as is its name in messages.
@@ -184,19 +186,21 @@ func IsName(s string) bool {
 	return ok
 }
 
-func checkLoss(q *Query, as string) error {
-	if len(q.Cols) != 1 {
+// checkLoss refuses columns that are no numbers, and several of them unless they are figures beside each other.
+func checkLoss(q *Query, as string, figures bool) error {
+	if len(q.Cols) != 1 && (!figures || len(q.Cols) == 0) {
 		return sqlerr.New(sqlerr.InvalidParameter, "the %s has %d columns, not one: %s", as, len(q.Cols),
 			strings.Join(q.Names, ", ")).WithHint("A loss yields one row with one scalar.")
 	}
-	t := q.Node.Col(q.Cols[0]).Type
-	switch {
-	case t.IsChunk():
-		return sqlerr.New(sqlerr.DatatypeMismatch, "the %s is an array, %v", as, t).
-			WithHint("Reduce it to a scalar, e.g. with sum_elements or sqnorm.")
-	case !t.IsFloat():
-		return sqlerr.New(sqlerr.DatatypeMismatch, "the %s is of type %v, not a floating-point number", as, t).
-			WithHint("A loss yields one row with one scalar; integers, texts and conditions are piecewise constant.")
+	for _, c := range q.Cols {
+		switch t := q.Node.Col(c).Type; {
+		case t.IsChunk():
+			return sqlerr.New(sqlerr.DatatypeMismatch, "the %s is an array, %v", as, t).
+				WithHint("Reduce it to a scalar, e.g. with sum_elements or sqnorm.")
+		case !t.IsFloat():
+			return sqlerr.New(sqlerr.DatatypeMismatch, "the %s is of type %v, not a floating-point number", as, t).
+				WithHint("A loss yields one row with one scalar; integers, texts and conditions are piecewise constant.")
+		}
 	}
 	return nil
 }

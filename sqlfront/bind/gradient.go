@@ -120,7 +120,7 @@ func gradientFrom(b *binder, f *place, c *ast.FuncCall) (*relation, error) {
 	if r.mask != 0 {
 		r = b.unmask(r)
 	}
-	if err := checkLoss(&Query{Node: r.node, Cols: r.cols, Names: r.names}, "loss"); err != nil {
+	if err := checkLoss(&Query{Node: r.node, Cols: r.cols, Names: r.names}, "loss", false); err != nil {
 		return nil, f.at(err, c.Args[0])
 	}
 	if len(r.node.Key) > 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/relgrad/relgrad/engine"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/train"
 )
 
 // Between its commits a run holds no transaction: its parameters and progress are in memory, and other processes can
@@ -160,14 +161,13 @@ func (db *Trainer) holds(ctx context.Context, l *engine.Live) (bool, error) {
 
 // validateStored has the store compute the validation. For this the present parameters are written to its tables, and
 // rolled back if the run has opened the transaction.
-func (r *run) validateStored(ctx context.Context) (float64, error) {
+func (r *run) validateStored(ctx context.Context) (out []train.Figure, err error) {
 	own := !r.db.InTransaction()
 	if err := r.begin(ctx); err != nil {
-		return 0, err
+		return nil, err
 	}
-	x, err := 0.0, r.flush(ctx)
-	if err == nil {
-		x, err = r.validateInStore(ctx)
+	if err = r.flush(ctx); err == nil {
+		out, err = r.validateInStore(ctx)
 	}
 	switch {
 	case own && err != nil:
@@ -175,7 +175,7 @@ func (r *run) validateStored(ctx context.Context) (float64, error) {
 	case own:
 		err = r.db.Rollback()
 	}
-	return x, err
+	return out, err
 }
 
 // redefined returns a table of the loss whose definition has changed since planning (it may have lost its key), or nil.

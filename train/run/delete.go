@@ -29,7 +29,7 @@ func (db *Trainer) DeleteRuns(ctx context.Context, runs ...int64) error {
 		return err
 	}
 	for _, run := range runs {
-		for _, table := range []string{"loss", "state", "run"} {
+		for _, table := range []string{"validation", "loss", "state", "run"} {
 			if _, err := db.Runf(ctx, "DELETE FROM relgrad.%s WHERE run OPERATOR(pg_catalog.=) %d", table, run); err != nil {
 				return errors.Join(err, db.Rollback())
 			}

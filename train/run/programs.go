@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/engine"
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/bind"
+	"github.com/relgrad/relgrad/train"
 )
 
 // programs compiles the queries of a run.
@@ -57,8 +60,12 @@ func (r *programs) compileValidation(ctx context.Context) error {
 		return nil
 	}
 	v, err := r.db.Compile(ctx, engine.Request{Loss: r.config.Validate, Params: r.params, Forward: true, As: "validation",
-		PerStep: r.hook.changing(), Seed: r.config.Seed, With: r.c.Prog})
+		Figures: true, PerStep: r.hook.changing(), Seed: r.config.Seed, With: r.c.Prog})
 	if err == nil {
+		if err = train.CheckFigures(v.Names()); err != nil {
+			v.Prog.Close()
+			return aboutValidation(err)
+		}
 		r.v = v
 		return nil
 	}
@@ -80,20 +87,33 @@ func aboutValidation(err error) error {
 }
 
 // validateInStore runs the validation as an ordinary query.
-func (r *programs) validateInStore(ctx context.Context) (float64, error) {
+func (r *programs) validateInStore(ctx context.Context) ([]train.Figure, error) {
 	sel, text, err := bind.LossQuery(ctx, r.db.Catalogue, "validation", r.config.Validate)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	res, err := r.db.Exec(ctx, sel, text)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	if len(res.Rows) != 1 || len(res.Cols) != 1 {
-		return 0, sqlerr.New(sqlerr.Cardinality, "the validation has %d rows of %d columns, not one number", len(res.Rows),
-			len(res.Cols))
+	if len(res.Rows) != 1 || len(res.Cols) == 0 {
+		return nil, sqlerr.New(sqlerr.Cardinality, "the validation has %d rows of %d columns, not one row of numbers",
+			len(res.Rows), len(res.Cols))
 	}
-	return engine.Number(res.Rows[0][0])
+	out := make([]train.Figure, len(res.Cols))
+	names := lists.Map(res.Cols, func(c catalog.ResultCol) string { return c.Name })
+	for i, v := range res.Rows[0] {
+		out[i].Name = names[i]
+		if v == nil && i > 0 {
+			continue
+		}
+		x, err := engine.Number(v)
+		if err != nil {
+			return nil, err
+		}
+		out[i].Value = &x
+	}
+	return out, train.CheckFigures(names)
 }
 
 // noting calls f, which compiles, and records the names and settings on which the result depends.

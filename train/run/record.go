@@ -32,7 +32,9 @@ CREATE TABLE IF NOT EXISTS relgrad.run (run bigint PRIMARY KEY, loss text NOT NU
 CREATE TABLE IF NOT EXISTS relgrad.loss (run bigint, step bigint, epoch bigint NOT NULL, loss double precision NOT NULL,
   validation double precision, at timestamptz NOT NULL, PRIMARY KEY (run, step));
 CREATE TABLE IF NOT EXISTS relgrad.state (run bigint, parameter text, name text, row bigint, v double precision[],
-  PRIMARY KEY (run, parameter, name, row));`
+  PRIMARY KEY (run, parameter, name, row));
+CREATE TABLE IF NOT EXISTS relgrad.validation (run bigint, step bigint, position bigint, name text NOT NULL,
+  value double precision, PRIMARY KEY (run, step, position));`
 
 // Literal makes the tree of a constant of a SQL type; v is its value in Go, nil for NULL.
 func Literal(typ string, v any) ast.Expr {
@@ -143,22 +145,39 @@ func (r *record) saveState(ctx context.Context, p train.Progress, rows []train.L
 	if err != nil {
 		return err
 	}
-	var losses [][]ast.Expr
+	var losses, figures [][]ast.Expr
 	for _, l := range rows {
 		var v any
 		if l.Validation != nil {
 			v = *l.Validation
 		}
+		figures = append(figures, r.figures(l)...)
 		losses = append(losses, []ast.Expr{Literal("bigint", r.id), Literal("bigint", l.Step), Literal("bigint", l.Epoch),
 			Literal("double precision", l.Loss), Literal("double precision", v), stamp(l.At)})
 	}
 	if err := r.db.insert(ctx, "loss", []string{"run", "step", "epoch", "loss", "validation", "at"}, losses); err != nil {
 		return err
 	}
+	if err := r.db.insert(ctx, "validation", []string{"run", "step", "position", "name", "value"}, figures); err != nil {
+		return err
+	}
 	if err := r.markServers(ctx, p.Step); err != nil {
 		return err
 	}
 	return r.saveBuffers(ctx, true)
+}
+
+// figures are the rows of relgrad.validation of a step.
+func (r *record) figures(of train.LossRow) (rows [][]ast.Expr) {
+	for i, f := range of.Figures {
+		var v any
+		if f.Value != nil {
+			v = *f.Value
+		}
+		rows = append(rows, []ast.Expr{Literal("bigint", r.id), Literal("bigint", of.Step), Literal("bigint", int64(i+1)),
+			Literal("text", f.Name), Literal("double precision", v)})
+	}
+	return rows
 }
 
 // stateChunk is the number of elements of a stored piece of optimizer state.

@@ -313,19 +313,19 @@ func (r *run) Update(ctx context.Context, step int64) error {
 }
 
 // Validate implements train.Model.
-func (r *run) Validate(ctx context.Context) (float64, error) {
-	x, err := r.validate(ctx)
-	return x, engine.About(err, "validate", 0)
+func (r *run) Validate(ctx context.Context, step int64) ([]train.Figure, error) {
+	f, err := r.validate(ctx)
+	return f, engine.About(err, "validate", 0)
 }
 
-func (r *run) validate(ctx context.Context) (float64, error) {
+func (r *run) validate(ctx context.Context) ([]train.Figure, error) {
 	if r.v == nil {
 		return r.validateStored(ctx)
 	}
 	if err := r.copyParams(r.v.Prog); err != nil {
-		return 0, err
+		return nil, err
 	}
-	return r.v.Run(ctx, kernels.Env{Seed: r.config.Seed})
+	return r.v.Figures(ctx, kernels.Env{Seed: r.config.Seed})
 }
 
 // train runs the loop.
