@@ -59,7 +59,7 @@ func (f *functions) TableFunc(ctx context.Context, call *ast.FuncCall, needs ast
 	return nil, false, nil
 }
 
-// ScalarFunc runs backward(), explain_gradient(), current_step() and current_seed() in expressions.
+// ScalarFunc runs backward(), explain_gradient(), current_step(), current_epoch() and current_seed() in expressions.
 func (f *functions) ScalarFunc(ctx context.Context, call *ast.FuncCall, text *ast.Text) (string, any, bool, error) {
 	switch call.Name {
 	case "backward":
@@ -78,6 +78,8 @@ func (f *functions) ScalarFunc(ctx context.Context, call *ast.FuncCall, text *as
 		return "text", s, true, args.Place(err)
 	case "current_step":
 		return "bigint", f.db.core.Catalogue.Env.Step, true, nil
+	case "current_epoch":
+		return "bigint", f.db.core.Catalogue.Env.Epoch, true, nil
 	case "current_seed":
 		return "bigint", f.db.core.Catalogue.Env.Seed, true, nil
 	}

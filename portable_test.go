@@ -109,7 +109,7 @@ CREATE TABLE edge (src int, dst int, PRIMARY KEY (src, dst));
 INSERT INTO edge SELECT i, i % 6 + 1 FROM generate_series(1, 6) AS s(i);
 CREATE VIEW dropped AS SELECT sum(sqnorm(dropout(tanh(v), 0.4)) + bias ^ 2) FROM emb;
 CREATE VIEW sampled AS SELECT sum(dot(a.v, b.v) * sigmoid(a.bias)) FROM edge JOIN emb a ON a.node = src
-    JOIN emb b ON b.node = dst WHERE (src + current_step() + current_seed()) % 2 = 0;
+    JOIN emb b ON b.node = dst WHERE (src + current_step() * current_epoch() + current_seed()) % 2 = 0;
 CREATE VIEW top AS SELECT dst AS node FROM edge ORDER BY dst DESC LIMIT 3;
 CREATE VIEW pinned AS SELECT sum(bias ^ 2) * (SELECT dst FROM edge ORDER BY dst DESC LIMIT 1) FROM emb;
 CREATE VIEW topped AS SELECT sum(logsumexp(v) + (SELECT max(dst) FROM edge) * bias) FROM emb WHERE node IN (SELECT node

@@ -90,7 +90,7 @@ type Statements interface {
 	RunText(ctx context.Context, p parse.Parsed, text *ast.Text) (ok bool, err error)
 	// Prepare lets the database check a query text before it is bound.
 	Prepare(ctx context.Context, sql string) error
-	// Draw sets the values of current_step() and current_seed() for the statements that follow.
+	// Draw sets the values of current_step(), current_epoch() and current_seed() for the statements that follow.
 	Draw(env kernels.Env) error
 }
 

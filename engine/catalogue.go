@@ -24,7 +24,7 @@ import (
 type Catalogue struct {
 	db       catalog.Database
 	settings map[string]string // settings read through Setting
-	Env      kernels.Env       // for current_step() and current_seed() in sub-queries that the store runs
+	Env      kernels.Env       // for current_step() and the like in sub-queries that the store runs
 	views    map[*catalog.ViewDef]*bind.View
 	names    map[Lookup]Object                      // names looked up, and their meaning
 	answers  map[*bind.OpaqueQuery][]*column.Column // rows from Describe, kept until the executor reads them

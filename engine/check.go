@@ -58,7 +58,7 @@ func (db *Engine) check(ctx context.Context, loss, param string, o CheckOptions)
 	if o.Samples < 1 {
 		return nil, About(sqlerr.New(sqlerr.InvalidParameter, "samples must be at least 1, not %d", o.Samples), "samples", 0)
 	}
-	batch, err := db.checkedBatch(ctx, []string{param}, o)
+	batch, env, err := db.checkedBatch(ctx, []string{param}, o)
 	if err != nil {
 		return nil, err
 	}
@@ -70,10 +70,6 @@ func (db *Engine) check(ctx context.Context, loss, param string, o CheckOptions)
 	defer c.Prog.Close()
 	if err := c.drawn(o.Step); err != nil {
 		return nil, err
-	}
-	env := kernels.Env{Seed: o.Seed}
-	if o.Step != nil {
-		env.Step = *o.Step
 	}
 	x, err := c.Run(ctx, env)
 	if err == nil {
@@ -102,8 +98,9 @@ func (db *Engine) check(ctx context.Context, loss, param string, o CheckOptions)
 	return judge(rows, x, largest), nil
 }
 
-// checkedBatch opens the batch of a check, as a run of training would.
-func (db *Engine) checkedBatch(ctx context.Context, params []string, o CheckOptions) (*bind.Batch, error) {
+// checkedBatch opens the batch of a check, as a run of training would, and gives the environment of its step.
+func (db *Engine) checkedBatch(ctx context.Context, params []string, o CheckOptions) (*bind.Batch, kernels.Env, error) {
+	env := stepEnv(o.Step, o.Seed)
 	config := train.Default()
 	config.Batch, config.BatchSize, config.Seed = o.Batch, o.BatchSize, o.Seed
 	err := config.CheckBatch()
@@ -111,20 +108,20 @@ func (db *Engine) checkedBatch(ctx context.Context, params []string, o CheckOpti
 		err = sqlerr.New(sqlerr.InvalidParameter, "batch_size must be at least 1, not %d", o.BatchSize)
 	}
 	if err != nil {
-		return nil, About(err, map[bool]string{true: "batch_size", false: "batch"}[o.Batch == ""], 0)
+		return nil, env, About(err, map[bool]string{true: "batch_size", false: "batch"}[o.Batch == ""], 0)
 	}
 	if o.Batch == "" {
-		return nil, nil
+		return nil, env, nil
 	}
 	if o.Step == nil || *o.Step < 1 {
-		return nil, About(sqlerr.New(sqlerr.InvalidParameter, "a loss over a batch needs a step, from 1").
+		return nil, env, About(sqlerr.New(sqlerr.InvalidParameter, "a loss over a batch needs a step, from 1").
 			WithHint("Add step => 1; the rows are those that train with the same seed takes at that step."), "step", 0)
 	}
 	b, err := db.OpenBatch(ctx, &config, params)
 	if err != nil {
-		return nil, err
+		return nil, env, err
 	}
-	return b.Batch, nil
+	return b.Batch, config.Env(*o.Step), nil
 }
 
 // sample is a CheckRow and the position of its element.

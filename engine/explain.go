@@ -14,7 +14,6 @@ import (
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer/chunking"
 	"github.com/relgrad/relgrad/optimizer/physical"
 	"github.com/relgrad/relgrad/optimizer/rules"
@@ -202,7 +201,7 @@ func (db *Engine) Analyze(ctx context.Context, loss string, params []string, bat
 func (db *Engine) analyzed(ctx context.Context, loss string, params []string, batch string, size int64) (*Compiled,
 	string, error) {
 	step := int64(1)
-	rows, err := db.checkedBatch(ctx, params, CheckOptions{Step: &step, Batch: batch, BatchSize: size})
+	rows, env, err := db.checkedBatch(ctx, params, CheckOptions{Step: &step, Batch: batch, BatchSize: size})
 	if err != nil {
 		return nil, "", err
 	}
@@ -218,7 +217,7 @@ func (db *Engine) analyzed(ctx context.Context, loss string, params []string, ba
 	if err := db.Build(ctx, p); err != nil {
 		return nil, "", err
 	}
-	if err := p.Prog.Analyze(ctx, kernels.Env{Step: step}, analyzeSteps); err != nil {
+	if err := p.Prog.Analyze(ctx, env, analyzeSteps); err != nil {
 		p.Prog.Close()
 		return nil, "", About(err, "loss", 0)
 	}

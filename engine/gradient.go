@@ -118,10 +118,11 @@ func (db *Engine) gradientOf(ctx context.Context, c *Compiled, i int, env kernel
 	return r, err
 }
 
+// stepEnv is the environment of a step without a batch, which is an epoch.
 func stepEnv(step *int64, seed int64) kernels.Env {
 	env := kernels.Env{Seed: seed}
 	if step != nil {
-		env.Step = *step
+		env.Step, env.Epoch = *step, max(*step, 0)
 	}
 	return env
 }

@@ -112,6 +112,7 @@ func (s portable) texts(ctx context.Context, c *Compiled) (value, gradient strin
 	// impl_changed checks the same before a text runs, though in backward() with an earlier snapshot
 	o := sqlgen.Options{Typed: true, Inexact: s.Database.(catalog.Pusher).Inexact(),
 		Holds: append(s.Holding(c), folded...), Seed: "relgrad.current_seed()", Step: "relgrad.current_step()",
+		Epoch:  "relgrad.current_epoch()",
 		Opaque: func(n *ra.Node) (string, error) { return s.Subquery(ctx, n) }}
 	if value, err = rootSQL(ctx, c.Res.Plan, 0, s.Dialect(), o); err != nil {
 		return "", "", err

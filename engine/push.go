@@ -195,9 +195,7 @@ func (db *pusher) push(ctx context.Context, r Request, step *int64, seed int64, 
 	if err := c.drawn(step); err != nil {
 		return nil, env, err
 	}
-	if step != nil {
-		env.Step = *step
-	}
+	env = stepEnv(step, seed)
 	if err := db.Draw(env); err != nil {
 		return nil, env, err
 	}

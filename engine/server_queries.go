@@ -167,7 +167,7 @@ func (db *pusher) analyzeQueries(ctx context.Context, c *Compiled, step int64) (
 	}
 	begin := time.Now()
 	for i := range int64(analyzeSteps) {
-		if err := q.Step(ctx, kernels.Env{Step: step + i}); err != nil {
+		if err := q.Step(ctx, kernels.Env{Step: step + i, Epoch: step + i}); err != nil {
 			return "", errors.Join(err, q.Drop(ctx))
 		}
 	}

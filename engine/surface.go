@@ -42,6 +42,8 @@ var Surface = []Signature{
 			"train(resume => 1) goes on with a run"},
 	{Name: "current_step", Result: "bigint",
 		Doc: "the step of the gradient, backward or train call that reads the view, 0 outside"},
+	{Name: "current_epoch", Result: "bigint",
+		Doc: "the epoch of the train call that reads the view, from 1; without batch the step; 0 outside"},
 	{Name: "current_seed", Result: "bigint",
 		Doc: "the seed of the gradient, backward or train call that reads the view, 0 outside"},
 }

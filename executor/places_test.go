@@ -46,12 +46,13 @@ func TestPlaces(t *testing.T) {
 			"current_step(), ARRAY[id, k], 2, 3)))",
 		"random places": "sum(c[1 + random_int(3, id, ARRAY[k])] * " +
 			"sum_elements(m * random_uniform(ARRAY[2,3], id, ARRAY[k])))",
+		"epochs": "sum(z * (current_epoch() * 100 + current_step() + id))",
 		"decimals": "sum(z * ((current_step() + id) / 7.0 * 1e-3) + " +
 			"z ^ 2 * round((current_step() + k) * 1.1, 1) * 1e20)",
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, opt := range []executor.Options{{Force64: true, Whole: true}, {Workers: 3, Whole: true}} {
-				opt.Env = kernels.Env{Seed: 3, Step: 2}
+				opt.Env = kernels.Env{Seed: 3, Step: 2, Epoch: 7}
 				db := places(t, 60, "SELECT "+loss+" AS loss FROM t")
 				besideOracle(t, name, db, []string{"t"}, opt, map[bool]float64{true: 1e-10, false: 1e-4}[opt.Force64])
 			}

@@ -100,9 +100,10 @@ func TestCalls(t *testing.T) {
 		{"like", []Value{s("a%c"), s(`a\%c`)}, "true boolean"},
 		{"like", []Value{s("abc"), s(`a\%c`)}, "false boolean"},
 		{"current_step", nil, "9 bigint"},
+		{"current_epoch", nil, "3 bigint"},
 		{"current_seed", nil, "5 bigint"},
 	} {
-		v, err := Lookup(c.name).EvalValues(&Env{Seed: 5, Step: 9}, c.args)
+		v, err := Lookup(c.name).EvalValues(&Env{Seed: 5, Step: 9, Epoch: 3}, c.args)
 		if err != nil {
 			t.Errorf("%s%v: %v", c.name, c.args, err)
 			continue

@@ -303,7 +303,7 @@ func (a *Asker) Any(e *Expr) bool {
 	return r
 }
 
-// PerStep reports whether the value depends on the step (current_step, dropout's mask).
+// PerStep reports whether the value depends on the step (current_step, current_epoch, dropout's mask).
 func (e *Expr) PerStep() bool {
 	return e.Any(func(x *Expr) bool { return x.Def != nil && x.Def.PerStep })
 }

@@ -201,6 +201,15 @@ var _ = Register(&Def{
 })
 
 var _ = Register(&Def{
+	Name: "current_epoch", MinArgs: 0, Zero: true, PerStep: true,
+	Doc: "The epoch of the training run, a bigint from 1: the pass over batch that the step belongs to. Without batch, " +
+		"and in gradient(…, step => n), the step; 0 outside.",
+	Infer:   func([]Type, Attr) (Type, error) { return Type{Kind: Int}, nil },
+	Eval:    func(env *Env, _ []Value, _ Attr, _ Type) (Value, error) { return IntValue(env.Epoch), nil },
+	Samples: []Sample{{}},
+})
+
+var _ = Register(&Def{
 	Name: "current_seed", MinArgs: 0, Zero: true, PerCall: true,
 	Doc:     "The seed of the training run or of gradient(…, seed => n), a bigint; 0 outside.",
 	Infer:   func([]Type, Attr) (Type, error) { return Type{Kind: Int}, nil },

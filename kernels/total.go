@@ -48,7 +48,7 @@ var totalKernels = set("eq ne lt le gt ge and or not is_true is_null is_not_null
 	"layer_norm softmax_center log_softmax_slope l2_normalize_slope l2_length layer_norm_slope layer_norm_deviation mse " +
 	"einsum reshape slice pad concat_axis to_real stop_gradient drop_mask random_uniform random_normal int_array " +
 	"subscript put " +
-	"current_step current_seed")
+	"current_step current_epoch current_seed")
 
 func set(names string) map[string]bool {
 	m := map[string]bool{}

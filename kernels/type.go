@@ -154,5 +154,5 @@ func (v Value) String() string {
 
 // Env is what an expression may read besides its columns.
 type Env struct {
-	Seed, Step int64
+	Seed, Step, Epoch int64
 }

@@ -362,6 +362,11 @@ BEGIN
   RETURN relgrad.impl_add(relgrad.impl_add(relgrad.impl_largest(flat), -flat[label + 1]), relgrad.impl_others(flat));
 END $$;
 
+CREATE FUNCTION relgrad.current_epoch() RETURNS bigint LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN coalesce(nullif(current_setting('relgrad.epoch', TRUE), '')::bigint, 0);
+END $$;
+
 CREATE FUNCTION relgrad.current_seed() RETURNS bigint LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED COST 100 SET search_path = pg_catalog AS $$
 BEGIN
   RETURN coalesce(nullif(current_setting('relgrad.seed', TRUE), '')::bigint, 0);

@@ -182,11 +182,11 @@ BEGIN
   RETURN c;
 END $$;
 
--- Sets what the texts read: search path, step and seed, until the end of the transaction; returns what was set before.
+-- Sets what the texts read: search path, step, epoch (the step) and seed, until the end of the transaction; returns what was set before.
 CREATE FUNCTION relgrad.impl_settings(path text, step text, seed text) RETURNS text[] LANGUAGE plpgsql STABLE AS $$
 DECLARE before pg_catalog.text[] := ARRAY[pg_catalog.current_setting('search_path'), pg_catalog.current_setting('relgrad.step', TRUE), pg_catalog.current_setting('relgrad.seed', TRUE)];
 BEGIN
-  PERFORM pg_catalog.set_config('search_path', path, TRUE), pg_catalog.set_config('relgrad.step', step, TRUE), pg_catalog.set_config('relgrad.seed', seed, TRUE);
+  PERFORM pg_catalog.set_config('search_path', path, TRUE), pg_catalog.set_config('relgrad.step', step, TRUE), pg_catalog.set_config('relgrad.epoch', step, TRUE), pg_catalog.set_config('relgrad.seed', seed, TRUE);
   RETURN before;
 END $$;
 

@@ -192,12 +192,22 @@ func (w *writer) standard(e *kernels.Expr) (text, bool) {
 		}
 	case "stop_gradient":
 		return w.expr(a[0]), true
-	case "current_step":
-		return w.given(w.p.o.Step, w.p.o.Env.Step), true
-	case "current_seed":
-		return w.given(w.p.o.Seed, w.p.o.Env.Seed), true
+	case "current_step", "current_epoch", "current_seed":
+		return w.ofStep(e.Def.Name), true
 	}
 	return text{}, false
+}
+
+// ofStep prints what a step has of the run.
+func (w *writer) ofStep(name string) text {
+	switch o := &w.p.o; name {
+	case "current_step":
+		return w.given(o.Step, o.Env.Step)
+	case "current_epoch":
+		return w.given(o.Epoch, o.Env.Epoch)
+	default:
+		return w.given(o.Seed, o.Env.Seed)
+	}
 }
 
 // caseText prints CASE WHEN conds[0] THEN conds[1] … ELSE otherwise END; a NULL otherwise is left out.
@@ -314,7 +324,8 @@ func mayFail(e *kernels.Expr) bool {
 	}
 	switch e.Def.Name {
 	case "case", "coalesce", "nullif", "and", "or", "not", "is_true", "is_null", "is_not_null", "is_distinct",
-		"stop_gradient", "eq", "ne", "lt", "le", "gt", "ge", "greater", "eq_mask", "select", "current_step", "current_seed":
+		"stop_gradient", "eq", "ne", "lt", "le", "gt", "ge", "greater", "eq_mask", "select", "current_step",
+		"current_epoch", "current_seed":
 		return false
 	}
 	return e.Def.Elem == nil || e.Type.Shape == nil

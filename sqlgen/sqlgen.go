@@ -14,11 +14,11 @@ import (
 
 // Options are what a text needs beside the plan.
 type Options struct {
-	// Env gives the seed and step of kernels that draw; nil: both 0.
+	// Env gives the seed, step and epoch of kernels that draw; nil: both 0.
 	Env *kernels.Env
-	// Seed and Step are SQL texts such as "$1::bigint" where one text serves for all seeds or steps; "": the numbers of
-	// Env.
-	Seed, Step string
+	// Seed, Step and Epoch are SQL texts such as "$1::bigint" where one text serves for all seeds or steps; "": the
+	// numbers of Env.
+	Seed, Step, Epoch string
 	// Opaque prints an Opaque node's query: as many columns as the node has without its row number, in order, in
 	// the representation that the dialect gives to their types.
 	Opaque func(n *ra.Node) (string, error)

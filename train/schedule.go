@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -47,6 +48,12 @@ func (c *Config) perEpoch() int64 {
 func (c *Config) epoch(step int64) (n int64, ends bool) {
 	per := c.perEpoch()
 	return (step-1)/per + 1, step%per == 0
+}
+
+// Env is what a step has of the run.
+func (c *Config) Env(step int64) kernels.Env {
+	epoch, _ := c.epoch(step)
+	return kernels.Env{Seed: c.Seed, Step: step, Epoch: epoch}
 }
 
 // SetRows tells how many rows batch has, without which the number of steps is not known.

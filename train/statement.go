@@ -1,6 +1,8 @@
 package train
 
 import (
+	"fmt"
+
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	plan "github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/ra"
@@ -46,6 +48,7 @@ func (c *Config) Statement(res *plan.Result, params []StatementParam, o sqlgen.O
 		}
 		all = append(all, q)
 	}
+	opt.Epoch = fmt.Sprintf("(($1::bigint - 1::bigint) / %d::bigint + 1::bigint)", c.perEpoch())
 	for _, n := range out.numbers.list {
 		opt.Numbers = append(opt.Numbers, n.describe())
 	}

@@ -162,7 +162,8 @@ var differentiable = []struct {
 		{title: "schemas before functions and operators, as `pg_get_viewdef` prints them",
 			loss: "SELECT sum(relgrad.sqnorm(w.v OPERATOR(relgrad.*) w.x)) FROM public.w " +
 				"WHERE w.id = ANY (ARRAY['1'::integer, 2])"},
-		{title: "current_step(), current_seed()", loss: "SELECT sum(x ^ 2) FROM w WHERE (id + current_step()) % 2 = 0"},
+		{title: "current_step(), current_epoch(), current_seed()",
+			loss: "SELECT sum(x ^ 2) FROM w WHERE (id + current_step()) % 2 = 0"},
 		{title: "dropout", loss: "SELECT sum(sqnorm(dropout(v, 0.5))) FROM w"},
 		{title: "current_setting", loss: "SELECT sum(x ^ 2) * length(current_setting('search_path')) FROM w"},
 	}},

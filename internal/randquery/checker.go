@@ -98,13 +98,13 @@ func (s *Stats) Add(o Stats) {
 }
 
 // env is the environment of all runs: dropout draws.
-var env = &kernels.Env{Seed: 1, Step: 2}
+var env = &kernels.Env{Seed: 1, Step: 2, Epoch: 2}
 
 // Plain reports whether the loss means the same as an ordinary statement: no nested gradient, nothing that
 // depends on the step, none of the forms that a loss reads differently.
 func (q *Query) Plain() bool {
-	return len(q.Nested) == 0 && q.Uses["kernel:current_step"]+q.Uses["kernel:current_seed"]+
-		q.Uses[vectorProduct]+q.Uses[nullConcat] == 0
+	return len(q.Nested) == 0 && q.Uses["kernel:current_step"]+q.Uses["kernel:current_epoch"]+
+		q.Uses["kernel:current_seed"]+q.Uses[vectorProduct]+q.Uses[nullConcat] == 0
 }
 
 // Case is a query bound over its database.

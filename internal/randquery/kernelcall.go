@@ -73,7 +73,7 @@ func newCallable(d *kernels.Def, s kernels.Sample) (callable, bool) {
 		if err != nil || !(e.Type.IsFloat() || e.Type.Kind == kernels.Int && e.Type.Shape == nil) {
 			return c, false
 		}
-		v, err := e.Eval(&kernels.Env{Seed: 1, Step: 2}, nil)
+		v, err := e.Eval(&kernels.Env{Seed: 1, Step: 2, Epoch: 2}, nil)
 		if err != nil || v.Null {
 			return c, false
 		}

@@ -62,6 +62,7 @@ func TestOverloads(t *testing.T) {
 		{"cross_entropy", "(real[],bigint) double precision; (double precision[],bigint) double precision"},
 		{"reshape", "(real[],bigint[]) real[]; (double precision[],bigint[]) double precision[]"},
 		{"current_step", "() bigint"},
+		{"current_epoch", "() bigint"},
 	} {
 		var got []string
 		for _, o := range overloads(kernels.Lookup(c.name)) {

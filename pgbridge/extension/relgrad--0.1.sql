@@ -255,6 +255,9 @@ CREATE FUNCTION cotd(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTA
 CREATE FUNCTION cross_entropy(logits real[], label bigint) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 14 AS 'MODULE_PATHNAME', 'relgrad_cross_entropy';
 CREATE FUNCTION cross_entropy(logits double precision[], label bigint) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 14 AS 'MODULE_PATHNAME', 'relgrad_cross_entropy';
 
+-- current_epoch()
+CREATE FUNCTION current_epoch() RETURNS bigint LANGUAGE c STABLE STRICT PARALLEL RESTRICTED COST 1 AS 'MODULE_PATHNAME', 'relgrad_current_epoch';
+
 -- current_seed()
 CREATE FUNCTION current_seed() RETURNS bigint LANGUAGE c STABLE STRICT PARALLEL RESTRICTED COST 1 AS 'MODULE_PATHNAME', 'relgrad_current_seed';
 
@@ -1304,6 +1307,7 @@ SELECT pg_catalog.pg_extension_config_dump('relgrad.run_id', '');
 SELECT pg_catalog.pg_extension_config_dump('relgrad.run_row', '');
 SELECT pg_catalog.pg_extension_config_dump('relgrad.loss', '');
 SELECT pg_catalog.pg_extension_config_dump('relgrad.state', '');
+SELECT pg_catalog.pg_extension_config_dump('relgrad.validation', '');
 
 -- What psql's \dn+, \df+, \do+ and \d+ say.
 COMMENT ON SCHEMA relgrad IS 'gradients of losses written as SQL, and training; gen_… and impl_… are internal';
@@ -1334,6 +1338,7 @@ BEGIN
       ('routine', 'cot', 'The cotangent of x radians; Infinity at 0.'),
       ('routine', 'cotd', 'The cotangent of x degrees; Infinity at 0, -Infinity at 180.'),
       ('routine', 'cross_entropy', '-log_softmax(logits)[label] of a vector of logits and a label that counts from 0, in double precision, without overflow. A label outside the vector is an error.'),
+      ('routine', 'current_epoch', 'The epoch of the training run, a bigint from 1: the pass over batch that the step belongs to. Without batch, and in gradient(…, step => n), the step; 0 outside.'),
       ('routine', 'current_seed', 'The seed of the training run or of gradient(…, seed => n), a bigint; 0 outside.'),
       ('routine', 'current_step', 'The step of the training run or of gradient(…, step => n), a bigint; 0 outside.'),
       ('routine', 'degrees', 'An angle of x radians in degrees.'),
@@ -1514,6 +1519,7 @@ BEGIN
       ('relation', 'run_row', 'what train records of each run; read it through the view run'),
       ('relation', 'loss', 'the loss of each step of each run'),
       ('relation', 'state', 'the state of optimizers, with which a run goes on'),
+      ('relation', 'validation', 'the figures of the validations of each run'),
       ('relation', 'mark', 'how far runs of other servers are whose parameters lie here'),
       ('relation', 'run', 'runs of train: those of who asks; a superuser sees all'),
       ('column', 'run.run', 'number of the run, which resume takes'),
@@ -1565,6 +1571,12 @@ BEGIN
       ('column', 'state.row', 'number of the piece, from 0'),
       ('column', 'state.v', '4096 numbers, the last piece filled up with zeros'),
       ('column', 'state.owner', 'the role that trained'),
+      ('column', 'validation.run', 'number of the run'),
+      ('column', 'validation.step', 'number of the step behind which it was validated'),
+      ('column', 'validation.position', 'number of the column of validate, from 1; the first one decides'),
+      ('column', 'validation.name', 'name of that column'),
+      ('column', 'validation.value', 'the figure; NULL: it was NULL or not a number'),
+      ('column', 'validation.owner', 'the role that trained'),
       ('column', 'mark.leader', 'the server and database from which the run is led'),
       ('column', 'mark.run', 'number of the run there'),
       ('column', 'mark.step', 'the step after which the parameters here were written last'),

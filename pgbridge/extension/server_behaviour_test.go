@@ -234,6 +234,7 @@ func calls(t *testing.T, s *server) {
 		{"einsum('i,->i', '{1,2}'::real[], 3)", "{3,6} real[]"},
 		{"one_hot(label => 1, n => 3)", "{0,1,0} double precision[]"},
 		{"current_step()", "0 bigint"},
+		{"current_epoch()", "0 bigint"},
 		{"random_uniform(ARRAY[1], 3) = random_uniform(ARRAY[1], 3, '{}')", "t boolean"},
 		{"random_int(9223372036854775807, 3, ARRAY[4]) >= 0", "t boolean"},
 		{"sqrt(2)", "1.4142135623730951 double precision"}, // Postgres's own function stays in use

@@ -277,7 +277,7 @@ func catalogue(t *testing.T, s *server) {
 			"JOIN pg_proc p ON p.oid = d.objid WHERE pronamespace <> 'relgrad'::regnamespace": "0",
 		"SELECT string_agg(DISTINCT proname, ' ' ORDER BY proname) FROM pg_proc " +
 			"WHERE pronamespace = 'relgrad'::regnamespace AND prokind = 'f' AND (NOT proisstrict OR provolatile <> 'i' OR " +
-			"proparallel <> 's')": "agg_scatter backward check_gradient current_seed current_step distribute " +
+			"proparallel <> 's')": "agg_scatter backward check_gradient current_epoch current_seed current_step distribute " +
 			"explain_gradient gen_member gen_rows gen_servers gradient impl_change_run undistribute",
 		"SELECT string_agg(DISTINCT proname, ' ' ORDER BY proname) FROM pg_proc " +
 			"JOIN pg_aggregate ON aggfnoid = pg_proc.oid WHERE pronamespace = 'relgrad'::regnamespace AND proparallel = 's' " +

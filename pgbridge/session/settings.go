@@ -95,13 +95,14 @@ func (s *settings) noJIT() { s.set("jit", "off", true) }
 // Local returns false: a server does not say whether settings were set for the open transaction only.
 func (s *settings) Local() bool { return false }
 
-// Draw sets what current_step() and current_seed() give.
+// Draw sets what current_step(), current_epoch() and current_seed() give.
 func (s *settings) Draw(env kernels.Env) error {
 	if env == s.env {
 		return nil
 	}
 	s.env = env
 	s.set("relgrad.step", fmt.Sprint(env.Step), s.local())
+	s.set("relgrad.epoch", fmt.Sprint(env.Epoch), s.local())
 	s.set("relgrad.seed", fmt.Sprint(env.Seed), s.local())
 	return s.failed()
 }

@@ -106,7 +106,7 @@ func (s *scope) callClass(c *ast.FuncCall) numberClass {
 			return rootClass(arg)
 		case "div":
 			return numericClass
-		case "length", "argmax", "argmin", "random_int", "current_step", "current_seed":
+		case "length", "argmax", "argmin", "random_int", "current_step", "current_epoch", "current_seed":
 			return intClass
 		}
 		return otherClass

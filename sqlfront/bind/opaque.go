@@ -156,13 +156,16 @@ func refuseVolatile(b *binder, f *place, sel *ast.Select, seen map[string]bool) 
 	return err
 }
 
-// readsStep reports whether a query calls current_step() or current_seed(), also through views and WITH items.
+// ofTheStep are the functions that give what a step has of the run.
+var ofTheStep = []string{"current_step", "current_epoch", "current_seed"}
+
+// readsStep reports whether a query calls one of them, also through views and WITH items.
 func readsStep(b *binder, f *place, sel *ast.Select, seen map[string]bool) bool {
 	found := false
 	ast.Walk(sel, func(t ast.Tree) bool {
 		switch x := t.(type) {
 		case *ast.FuncCall:
-			found = found || strings.HasPrefix(x.Name, "current_s") && (x.Name == "current_step" || x.Name == "current_seed")
+			found = found || slices.Contains(ofTheStep, x.Name)
 		case *ast.TableRef:
 			if c, before := f.cte(x); c != nil {
 				found = found || readsStep(b, before, c.sel, seen)

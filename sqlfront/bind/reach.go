@@ -56,7 +56,7 @@ func refuseReach(b *binder, f *place, sel *ast.Select, at ast.Tree) (perStep boo
 				"%s, which a sub-query calls, is volatile by %s(): a loss must be a function of its tables, seed and step", c.Via,
 				c.Name).
 				WithHint("Store what is drawn in a table first.")
-		case c.Name == "current_step" || c.Name == "current_seed":
+		case slices.Contains(ofTheStep, c.Name):
 			perStep = true
 		}
 	}

@@ -2,6 +2,7 @@ package bind
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
@@ -112,7 +113,7 @@ func callArgs(b *Binder, s *Scope, e *ast.FuncCall) []Value {
 
 // BuiltinNames lists the functions that may stand in expressions.
 func BuiltinNames() []string {
-	names := []string{"backward", "explain_gradient", "current_step", "current_seed"}
+	names := append([]string{"backward", "explain_gradient"}, ofTheStep...)
 	for n := range functions.Signatures {
 		names = append(names, n)
 	}
@@ -270,9 +271,12 @@ func fill(tmpl string, args []Value, array catalog.Type) string {
 	return out.String()
 }
 
-// engineCall handles functions such as current_step(), whose value the engine gives once for the statement.
+// ofTheStep are functions whose value the engine gives once for the statement.
+var ofTheStep = []string{"current_step", "current_epoch", "current_seed"}
+
+// engineCall handles these functions.
 func engineCall(b *Binder, e *ast.FuncCall) (Value, bool) {
-	if e.Name != "current_step" && e.Name != "current_seed" || len(e.Args) > 0 {
+	if !slices.Contains(ofTheStep, e.Name) || len(e.Args) > 0 {
 		return Value{}, false
 	}
 	if b.session.Intrinsics() != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/engine"
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/train"
 )
@@ -161,13 +162,13 @@ func (db *Trainer) holds(ctx context.Context, l *engine.Live) (bool, error) {
 
 // validateStored has the store compute the validation. For this the present parameters are written to its tables, and
 // rolled back if the run has opened the transaction.
-func (r *run) validateStored(ctx context.Context) (out []train.Figure, err error) {
+func (r *run) validateStored(ctx context.Context, env kernels.Env) (out []train.Figure, err error) {
 	own := !r.db.InTransaction()
 	if err := r.begin(ctx); err != nil {
 		return nil, err
 	}
 	if err = r.flush(ctx); err == nil {
-		out, err = r.validateInStore(ctx)
+		out, err = r.validateInStore(ctx, env)
 	}
 	switch {
 	case own && err != nil:

@@ -8,6 +8,7 @@ import (
 	"github.com/relgrad/relgrad/engine"
 	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/sqlfront/bind"
 	"github.com/relgrad/relgrad/train"
 )
@@ -52,7 +53,7 @@ func (r *programs) replan(ctx context.Context, q engine.Request) (*engine.Compil
 // is run there.
 func (r *programs) compileValidation(ctx context.Context) error {
 	if r.pushes && r.config.Validate != "" {
-		_, err := r.validateInStore(ctx)
+		_, err := r.validateInStore(ctx, r.config.Env(r.progress.Step+1))
 		return aboutValidation(err)
 	}
 	r.v = nil // the former one belongs to a view that before_step has replaced
@@ -73,7 +74,7 @@ func (r *programs) compileValidation(ctx context.Context) error {
 		sqlerr.Code(err) != sqlerr.DatatypeMismatch {
 		return aboutValidation(err)
 	}
-	_, err = r.validateInStore(ctx)
+	_, err = r.validateInStore(ctx, r.config.Env(r.progress.Step+1))
 	return aboutValidation(err)
 }
 
@@ -86,10 +87,16 @@ func aboutValidation(err error) error {
 	return engine.About(err, "validate", 0)
 }
 
-// validateInStore runs the validation as an ordinary query.
-func (r *programs) validateInStore(ctx context.Context) ([]train.Figure, error) {
+// validateInStore runs the validation as an ordinary query, behind a step.
+func (r *programs) validateInStore(ctx context.Context, env kernels.Env) ([]train.Figure, error) {
 	sel, text, err := bind.LossQuery(ctx, r.db.Catalogue, "validation", r.config.Validate)
 	if err != nil {
+		return nil, err
+	}
+	outer := r.db.Catalogue.Env
+	r.db.Catalogue.Env = env
+	defer func() { r.db.Catalogue.Env = outer }()
+	if err := r.db.Draw(env); err != nil {
 		return nil, err
 	}
 	res, err := r.db.Exec(ctx, sel, text)

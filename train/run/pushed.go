@@ -124,7 +124,7 @@ func (p *pushedRun) setUp(ctx context.Context) error {
 		return err
 	}
 	for _, t := range p.rows {
-		if err := p.fill(ctx, t, kernels.Env{Seed: p.config.Seed, Step: p.progress.Step + 1}, true); err != nil {
+		if err := p.fill(ctx, t, p.config.Env(p.progress.Step+1), true); err != nil {
 			return err
 		}
 	}
@@ -187,7 +187,7 @@ func (p *pushedRun) fill(ctx context.Context, t *stepTable, env kernels.Env, cre
 
 // Step implements train.Model. Its statement also updates the parameters.
 func (p *pushedRun) Step(ctx context.Context, step int64) (float64, error) {
-	env := kernels.Env{Seed: p.config.Seed, Step: step}
+	env := p.config.Env(step)
 	if err := p.begin(ctx); err != nil {
 		return 0, err
 	}

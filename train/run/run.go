@@ -267,14 +267,12 @@ func (r *run) Ahead() bool { return r.config.BeforeStep == "" && r.failed == nil
 
 // Begin implements train.Pipelined.
 func (r *run) Begin(ctx context.Context, step int64) {
-	r.failed = r.training.Begin(ctx, r.env(step), r.updates.At(step))
+	r.failed = r.training.Begin(ctx, r.config.Env(step), r.updates.At(step))
 }
-
-func (r *run) env(step int64) kernels.Env { return kernels.Env{Seed: r.config.Seed, Step: step} }
 
 // Step implements train.Model.
 func (r *run) Step(ctx context.Context, step int64) (float64, error) {
-	env := r.env(step)
+	env := r.config.Env(step)
 	if err := r.beforeStep(ctx, env); err != nil {
 		return 0, err
 	}
@@ -314,18 +312,18 @@ func (r *run) Update(ctx context.Context, step int64) error {
 
 // Validate implements train.Model.
 func (r *run) Validate(ctx context.Context, step int64) ([]train.Figure, error) {
-	f, err := r.validate(ctx)
+	f, err := r.validate(ctx, r.config.Env(step))
 	return f, engine.About(err, "validate", 0)
 }
 
-func (r *run) validate(ctx context.Context) ([]train.Figure, error) {
+func (r *run) validate(ctx context.Context, env kernels.Env) ([]train.Figure, error) {
 	if r.v == nil {
-		return r.validateStored(ctx)
+		return r.validateStored(ctx, env)
 	}
 	if err := r.copyParams(r.v.Prog); err != nil {
 		return nil, err
 	}
-	return r.v.Figures(ctx, kernels.Env{Seed: r.config.Seed})
+	return r.v.Figures(ctx, env)
 }
 
 // train runs the loop.
@@ -486,7 +484,7 @@ func (r *run) Tick(row train.LossRow) {
 
 // Explain says where a step's loss stops being finite, with the run's present parameters; "" if that cannot be found.
 func (r *run) Explain(ctx context.Context, step int64) string {
-	return r.db.FirstNotFinite(ctx, r.c, r.c.Res.RA, kernels.Env{Seed: r.config.Seed, Step: step}, r.copyParams)
+	return r.db.FirstNotFinite(ctx, r.c, r.c.Res.RA, r.config.Env(step), r.copyParams)
 }
 
 // enter creates the run's row and takes its lock, so that whoever sees the row also sees that it is trained.

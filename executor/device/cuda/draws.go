@@ -53,10 +53,10 @@ func dropMask(b *builder, s *body, o *device.Op, p point) string {
 }
 
 // stepNumbers are what the words "step" point at: what a run has of its environment.
-func stepNumbers(env *kernels.Env) []int64 { return []int64{env.Seed, env.Step} }
+func stepNumbers(env *kernels.Env) []int64 { return []int64{env.Seed, env.Step, env.Epoch} }
 
 // stepBytes is how many bytes these are.
-const stepBytes = 16
+const stepBytes = 24
 
 func normal(b *builder, s *body, o *device.Op, p point) string {
 	return fmt.Sprintf("k_normal(%s, %s, %s)", b.argument(s, o, 0, p), streamOf(b, s, o, 1, start, p), p.idx)

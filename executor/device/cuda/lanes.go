@@ -370,7 +370,8 @@ func init() {
 		}
 	}
 	references = map[string]func(b *builder, s *body, o *device.Op, p point) string{
-		"current_seed": step(0), "current_step": step(1), "max_elements": maxElements, "logsumexp": logSumExp,
+		"current_seed": step(0), "current_step": step(1), "current_epoch": step(2),
+		"max_elements": maxElements, "logsumexp": logSumExp,
 		"concat_axis": concatAxis, "subscript": subscript, "put": put, "einsum": einsum,
 		"argmax": firstOf(""), "argmin": firstOf("-"),
 		"random_uniform": uniform, "random_int": randomInt, "random_normal": normal, "glorot_uniform": glorot,

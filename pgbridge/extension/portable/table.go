@@ -77,6 +77,7 @@ var bodies = map[string]writer{
 	"dropout":       itself("PERFORM relgrad.impl_probability(p);\n"),
 
 	"current_step":   expression("coalesce(nullif(current_setting('relgrad.step', TRUE), '')::bigint, 0)"),
+	"current_epoch":  expression("coalesce(nullif(current_setting('relgrad.epoch', TRUE), '')::bigint, 0)"),
 	"current_seed":   expression("coalesce(nullif(current_setting('relgrad.seed', TRUE), '')::bigint, 0)"),
 	"random_uniform": draw("relgrad.impl_uniform(seed, h, i)"),
 	"random_normal":  draw("relgrad.impl_normal(seed, h, i)"),

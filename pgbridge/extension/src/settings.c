@@ -29,6 +29,7 @@ static int engine = 0;
 
 // The step and the seed of the running gradient or training, set by the engine; "" outside of that.
 static char *step = NULL;
+static char *epoch = NULL;
 static char *seed = NULL;
 
 static const struct config_enum_entry engine_names[] = {{"auto", 0, false}, {"sql", 1, false}, {"chunk", 2, false},
@@ -108,6 +109,8 @@ rg_define_settings(void)
 							"-1: no limit but temp_file_limit. Superusers set it.", &rg_max_spill, -1,
 							-1, MAX_KILOBYTES, PGC_SUSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomStringVariable("relgrad.step", "The step of the call under way.", "Set by the engine.", &step, "",
+							   PGC_USERSET, GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE, check_number, NULL, NULL);
+	DefineCustomStringVariable("relgrad.epoch", "The epoch of the call under way.", "Set by the engine.", &epoch, "",
 							   PGC_USERSET, GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE, check_number, NULL, NULL);
 	DefineCustomStringVariable("relgrad.seed", "The seed of the call under way.", "Set by the engine.", &seed, "",
 							   PGC_USERSET, GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE, check_number, NULL, NULL);
@@ -194,6 +197,12 @@ RG_FUNCTION(current_step)
 {
 	(void) fcinfo;
 	PG_RETURN_INT64(number(step));
+}
+
+RG_FUNCTION(current_epoch)
+{
+	(void) fcinfo;
+	PG_RETURN_INT64(number(epoch));
 }
 
 RG_FUNCTION(current_seed)
