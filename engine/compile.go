@@ -272,6 +272,9 @@ func (db *compiler) Build(ctx context.Context, c *Compiled) (err error) {
 	return About(err, "loss", 0)
 }
 
+// Draws reports whether the loss depends on the step.
+func (c *Compiled) Draws() bool { return c.query.Draws }
+
 // drawn refuses a loss that draws but has no step.
 func (c *Compiled) drawn(step *int64) error {
 	if c.query.Draws && step == nil {

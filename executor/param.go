@@ -100,6 +100,16 @@ func (q *Param) Set(element int, x float64) error {
 	return q.home.Store(d)
 }
 
+// SetValues has the column be what fill makes of its numbers. NULLs stay.
+func (q *Param) SetValues(fill func(values *column.Column)) error {
+	d, err := q.Values()
+	if err != nil {
+		return err
+	}
+	fill(d)
+	return q.home.Store(d)
+}
+
 // Copy takes over another program's values of the column, and its state where both have one.
 func (q *Param) Copy(from *Param) error {
 	if err := q.take(q.data, from, from.data); err != nil {

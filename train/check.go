@@ -17,6 +17,12 @@ func (c *Config) Check(given []string) error {
 			return err
 		}
 	}
+	if c.Searches() && slices.Contains(given, "optimizer") && !slices.Contains(given, "lr") {
+		c.LR = 1 // of a new run: one that goes on has the optimizer already
+	}
+	if err := c.checkSearch(); err != nil {
+		return err
+	}
 	if c.Schedule == "step" && c.StepSize == 0 {
 		return sqlerr.New(sqlerr.InvalidParameter,
 			"schedule \"step\" needs step_size, the number of steps between two changes of the rate").
@@ -124,6 +130,9 @@ func (c *Config) Describe() string {
 	case slices.Contains(has, "momentum"):
 		p = append(p, fmt.Sprintf("momentum %g", c.Momentum))
 	}
+	if c.Searches() {
+		p = append(p, fmt.Sprintf("history %d", c.History))
+	}
 	if slices.Contains(optimizers[c.Optimizer].uses, "epsilon") {
 		p = append(p, fmt.Sprintf("epsilon %g", c.Epsilon))
 	}
@@ -168,4 +177,46 @@ func (o ParamOptions) describe(name string) string {
 		p = append(p, "where "+o.Where)
 	}
 	return name + " (" + strings.Join(p, ", ") + ")"
+}
+
+// Searches reports whether the optimizer finds each step by a line search on the whole loss, so that a step is no
+// update by expressions.
+func (c *Config) Searches() bool { return optimizers[c.Optimizer].update == nil }
+
+// checkSearch refuses options of which a line search on the whole loss has no use.
+func (c *Config) checkSearch() error {
+	if !c.Searches() {
+		return nil
+	}
+	const same = "It compares losses and gradients of different points, so these must be of one function, the same at " +
+		"every step."
+	const searched = "It finds the length of each step by itself."
+	const bounded = "Its steps are for a function without bounds."
+	for _, o := range []struct {
+		on                 bool
+		name, why, instead string
+	}{
+		{c.Batch != "", "batch", same, "Take another optimizer, such as adam, or leave batch out."},
+		{c.BeforeStep != "", "before_step", same, "Take another optimizer, such as adam."},
+		{c.Schedule != "constant", "schedule", searched, "lr is the first step that it tries."},
+		{c.Warmup > 0, "warmup", searched, "lr is the first step that it tries."},
+		{c.ClipNorm > 0, "clip_norm", searched, "A smaller lr has it try shorter steps first."},
+		{c.WeightDecay != 0, "weight_decay", same, "Write it into the loss: … + λ / 2 * (SELECT sum(x ^ 2) FROM w)."},
+		{len(c.Nonnegative) > 0, "nonnegative", bounded, "Write the parameter as softplus(x) or exp(x) in the loss."},
+		{len(c.Project) > 0, "project", bounded, "Take another optimizer, or normalize in the loss: l2_normalize(v)."},
+		{c.Sparse.All || len(c.Sparse.Names) > 0, "sparse", same, "Leave it out."},
+	} {
+		if o.on {
+			return sqlerr.New(sqlerr.InvalidParameter, "train option %s cannot be used with optimizer %q", o.name, c.Optimizer).
+				WithDetail("%s", o.why).WithHint("%s", o.instead)
+		}
+	}
+	for _, n := range names(c.Options) {
+		if o := c.Options[n]; o.LR != nil || o.WeightDecay != nil {
+			return sqlerr.New(sqlerr.InvalidParameter, "lr and weight_decay of %q in train option options cannot be used with "+
+				"optimizer %q", n, c.Optimizer).WithDetail("All parameters take one step together.").
+				WithHint("where chooses the rows that are trained.")
+		}
+	}
+	return nil
 }

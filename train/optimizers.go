@@ -16,8 +16,9 @@ type hyper struct {
 // optimizer updates a row of a parameter, each of its numbers for itself, as expressions (update.go). The processors
 // have loops by the optimizers' names, which compute the same (executor/device/cpu/loops_update.go).
 type optimizer struct {
-	state  []string // names of the state buffers, each of the parameter's size
-	uses   []string // options that belong to it
+	state []string // names of the state buffers, each of the parameter's size
+	uses  []string // options that belong to it
+	// update is nil where steps are searched for, as LBFGS does.
 	update func(t *terms) (s []*kernels.Expr, p *kernels.Expr)
 }
 
@@ -34,6 +35,7 @@ var optimizers = map[string]*optimizer{
 	"rmsprop":  {[]string{"s"}, []string{"alpha", "epsilon"}, rmspropUpdate},
 	"adam":     {[]string{"m", "s"}, []string{"beta1", "beta2", "epsilon"}, adamUpdate},
 	"adamw":    {[]string{"m", "s"}, []string{"beta1", "beta2", "epsilon"}, adamwUpdate},
+	"lbfgs":    {nil, []string{"history"}, nil},
 }
 
 // corrected returns η/(1−β₁ᵗ) and 1/(1−β₂ᵗ).

@@ -132,7 +132,7 @@ func TestUnrolled(t *testing.T) {
 		x := float64(i)
 		grads[i] = []float64{math.Sin(x), 3 * math.Cos(2*x), 1e-3 * math.Sin(x*x)}
 	}
-	for name := range optimizers {
+	for name := range updating() {
 		for _, decay := range []float64{0, 0.1} {
 			c := Default()
 			c.Optimizer, c.LR, c.WeightDecay = name, 0.05, decay
@@ -332,7 +332,7 @@ func TestParamOptions(t *testing.T) {
 
 // TestSparse: rows that the gradient does not reach keep value and state, also where momentum or decay would move them.
 func TestSparse(t *testing.T) {
-	for name := range optimizers {
+	for name := range updating() {
 		t.Run(name, func(t *testing.T) {
 			value := map[bool]float64{}
 			for _, sparse := range []bool{true, false} {

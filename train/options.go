@@ -45,6 +45,7 @@ type UpdateOptions struct {
 	Beta2       float64
 	Alpha       float64
 	Epsilon     float64
+	History     int64
 	WeightDecay float64
 	ClipNorm    float64 // 0: none
 	Nonnegative []string
@@ -84,7 +85,7 @@ type StopOptions struct {
 func Default() Config {
 	return Config{
 		UpdateOptions: UpdateOptions{Optimizer: "adam", LR: 0.001, Momentum: 0.9, Beta1: 0.9, Beta2: 0.999, Alpha: 0.99,
-			Epsilon: 1e-8},
+			Epsilon: 1e-8, History: 10},
 		RateOptions: RateOptions{Schedule: "constant", Gamma: 0.1},
 		StopOptions: StopOptions{Epochs: 100, Every: 1},
 	}
@@ -100,6 +101,7 @@ type option struct {
 var options = map[string]option{
 	"optimizer":    choice("optimizer", func(c *Config) *string { return &c.Optimizer }, names(optimizers)),
 	"lr":           number(func(c *Config) *float64 { return &c.LR }, 0, math.Inf(1)),
+	"history":      integer(func(c *Config) *int64 { return &c.History }, 1),
 	"momentum":     number(func(c *Config) *float64 { return &c.Momentum }, 0, 1),
 	"beta1":        number(func(c *Config) *float64 { return &c.Beta1 }, 0, 1),
 	"beta2":        number(func(c *Config) *float64 { return &c.Beta2 }, 0, 1),
@@ -311,7 +313,8 @@ var elsewhere = map[string]string{"learning_rate": "lr", "eta": "lr", "steps": "
 	"n_epochs": "epochs", "num_epochs": "epochs", "iterations": "epochs", "l2": "weight_decay", "lambda": "weight_decay",
 	"early_stopping": "patience", "random_state": "seed", "validation": "validate", "betas": "beta1",
 	"max_grad_norm": "clip_norm", "grad_clip": "clip_norm", "scheduler": "schedule", "eps": "epsilon",
-	"warmup_steps": "warmup", "minibatch": "batch_size", "timeout": "max_seconds"}
+	"warmup_steps": "warmup", "minibatch": "batch_size", "history_size": "history",
+	"timeout": "max_seconds"}
 
 // Synonyms lists the names that other programs have for options.
 func Synonyms() []string { return names(elsewhere) }

@@ -28,6 +28,9 @@ type StatementParam struct {
 // and, in the order of params, its gradients. The conditions of options must be expressions over their table that the
 // caller has parsed. What has no SQL form is a FeatureNotSupported.
 func (c *Config) Statement(res *plan.Result, params []StatementParam, o sqlgen.Options) (*Statement, error) {
+	if c.Searches() {
+		return nil, noSQL("optimizer", c.Optimizer)
+	}
 	out := &Statement{numbers: stepNumbers{c: c}}
 	opt := sqlgen.StepOptions{Options: o, Clip: c.ClipNorm, Rules: res.Fired, State: "relgrad_train"}
 	var all []sqlgen.StepParam

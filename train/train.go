@@ -52,13 +52,14 @@ const (
 	Converged   Status = "stopped by tolerance"
 	Impatient   Status = "stopped by patience"
 	OutOfTime   Status = "stopped by max_seconds"
+	Lowest      Status = "stopped by line search" // no step lowers the loss
 	Cancelled   Status = "cancelled"
 	Failed      Status = "failed"
 	Interrupted Status = "interrupted" // its process is gone
 )
 
 // Over reports whether a run with this status does not go on.
-func (s Status) Over() bool { return s == Finished || s == Converged || s == Impatient }
+func (s Status) Over() bool { return s == Finished || s == Converged || s == Impatient || s == Lowest }
 
 // Ended reports whether a run with this status came to an end by its own options.
 func (s Status) Ended() bool { return s.Over() || s == OutOfTime }
@@ -68,7 +69,8 @@ func Start() Progress { return Progress{Best: math.Inf(1), Status: Running} }
 
 // Model is a compiled loss.
 type Model interface {
-	// Step computes loss and gradients at the parameters' present values.
+	// Step computes loss and gradients at the parameters' present values. It is ErrLowest where no step lowers the loss:
+	// then the run ends as it is.
 	Step(ctx context.Context, step int64) (loss float64, err error)
 	// Update changes the parameters by the gradients of the last Step: all of them, or where one is not finite, which is
 	// a *device.NotFinite, none. Where it fails otherwise some may have changed.
@@ -132,6 +134,10 @@ func Run(ctx context.Context, c Config, m Model, slots []*Slot, p Progress) (Pro
 			}
 		}
 		row, updated, err := step(on, c, m, slots, &p)
+		if errors.Is(err, ErrLowest) {
+			p.Status = Lowest
+			break
+		}
 		if err != nil {
 			if !updated && c.BeforeStep == "" && (errors.Is(err, context.Canceled) || sqlerr.Code(err) == sqlerr.QueryCanceled) {
 				err = finish(ctx, m, p, rows, err)

@@ -57,7 +57,7 @@ var trainOptions = []trainOption{
 	{"optimizer", "text", "'adam'"}, {"lr", "double precision", "0.001"}, {"momentum", "double precision", "0.9"},
 	{"beta1", "double precision", "0.9"}, {"beta2", "double precision", "0.999"},
 	{"alpha", "double precision", "0.99"}, {"epsilon", "double precision", "1e-8"},
-	{"weight_decay", "double precision", "0"}, {"schedule", "text", "'constant'"}, {"warmup", "bigint", "0"},
+	{"history", "bigint", "10"}, {"weight_decay", "double precision", "0"}, {"schedule", "text", "'constant'"}, {"warmup", "bigint", "0"},
 	{"step_size", "bigint", ""}, {"gamma", "double precision", "0.1"}, {"eta_min", "double precision", "0"},
 	{"clip_norm", "double precision", ""}, {"nonnegative", "text[]", ""}, {"project", "text[]", ""},
 	{"options", "jsonb", ""}, {"sparse", "anyelement", ""}, {"batch", "text", ""}, {"batch_size", "bigint", ""},

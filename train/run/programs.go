@@ -26,7 +26,14 @@ func (r *programs) compileLoss(ctx context.Context) (*engine.Compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch r.pushes, _ = r.db.Pushes(c); {
+	if err := r.steady(c); err != nil {
+		return nil, err
+	}
+	r.pushes, _ = r.db.Pushes(c)
+	if r.config.Searches() && r.db.Mode != engine.ModeSQL {
+		r.pushes = false // only the executor has it
+	}
+	switch {
 	case r.pushes && r.hook != nil:
 		return r.replan(ctx, q)
 	case r.pushes:

@@ -337,6 +337,8 @@ func (r *run) train(ctx context.Context) error {
 	slots := r.slots
 	if r.pushed != nil {
 		model, slots = r.pushed, nil // the database updates them
+	} else if r.config.Searches() {
+		model = r.search()
 	}
 	p, err := r.progress, r.permitted(ctx)
 	if err == nil {

@@ -56,6 +56,9 @@ func (r *parameterSet) makeSlots(ctx context.Context) error {
 			return engine.About(err, "options", 0)
 		}
 	}
+	if r.config.Searches() {
+		return nil // no update is part of the program
+	}
 	return r.prepare(r.c)
 }
 
