@@ -68,7 +68,7 @@ var trainOptions = []trainOption{
 }
 
 // trainSynonyms are names that other programs have for options of train. A test compares them with package train.
-var trainSynonyms = []string{"betas", "early_stopping", "eps", "eta", "grad_clip", "iterations", "l2", "lambda",
+var trainSynonyms = []string{"betas", "early_stopping", "eps", "eta", "grad_clip", "history_size", "iterations", "l2", "lambda",
 	"learning_rate", "max_grad_norm", "max_iter", "minibatch", "n_epochs", "num_epochs", "random_state", "scheduler",
 	"steps", "timeout", "validation", "warmup_steps"}
 
