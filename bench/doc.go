@@ -40,7 +40,8 @@
 // `relgrad bench delta` measures tensors in tables of Delta Lake: the package tensors below this one.
 //
 // `make pg-bench` starts a private PostgreSQL server (internal/pgcluster). It measures the extension, generated SQL,
-// the transfer of rows to the engine, cancelling, and training on Cora; it writes bench/POSTGRES.md and prints it. Each
+// the transfer of rows to the engine, cancelling, training on Cora, and training from tables beside a copy of them to
+// PyTorch and back; it writes bench/POSTGRES.md and prints it. Each
 // measure is a pair of statements that run alternately in one session. bench/peers/peers.c holds the peers in C;
 // bench/postgres holds the models, and gradients written by hand beside those that relgrad generates.
 //

@@ -187,3 +187,28 @@ func coraData(d *dataset) {
 	d.table("w0", ints("feature", 1433, func(i int) int { return i }), w0)
 	d.table("w1", glorot(r, "v", 16, 7))
 }
+
+// runningData makes a random walk, and steps of length 0 to begin with. Rows lie in random order.
+func runningData(d *dataset) {
+	n := d.size["n"]
+	r := stream("running")
+	y := make([]float32, n)
+	at := 0.0
+	for i := range y {
+		at += r.NormFloat64()
+		y[i] = float32(at)
+	}
+	for _, name := range []string{"walk", "step"} {
+		at := r.Perm(n)
+		key := ints("k", n, func(i int) int { return at[i] })
+		if name == "step" {
+			d.table(name, key, zeros("x", n))
+			continue
+		}
+		i := -1
+		d.table(name, key, floats("y", []int{n}, func() float64 {
+			i++
+			return float64(y[at[i]])
+		}))
+	}
+}

@@ -94,7 +94,7 @@ func (r *Runner) Measure(ctx context.Context, w *Workload, o Options) (*Result, 
 	for round := 0; round < o.Rounds && err == nil; round++ {
 		err = r.round(ctx, res, o, round%2 == 1)
 	}
-	if err == nil && slices.ContainsFunc(res.judge(), Judged.Missed) {
+	if err == nil && (res.late() || slices.ContainsFunc(res.judge(), Judged.Missed)) {
 		res.Profile, err = profileOf(ctx, r, w, w.values(Full).with(o.Numbers))
 	}
 	if err != nil && ctx.Err() == nil {
@@ -236,6 +236,9 @@ func (res *Result) judge() (all []Judged) {
 	return all
 }
 
+// late reports whether a step takes longer than is asked.
+func (res *Result) late() bool { return res.Most > 0 && res.seconds(res.Programs[0]) > res.Most }
+
 // peak is a program's peak memory in bytes.
 func (p *Program) peak() (most int64) {
 	for _, run := range p.Runs {
@@ -253,6 +256,10 @@ func (res *Result) Missed() (all []string) {
 	}
 	if peak := res.Programs[0].peak(); res.Memory > 0 && float64(peak) > res.Memory*1e9 {
 		all = append(all, fmt.Sprintf("%s: peak memory %s, not %g GB", res.Name, gigabytes(peak), res.Memory))
+	}
+	if res.late() {
+		all = append(all, fmt.Sprintf("%s: a step takes %s, not %s", res.Name, Seconds(res.seconds(res.Programs[0])),
+			Seconds(res.Most)))
 	}
 	for _, p := range res.Programs {
 		if p.Failed {

@@ -41,6 +41,7 @@ func BenchmarkPostgres(b *testing.B) {
 	products(s, pairs)
 	sums(s, pairs)
 	gradients(s, pairs)
+	fromTable(s, pairs)
 	singles := &Table{Head: []string{"measure", "value", "asked"}}
 	bulk(b, singles)
 	cora(b, c, s, pairs, singles)

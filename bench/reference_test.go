@@ -159,6 +159,10 @@ var references = map[string]func(k kept) float64{
 		return loss / float64(len(u))
 	},
 	"logreg": func(kept) float64 { return math.Log(2) }, // of weights 0
+	"running": func(k kept) (loss float64) { // of steps of length 0
+		y := k.whole("walk", "y")
+		return y.squares() / float64(len(y.v))
+	},
 	"mlp": func(k kept) float64 {
 		h := k.whole("image", "x").times(k.whole("layer1", "w")).plus(k.whole("layer1", "b"), 1).relu()
 		return crossEntropy(h.times(k.whole("layer2", "w")).plus(k.whole("layer2", "b"), 1),

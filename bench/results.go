@@ -36,23 +36,30 @@ func Report(results []*Result) string {
 func bars(results []*Result) *Table {
 	t := &Table{Head: []string{"workload", "asked", "reached", "against", "memory asked", "memory", ""}}
 	for _, res := range results {
-		for _, j := range res.judge() {
-			verdict, reached := "met", fmt.Sprintf("%.2f", j.Reached)
-			peak := float64(res.Programs[0].peak()) / 1e9
+		asked, much := "", ""
+		peak := float64(res.Programs[0].peak()) / 1e9
+		if res.Memory > 0 {
+			asked = fmt.Sprintf("%g GB", res.Memory)
+			if peak > res.Memory {
+				much = ", **memory**"
+			}
+		}
+		add := func(bar, reached, against string, measured, missed bool) {
+			verdict := "met"
 			switch {
-			case math.IsNaN(j.Reached):
+			case !measured:
 				verdict, reached = "not measured", ""
-			case j.Missed():
+			case missed:
 				verdict = "**missed**"
 			}
-			asked := ""
-			if res.Memory > 0 {
-				asked = fmt.Sprintf("%g GB", res.Memory)
-				if peak > res.Memory {
-					verdict += ", **memory**"
-				}
-			}
-			t.Add(res.Name, fmt.Sprintf("%g", j.Ratio), reached, j.Against, asked, fmt.Sprintf("%.2f GB", peak), verdict)
+			t.Add(res.Name, bar, reached, against, asked, fmt.Sprintf("%.2f GB", peak), verdict+much)
+		}
+		for _, j := range res.judge() {
+			add(fmt.Sprintf("%g", j.Ratio), fmt.Sprintf("%.2f", j.Reached), j.Against, !math.IsNaN(j.Reached), j.Missed())
+		}
+		if res.Most > 0 {
+			s := res.seconds(res.Programs[0])
+			add(Seconds(res.Most)+" a step", Seconds(s), "", !math.IsNaN(s), res.late())
 		}
 	}
 	return t

@@ -26,6 +26,7 @@ type Workload struct {
 	Peers      []Peer
 	Bars       []Bar
 	Memory     float64 // bound of the memory of training, in GB; 0: none
+	Most       float64 // bound of a step, in seconds on two processors; 0: none
 }
 
 // Peer is a program that does the same computation in another system.
@@ -109,6 +110,10 @@ var Workloads = []*Workload{
 		Script: "chain", Query: "SELECT sum(sqnorm(v)) FROM chain",
 		Data: skewedData, Size: []Number{{"n", 4000, 400, 40}, {"block", 400, 40, 4}}, Peers: chainPeers("chain=1"),
 		Bars: []Bar{{"", 0.9}}},
+	{Name: "running", What: "running sum of 1M rows in random order", Load: "running", Script: "running",
+		Data: runningData, Size: []Number{{"n", 1e6, 1e5, 1000}}, Most: 0.05, Memory: 0.2,
+		Peers: []Peer{{Name: "PyTorch", Program: "running_torch.py", Form: "torch"},
+			{Name: "PyTorch, compiled", Program: "running_torch.py", Form: "compiled"}}},
 	{Name: "cora", What: "GCN on Cora, 200 epochs, loading excluded", Load: "cora", Script: "cora", Data: coraData,
 		RealData: true, Steps: 200, Memory: 0.2,
 		Vars: []Number{{"dropout", 0.5, 0, 0.5}},
