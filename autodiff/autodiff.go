@@ -187,7 +187,7 @@ func readBy(n *ra.Node, i int, f func(in *ra.Node, id ra.ColumnID) bool) bool {
 			return false
 		}
 		a := n.Aggs[i-len(n.Over.Pass)]
-		return a.Fn != ra.Count && a.Fn != ra.CountRows && f(n.Inputs[0], a.Arg)
+		return a.Fn != ra.Count && a.Fn != ra.CountRows && a.Fn != ra.Rank && f(n.Inputs[0], a.Arg)
 	case ra.Union, ra.Add:
 		return slices.ContainsFunc(n.Inputs, func(in *ra.Node) bool { return f(in, in.Cols[i].ID) })
 	case ra.Recursion:

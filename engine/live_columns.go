@@ -57,9 +57,7 @@ func passes(n *ra.Node, i int, need func(*ra.Node, ...ra.ColumnID), reads func(*
 		}
 	case ra.Window:
 		need(n.Inputs[0], n.Arranged()...)
-		if id, ok := n.Source(i); ok {
-			need(n.Inputs[0], id)
-		}
+		need(n.Inputs[0], n.Sources(i)...)
 	case ra.Union:
 		for _, in := range n.Inputs {
 			need(in, in.Cols[i].ID)

@@ -184,8 +184,8 @@ func (l *looker) columnForm(n *ra.Node, id ra.ColumnID) form {
 		if ok {
 			return l.column(n.Inputs[0], id)
 		}
-		if id, ok = n.Source(i); ok {
-			return l.computed(l.column(n.Inputs[0], id))
+		if a := n.Aggs[i-len(n.Over.Pass)]; a.Fn != ra.CountRows {
+			return l.computed(l.column(n.Inputs[0], a.Arg))
 		}
 	case ra.Union:
 		var parts []form

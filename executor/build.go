@@ -341,12 +341,31 @@ func (st *stage) windowCol(g *values.Graph, n *ra.Node, r *structure.Relation, i
 	if err != nil {
 		return nil, err
 	}
+	if e := n.Over.Among; e != nil || a.Fn == ra.Min || a.Fn == ra.Max || a.Fn == ra.Rank {
+		return extremes(st, g, n, r, a.Fn, v, t)
+	}
 	if a.Fn == ra.Count && !v.Type.Nullable {
 		return count(), nil
 	}
 	t.Nullable = a.Fn == ra.Sum && (v.Type.Nullable || !n.Over.Frame.HoldsRow())
 	o, f := structure.Facing(st.Stage, r.Order, n.Over.Frame)
 	return g.Window(a.Fn, g.Spread(v, r.Space), t, o, f), nil
+}
+
+// extremes is an aggregate of v that needs the extremes of frames, or ranks.
+func extremes(st *stage, g *values.Graph, n *ra.Node, r *structure.Relation, fn ra.AggFn, v *values.Val,
+	t kernels.Type) (*values.Val, error) {
+	in, e := n.Inputs[0], n.Over.Among
+	v = g.Spread(v, r.Space)
+	if e == nil {
+		t.Nullable = v.Type.Nullable || fn != ra.Rank && !n.Over.Frame.HoldsRow()
+		return g.Extremes(fn, v, nil, t, r.Order, n.Over.Frame, nil), nil
+	}
+	x, err := st.col(g.Wide, in, in.Index(e.Col))
+	if err != nil {
+		return nil, err
+	}
+	return g.Extremes(fn, v, g.Spread(x, r.Space), t, r.Order, n.Over.Frame, e), nil
 }
 
 func (st *stage) unionCol(g *values.Graph, n *ra.Node, r *structure.Relation, i int) (*values.Val, error) {

@@ -190,7 +190,7 @@ func (r *reads) mark(n *ra.Node, i int) {
 			r.mark(in, in.Index(a.Arg))
 		}
 	case ra.Window:
-		if id, ok := n.Source(i); ok {
+		for _, id := range n.Sources(i) {
 			r.mark(n.Inputs[0], n.Inputs[0].Index(id))
 		}
 	case ra.Union, ra.Add:

@@ -132,6 +132,8 @@ func partialSums(s *forms.Schedule) int64 {
 				}
 			case *device.Windowed: // keeps the sums of blocks
 				kept += int64(f.Carried(in.V.Args[0].Type.Size()))
+			case *device.Extremes:
+				kept += int64(f.Kept())
 			case *device.SpMMBlocks: // keeps its sums from run to run
 				kept += int64(8 * in.Grp.Out.N * in.V.Type.Size())
 			case nil:

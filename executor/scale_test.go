@@ -59,6 +59,7 @@ var models = map[string]model{
 	"chain":      {make: chain, params: []string{"a", "d"}, bench: 1024},
 	"dense":      {make: dense, params: []string{"w", "h"}, bench: 2000},
 	"running":    {make: running, params: []string{"x"}, bench: 1_000_000},
+	"peaks":      {make: peaks, params: []string{"x"}, bench: 1_000_000},
 }
 
 func compile(t testing.TB, db *memdb.DB, params []string, opt executor.Options) (*ra.Plan, *executor.Program) {

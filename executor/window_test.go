@@ -18,13 +18,23 @@ import (
 
 // running is a running sum of a parameter over rows that lie in another order.
 func running(t testing.TB, n int) *memdb.DB {
+	return walk(t, n, "SELECT avg(s * s) AS loss FROM (SELECT sum(v) OVER (ORDER BY at) AS s FROM x) AS q")
+}
+
+// peaks are extremes of a parameter, up to each row and around it.
+func peaks(t testing.TB, n int) *memdb.DB {
+	return walk(t, n, "SELECT avg(a * a + b) AS loss FROM (SELECT max(v) OVER (ORDER BY at) AS a, min(v) OVER (ORDER BY "+
+		"at ROWS BETWEEN 500 PRECEDING AND 500 FOLLOWING) AS b FROM x) AS q")
+}
+
+// walk is a parameter whose rows lie in another order than theirs, with a loss.
+func walk(t testing.TB, n int, loss string) *memdb.DB {
 	rng, db := rand.New(rand.NewSource(1)), memdb.New()
 	at := rng.Perm(n)
 	db.Create("x", 1, memdb.Column{Name: "id", Data: ints(n, func(i int) int64 { return int64(i) })},
 		memdb.Column{Name: "at", Data: ints(n, func(i int) int64 { return int64(at[i]) })},
 		memdb.Column{Name: "v", Data: reals(rng, n)})
-	views(t, db, "total", "SELECT id, sum(v) OVER (ORDER BY at) AS s FROM x",
-		"loss", "SELECT avg(s * s) AS loss FROM total")
+	views(t, db, "loss", loss)
 	return db
 }
 
@@ -49,18 +59,37 @@ func ordered(t testing.TB, n int, loss string) *memdb.DB {
 	return db
 }
 
-// TestWindows compares sums over frames with the oracle's: frames that begin or end with the partition, of peers, of
-// few rows, of many, of none; of numbers with NULLs, and of chunks.
+// coarse rounds the numbers of a table that ordered made, so that many are equal.
+func coarse(t testing.TB, db *memdb.DB) {
+	table, err := db.Table(context.Background(), nil, "", "t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cols, err := db.Read(context.Background(), table, []int{3, 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cols {
+		for i, x := range c.F64() {
+			c.F64()[i] = math.Round(x)
+		}
+	}
+}
+
+// frames are windows: frames that begin or end with the partition, of peers, of few rows, of many, of none.
+var frames = []string{"ORDER BY o, id DESC", "PARTITION BY g ORDER BY o DESC", "PARTITION BY id ORDER BY o",
+	"PARTITION BY g % 3 ORDER BY o RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
+	"PARTITION BY g ORDER BY o % 50 RANGE CURRENT ROW", "ORDER BY o ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING",
+	"PARTITION BY g ORDER BY o ROWS BETWEEN 40 PRECEDING AND 7 PRECEDING",
+	"ORDER BY o ROWS BETWEEN 5 FOLLOWING AND UNBOUNDED FOLLOWING",
+	"PARTITION BY g ORDER BY o ROWS BETWEEN UNBOUNDED PRECEDING AND 3 FOLLOWING",
+	"PARTITION BY g ORDER BY o ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING",
+	"ORDER BY o ROWS BETWEEN 3 FOLLOWING AND 1 FOLLOWING"}
+
+// TestWindows compares sums over frames with the oracle's, of numbers with NULLs, and of chunks.
 func TestWindows(t *testing.T) {
 	t.Parallel()
-	for _, over := range []string{"ORDER BY o, id DESC", "PARTITION BY g ORDER BY o DESC", "PARTITION BY id ORDER BY o",
-		"PARTITION BY g % 3 ORDER BY o RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
-		"PARTITION BY g ORDER BY o % 50 RANGE CURRENT ROW", "ORDER BY o ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING",
-		"PARTITION BY g ORDER BY o ROWS BETWEEN 40 PRECEDING AND 7 PRECEDING",
-		"ORDER BY o ROWS BETWEEN 5 FOLLOWING AND UNBOUNDED FOLLOWING",
-		"PARTITION BY g ORDER BY o ROWS BETWEEN UNBOUNDED PRECEDING AND 3 FOLLOWING",
-		"PARTITION BY g ORDER BY o ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING",
-		"ORDER BY o ROWS BETWEEN 3 FOLLOWING AND 1 FOLLOWING"} {
+	for _, over := range frames {
 		t.Run(over, func(t *testing.T) {
 			db := ordered(t, 300, fmt.Sprintf(`SELECT avg(coalesce(a, 1) * coalesce(a, 2) * id + coalesce(m, 1) * y +
 				coalesce(sqnorm(s), 3)) AS loss FROM (SELECT id, y, sum(x) OVER w AS a, avg(y) OVER w AS m, sum(c) OVER w AS s
@@ -77,6 +106,38 @@ func TestWindows(t *testing.T) {
 					t.Errorf("no windows:\n%s", p.Explain())
 				}
 				resultsBesideOracle(t, over, db, plan, p, opt.Env, tol)
+			}
+		})
+	}
+}
+
+// TestExtremes compares the least and greatest of frames with the oracle's: of numbers with NULLs, of which many are
+// equal, and of integers. All that attain an extreme have a share of its gradient.
+func TestExtremes(t *testing.T) {
+	t.Parallel()
+	for _, over := range frames {
+		t.Run(over, func(t *testing.T) {
+			for _, few := range []bool{true, false} {
+				db := ordered(t, 300, fmt.Sprintf(`SELECT avg(coalesce(a, 1) * coalesce(a, 2) * id + coalesce(m, 1) * y * y +
+					coalesce(k, 3) * y + coalesce(s, 1) * b) AS loss FROM (SELECT id, y, max(x) OVER w AS a, min(y * y) OVER w AS m,
+					sum(x) OVER w AS s, coalesce(min(x) OVER w, 2) AS b, max(o %% 7) OVER w AS k
+					FROM t WINDOW w AS (%s)) AS q WHERE id %% 3 <> 1`, over))
+				if few {
+					coarse(t, db)
+				}
+				tune := tuning.Default()
+				executor.SmallWindows(tune)
+				for _, opt := range []executor.Options{{Force64: true, Tuning: tune}, {Workers: 3, Tuning: tune}} {
+					tol := map[bool]float64{true: 1e-10, false: 1e-4}[opt.Force64]
+					plan, p := compile(t, db, []string{"t"}, opt)
+					if err := p.Run(context.Background(), opt.Env); err != nil {
+						t.Fatal(err)
+					}
+					if !strings.Contains(p.Explain(), "where it attains the max") {
+						t.Errorf("no extremes of windows:\n%s", p.Explain())
+					}
+					resultsBesideOracle(t, over, db, plan, p, opt.Env, tol)
+				}
 			}
 		})
 	}

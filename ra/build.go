@@ -181,6 +181,8 @@ func AggType(fn AggFn, t kernels.Type) (kernels.Type, error) {
 	switch {
 	case fn == CountRows || fn == Count:
 		return kernels.Type{Kind: kernels.Int}, nil
+	case fn == Rank:
+		return kernels.Type{Kind: kernels.Int, Nullable: t.Nullable}, nil
 	case fn == GradSum:
 		t.Nullable = false
 	case fn == Sum && (t.Kind == kernels.Text || t.Kind == kernels.Bool):

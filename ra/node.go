@@ -66,11 +66,12 @@ const (
 	CountRows // count(*)
 	Min
 	Max
+	Rank // of a Window: how many rows of the frame precede the row by value or, of those with its value, in the order
 )
 
 // String returns the function's name.
 func (f AggFn) String() string {
-	return [...]string{"sum", "gradsum", "count", "count_rows", "min", "max"}[f]
+	return [...]string{"sum", "gradsum", "count", "count_rows", "min", "max", "rank"}[f]
 }
 
 // Agg is one aggregate of an Aggregate; Arg is a column of the input (unused by CountRows).
@@ -222,13 +223,19 @@ func (n *Node) Passed(i int) (id ColumnID, ok bool) {
 	return n.Over.Pass[i], true
 }
 
-// Source is the column of a Window's input that column i is, or that it aggregates; ok is false where it counts rows.
-func (n *Node) Source(i int) (id ColumnID, ok bool) {
+// Sources are the columns of a Window's input of which column i is made: the one that it is or that it aggregates, and
+// the one that says which rows count.
+func (n *Node) Sources(i int) (ids []ColumnID) {
 	if id, ok := n.Passed(i); ok {
-		return id, true
+		return []ColumnID{id}
 	}
-	a := n.Aggs[i-len(n.Over.Pass)]
-	return a.Arg, a.Fn != CountRows
+	if a := n.Aggs[i-len(n.Over.Pass)]; a.Fn != CountRows {
+		ids = append(ids, a.Arg)
+	}
+	if e := n.Over.Among; e != nil {
+		ids = append(ids, e.Col)
+	}
+	return ids
 }
 
 // Along is the Recursion whose levels n goes along: itself, or its third input.

@@ -199,8 +199,42 @@ func (n *Node) checkWindow() error {
 		if n.Inputs[0].Col(a.Arg).Dep && !c.Dep {
 			return broken(n, "column %d hides that it depends on a parameter", c.ID)
 		}
-		if a.Fn == Min || a.Fn == Max {
-			return broken(n, "a window has no %v", a.Fn)
+		if t := n.Inputs[0].Col(a.Arg).Type; (a.Fn == Min || a.Fn == Max || a.Fn == Rank) && !Extremal(t) {
+			return broken(n, "a window has no %v of %v", a.Fn, t)
+		}
+		if a.Fn == Rank && n.Over.Frame != (Frame{Lo: -Unbounded, Hi: Unbounded}) {
+			return broken(n, "a rank over %v", n.Over.Frame)
+		}
+	}
+	return n.checkAmong()
+}
+
+// Extremal reports whether a window may have the least and greatest of a type.
+func Extremal(t kernels.Type) bool { return t.Shape == nil && (t.IsFloat() || t.Kind == kernels.Int) }
+
+// checkAmong: the column of extremes is known to the columns that depend on it, and only sums are taken among them.
+func (n *Node) checkAmong() error {
+	e := n.Over.Among
+	if e == nil {
+		return nil
+	}
+	if err := n.checkCol(kernels.Col{ID: e.Col}, false); err != nil {
+		return err
+	}
+	x := n.Inputs[0].Col(e.Col)
+	if e.Fn != Min && e.Fn != Max || !Extremal(x.Type) {
+		return broken(n, "extremes by %v of %v", e.Fn, x.Type)
+	}
+	for i, a := range n.Aggs {
+		c := n.Cols[len(n.Over.Pass)+i]
+		if a.Fn != Sum && a.Fn != GradSum || c.Type.Shape != nil || !c.Type.IsFloat() {
+			return broken(n, "%v of %v among extremes", a.Fn, c.Type)
+		}
+		if n.Inputs[0].Col(a.Arg).Type.Nullable {
+			return broken(n, "%v of a column with NULLs among extremes", a.Fn)
+		}
+		if x.Dep && !c.Dep {
+			return broken(n, "column %d hides that it depends on a parameter", c.ID)
 		}
 	}
 	return nil

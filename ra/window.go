@@ -15,7 +15,21 @@ type Over struct {
 	Partition []ColumnID // columns of the input: NULLs are equal
 	Order     []Sort
 	Frame     Frame
+	Among     *Extremes // nil: each row of the frame counts
 }
+
+// Extremes restricts which rows of a frame count: those that attain the frame's least or greatest value of a column.
+// NULLs do not. Which rows these are depends on values, as no structure may: it is decided in each step. Where it is
+// Back the pairs of a row and one that counts for it are the same ones, turned: of the rows in the frame those count
+// in whose own frames, which are mirrored, the row attains the extreme.
+type Extremes struct {
+	Col  ColumnID
+	Fn   AggFn // Min or Max
+	Back bool
+}
+
+// Turned are the same pairs from the other side.
+func (e *Extremes) Turned() *Extremes { return &Extremes{e.Col, e.Fn, !e.Back} }
 
 // Sort is a column of the input that orders the rows of a partition.
 type Sort struct {
@@ -64,7 +78,9 @@ func bound(at int64, unbounded bool) string {
 }
 
 // Window aggregates for each row over its frame. Output columns: those passed on, which must hold the identity of the
-// input and not depend on a parameter, then the aggregates: Sum, GradSum, Count and CountRows.
+// input and not depend on a parameter, then the aggregates: Sum, GradSum, Count, CountRows and, of scalars, Min, Max
+// and Rank, which is NULL of a NULL, and whose frame is the partition, by positions. Among extremes of a scalar column
+// they are Sum and GradSum of scalars.
 func (b *Builder) Window(in *Node, over Over, aggs []AggCol) (*Node, error) {
 	n := &Node{Op: Window, Inputs: []*Node{in}, Over: &over, Least: []ColumnID{}, Pos: -1}
 	for _, id := range over.Pass {
@@ -86,7 +102,12 @@ func (b *Builder) Window(in *Node, over Over, aggs []AggCol) (*Node, error) {
 			}
 			dep = in.Col(a.Arg).Dep
 		}
-		t.Nullable = a.Fn == Sum && (t.Nullable || !over.Frame.HoldsRow())
+		folds := a.Fn == Sum || a.Fn == Min || a.Fn == Max
+		t.Nullable = a.Fn == Rank && t.Nullable || folds && (t.Nullable || !over.Frame.HoldsRow())
+		if e := over.Among; e != nil {
+			dep = dep || in.Col(e.Col).Dep
+			t.Nullable = a.Fn == Sum && (t.Nullable || e.Back || in.Col(e.Col).Type.Nullable)
+		}
 		n.Aggs = append(n.Aggs, a.Agg)
 		n.Cols = append(n.Cols, Column{ID: b.ID(), Name: a.Name, Type: t, Dep: dep})
 	}
@@ -108,7 +129,14 @@ func (p *printer) windowDetail(n *Node) string {
 			order += map[bool]string{true: " nulls first", false: " nulls last"}[s.NullsFirst]
 		}
 	}
-	return fmt.Sprintf(" by (%s) order (%s) %v", p.idList(n.Over.Partition), order, n.Over.Frame)
+	among := ""
+	if e := n.Over.Among; e != nil {
+		among = fmt.Sprintf(" among %v of %s", e.Fn, p.names[e.Col])
+		if e.Back {
+			among += ", turned"
+		}
+	}
+	return fmt.Sprintf(" by (%s) order (%s) %v%s", p.idList(n.Over.Partition), order, n.Over.Frame, among)
 }
 
 // Renamed is o over other columns of the input.
@@ -117,6 +145,11 @@ func (o *Over) Renamed(to func(ColumnID) ColumnID) *Over {
 	for _, s := range o.Order {
 		s.Col = to(s.Col)
 		out.Order = append(out.Order, s)
+	}
+	if o.Among != nil {
+		e := *o.Among
+		e.Col = to(e.Col)
+		out.Among = &e
 	}
 	return out
 }

@@ -200,9 +200,7 @@ func liveSums(p *printer, n *ra.Node) {
 		switch {
 		case !p.need[c.ID]:
 		case n.Op == ra.Window:
-			if id, ok := n.Source(j); ok {
-				p.mark([]ra.ColumnID{id})
-			}
+			p.mark(n.Sources(j))
 		case j >= len(n.Group):
 			if a := n.Aggs[j-len(n.Group)]; a.Fn != ra.CountRows && !p.onlyRows(n, j-len(n.Group)) {
 				p.mark([]ra.ColumnID{a.Arg})

@@ -183,8 +183,7 @@ func (v *varying) column(n *ra.Node, i int) bool {
 		a := n.Aggs[i-len(n.Group)]
 		return a.Fn != ra.CountRows && v.cols[a.Arg]
 	case ra.Window:
-		id, ok := n.Source(i)
-		return ok && v.cols[id]
+		return slices.ContainsFunc(n.Sources(i), func(id ra.ColumnID) bool { return v.cols[id] })
 	case ra.SemiJoin, ra.AntiJoin:
 		return v.cols[n.Inputs[0].Cols[i].ID]
 	}

@@ -114,6 +114,13 @@ func (in *Instr) Gathers(f func(v *values.Val)) {
 			f(in.V.Args[0])
 			f(in.V)
 		}
+	case *Extremes:
+		if x.Order.Rows != nil {
+			for _, a := range in.V.Args {
+				f(a)
+			}
+			f(in.V)
+		}
 	case *ProductSum:
 		indexed([]Source{x.X, x.Y}, f)
 	}

@@ -263,3 +263,16 @@ func (w *Windowed) Carried(size int) int {
 	}
 	return 8 * (w.Order.Space.N/w.Block + 2) * (size + 1)
 }
+
+// Extremes finds the least or greatest of each row's frame, or the rank of the row by its value, or, with Among, sums a
+// column over the rows that attain the extreme.
+type Extremes struct {
+	Order *structure.Order
+	Frame ra.Frame
+	Among *ra.Extremes // nil: the extreme itself, which the function of the val names
+	Block int          // partitions are taken together until they have so many rows
+}
+
+// Kept is what is kept between runs, in bytes: the rows that may still attain an extreme and those that did and, for
+// each row, its value, which of these are in its frame, and the sum of an end of a part of these.
+func (e *Extremes) Kept() int { return 32 * e.Order.Space.N }

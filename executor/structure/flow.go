@@ -1,6 +1,8 @@
 package structure
 
 import (
+	"slices"
+
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -116,8 +118,9 @@ func (f *Flow) columnVaries(n *ra.Node, i int, reads *kernels.Asker) bool {
 		a := n.Aggs[i-len(n.Group)]
 		return a.Fn != ra.CountRows && f.Column[ColumnOf{in, in.Index(a.Arg)}]
 	case ra.Window:
-		id, ok := n.Source(i)
-		return ok && f.Column[ColumnOf{n.Inputs[0], n.Inputs[0].Index(id)}]
+		return slices.ContainsFunc(n.Sources(i), func(id ra.ColumnID) bool {
+			return f.Column[ColumnOf{n.Inputs[0], n.Inputs[0].Index(id)}]
+		})
 	case ra.Union, ra.Add, ra.SemiJoin, ra.AntiJoin, ra.Recursion:
 		for s, in := range n.Inputs {
 			if n.Op == ra.Recursion && s > 1 || s > 0 && (n.Op == ra.SemiJoin || n.Op == ra.AntiJoin) {
@@ -179,7 +182,7 @@ func (f *Flow) want(n *ra.Node, i int) {
 			f.want(in, in.Index(a.Arg))
 		}
 	case ra.Window:
-		if id, ok := n.Source(i); ok {
+		for _, id := range n.Sources(i) {
 			f.want(n.Inputs[0], n.Inputs[0].Index(id))
 		}
 	case ra.Union, ra.Add:

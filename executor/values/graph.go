@@ -26,7 +26,7 @@ const (
 	OpConcat             // args one below the other
 	OpLayout             // args[0] in another chunking
 	OpExchange           // rows of args[0] as it is at several sites
-	OpWindow             // args[0] summed or counted over Frame, in Order
+	OpWindow             // args[0] aggregated over Frame, in Order; among the extremes of args[1] if there is one
 )
 
 // Val is a column over a space. A val in a space of one row may be used in every space. Vals are
@@ -62,6 +62,7 @@ type Special struct {
 	Moves  *Exchange        // OpExchange
 	Order  *structure.Order // OpWindow
 	Frame  ra.Frame         // OpWindow
+	Among  *ra.Extremes     // OpWindow: which rows of a frame count, by args[1]; nil: all
 }
 
 func (v *Val) Uniform() bool { return v.Space.N == 1 }

@@ -117,6 +117,9 @@ var differentiable = []struct {
 		{title: "… with ORDER BY, frames ROWS BETWEEN … and RANGE to peers",
 			loss: "SELECT sum(s * m + p) FROM (SELECT sum(x) OVER (ORDER BY id) AS s, avg(x) OVER (ORDER BY id ROWS BETWEEN " +
 				"1 PRECEDING AND 1 FOLLOWING) AS m, sum(x ^ 2) OVER (ORDER BY id % 2 RANGE CURRENT ROW) AS p FROM w) q"},
+		{title: "min, max of numbers over them, in linear time",
+			loss: "SELECT sum((x - low) * high) FROM (SELECT x, min(x) OVER (ORDER BY id) " +
+				"AS low, max(x) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS high FROM w) q"},
 		{title: "first_value, last_value, nth_value: the gradient goes to the row they read", loss: "SELECT sum((x - " +
 			"f) ^ 2 * l) FROM (SELECT x, first_value(x) OVER (PARTITION BY id % 2 ORDER BY id) AS f, last_value(x) OVER " +
 			"(ORDER BY id ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING) AS l FROM w) q"},

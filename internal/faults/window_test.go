@@ -1,14 +1,19 @@
 package faults
 
 // The tests of windows on the processors.
-const frames = "./executor -run=TestWindows$|TestWindowsOfSteps"
+const frames = "./executor -run=TestWindows$|TestExtremes|TestWindowsOfSteps"
 
 // Faults of windows.
 func init() {
 	faults = append(faults, []fault{
 		{"the gradient of a frame is the frame", "rjp/window.go", "	over.Frame = over.Frame.Mirrored()\n", "", byHand},
-		{"rows that no frame holds have a gradient", "rjp/window.go", "kernels.Build(\"gt\", w.Var(0, sums[0].ID)",
-			"kernels.Build(\"ge\", w.Var(0, sums[0].ID)", byHand},
+		{"rows that no frame holds have a gradient", "rjp/window.go", "kernels.Build(\"gt\", b.w.Var(0, b.reached)",
+			"kernels.Build(\"ge\", b.w.Var(0, b.reached)", byHand},
+		{"all that attain an extreme have all of its gradient", "rjp/window.go", "kernels.Div(x, shares)", "x", byHand},
+		{"rows that are exceeded stay", "executor/device/cpu/run_extremes.go", "keys[next-s.begin] > key(q[back-1])",
+			"keys[next-s.begin] >= key(q[back-1])", frames},
+		{"an extreme outlives its frame", "executor/device/cpu/run_extremes.go", "int(q[front]) < lo", "int(q[front]) < lo-1",
+			frames},
 		{"rows without a gradient are in no frame", "rjp/window.go", "c.B.Semi(ra.AntiJoin, in, g.Node, lacks, nil)",
 			"c.B.Semi(ra.AntiJoin, in, g.Node, lacks[:0], nil)", byHand},
 		{"windows of two frames are one", "optimizer/rules/merge_duplicates.go", "lists.Map(o.Partition, at), o.Frame)",

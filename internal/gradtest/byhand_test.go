@@ -159,6 +159,13 @@ func TestFrames(t *testing.T) {
 	byHand(t, db, of("avg(x)", "ORDER BY nullif(id, 1) NULLS FIRST ROWS BETWEEN 1 PRECEDING AND CURRENT ROW"), 1.5+4+10,
 		1.5+0.5+2, 2+2+0.5, 2.5+2)
 	byHand(t, scalars(1, math.NaN(), 4), of("sum(x)", "ORDER BY id DESC ROWS 1 PRECEDING"), 1+16, 2, 0, 8)
+	// all that attain the extreme of a frame have an equal share
+	ties := scalars(3, 1, 3, 1, 2)
+	byHand(t, ties, "SELECT sum(z) FROM (SELECT max(x) OVER (ORDER BY id) AS z FROM t) q", 15, 3.5, 0, 1.5, 0, 0)
+	byHand(t, ties, "SELECT sum(z) FROM (SELECT min(x) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS z "+
+		"FROM t) q", 5, 0, 2.5, 0, 2.5, 0)
+	byHand(t, ties, "SELECT sum(z) FROM (SELECT id, max(x) OVER (ORDER BY id ROWS 1 PRECEDING) AS z FROM t) q "+
+		"WHERE id = 1", 3, 1, 0)
 	// only rows that some frame of the loss holds have a gradient (law 3)
 	byHand(t, db, "SELECT sum(s) FROM (SELECT id, sum(x) OVER (ORDER BY id ROWS 1 PRECEDING) AS s FROM t) q WHERE id = 1",
 		3, 1, 1)

@@ -100,6 +100,14 @@ var Losses = []Loss{
 	{"SELECT sum(sqnorm(d) + sum_elements(e)) FROM (SELECT sum(v) OVER (ORDER BY node DESC ROWS BETWEEN 1 " +
 		"PRECEDING AND CURRENT ROW) AS d, avg(v * v) OVER (PARTITION BY node % 2 ORDER BY node) AS e FROM w0) q",
 		[]string{"w0"}},
+	{"SELECT sum(m * m * weight) + sum(n * dst) + sum(k * k) FROM (SELECT weight, dst, max(weight) OVER (ORDER BY src, " +
+		"dst) AS m, min(weight ^ 2) OVER (PARTITION BY src % 2 ORDER BY dst RANGE BETWEEN CURRENT ROW AND UNBOUNDED " +
+		"FOLLOWING) AS n, coalesce(max(nullif(src, 1) * weight) OVER (ORDER BY dst DESC, src ROWS BETWEEN 1 FOLLOWING AND " +
+		"3 FOLLOWING), 2) AS k FROM adj) q", []string{"adj"}},
+	{"SELECT sum(t * t * s) FROM (SELECT max(sqnorm(v)) OVER (ORDER BY dst, src ROWS 2 PRECEDING) AS t, " +
+		"min(sqnorm(v)) OVER (ORDER BY src % 2) AS s FROM adj JOIN w0 ON node = src) q", []string{"w0"}},
+	{"SELECT sum(d.weight ^ 2) FROM gradient('SELECT sum(m ^ 2) FROM (SELECT max(weight) OVER (ORDER BY src, dst ROWS " +
+		"BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS m FROM adj) q', NULL::adj) d", []string{"adj"}},
 	{"SELECT sum(weight * r * n) FROM (SELECT weight, rank() OVER (ORDER BY dst % 2) AS r, row_number() OVER (PARTITION " +
 		"BY src ORDER BY dst) AS n FROM adj WHERE dst > 0) q", []string{"adj"}},
 	{"SELECT sum(weight ^ 2 * d * n + weight * p * c) FROM (SELECT weight, dense_rank() OVER (ORDER BY dst % 2 DESC) " +

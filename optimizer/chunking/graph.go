@@ -67,7 +67,7 @@ func (b *builder) below(n *ra.Node, i int) (err error) {
 	case n.Op == ra.Aggregate:
 		follow(0, n.Group[i])
 	case n.Op == ra.Window:
-		if id, ok := n.Source(i); ok {
+		for _, id := range n.Sources(i) {
 			follow(0, id)
 		}
 	case n.Out != nil:

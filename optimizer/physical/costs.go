@@ -359,6 +359,9 @@ func (w *rowWork) windows(n *ra.Node) {
 		w.operations += 2 * adding * float64(t.Size())
 		w.writes += bytes(t)
 	}
+	if e := n.Over.Among; e != nil {
+		w.read(n, kernels.Col{ID: e.Col})
+	}
 }
 
 // together are the rows of several inputs, which are read and written, and perhaps added.

@@ -72,6 +72,9 @@ func (c *Context) signature(n *ra.Node) string {
 		for _, s := range o.Order {
 			fmt.Fprintf(&b, "|o%d %v %v", at(s.Col), s.Desc, s.NullsFirst)
 		}
+		if e := o.Among; e != nil {
+			fmt.Fprintf(&b, "|among %d %v %v", at(e.Col), e.Fn, e.Back)
+		}
 	}
 	for _, a := range n.Aggs {
 		arg := -1

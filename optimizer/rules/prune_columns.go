@@ -42,7 +42,7 @@ func demand(n *ra.Node, need map[ra.ColumnID]bool) {
 	}
 	for i := range n.Cols {
 		if n.Op == ra.Window {
-			if id, ok := n.Passed(i); ok {
+			for _, id := range n.Sources(i) {
 				need[id] = true
 			}
 		}

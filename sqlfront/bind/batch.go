@@ -336,12 +336,15 @@ func columnType(n *ra.Node, id ra.ColumnID) string {
 
 // handedOn is the column of the input whose values column i of an Aggregate or Window has.
 func handedOn(n *ra.Node, i int) (id ra.ColumnID, ok bool) {
+	first := len(n.Group)
 	if n.Op == ra.Window {
-		return n.Passed(i)
-	}
-	if i < len(n.Group) {
+		if id, ok = n.Passed(i); ok {
+			return id, ok
+		}
+		first = len(n.Over.Pass)
+	} else if i < first {
 		return n.Group[i], true
 	}
-	a := n.Aggs[i-len(n.Group)]
+	a := n.Aggs[i-first]
 	return a.Arg, a.Fn == ra.Min || a.Fn == ra.Max
 }

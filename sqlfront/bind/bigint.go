@@ -52,7 +52,7 @@ func isBigintColumn(n *ra.Node, id ra.ColumnID) bool {
 		a := n.Aggs[i-len(n.Group)]
 		return a.Fn != ra.Min && a.Fn != ra.Max || isBigintColumn(n.Inputs[0], a.Arg)
 	case ra.Window:
-		id, ok := n.Passed(i)
+		id, ok := handedOn(n, i)
 		return !ok || isBigintColumn(n.Inputs[0], id)
 	case ra.Union:
 		return slices.ContainsFunc(n.Inputs, func(in *ra.Node) bool { return isBigintColumn(in, in.Cols[i].ID) })

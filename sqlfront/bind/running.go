@@ -13,9 +13,9 @@ import (
 )
 
 // Ordered windows are the algebra's windows, whose work is linear but for the sort. It has no least and greatest of
-// frames, whose gradient goes to the rows that attain them: these are taken over pairs of rows of a partition, of which
-// the other is in the row's frame, and so is what lag and lead read that is no float. Pairs of equal positions meet by
-// them; the work of others is quadratic in the partitions.
+// texts and of chunks: these are taken over pairs of rows of a partition, of which the other is in the row's frame, and
+// so is what lag and lead read that is a text. Pairs of equal positions meet by them; the work of others is quadratic
+// in the partitions.
 
 // rowFunctions are the window functions that are not aggregates.
 var rowFunctions = map[string]func(s *scope, c *ast.FuncCall, w *ast.Window,
@@ -123,7 +123,9 @@ func overFrame(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr, f
 	if positional(f) && s.mask() != nil {
 		return nil, nil, refusePositions(s, c)
 	}
-	if slices.Contains(fns, ra.Min) || slices.Contains(fns, ra.Max) {
+	if slices.ContainsFunc(parts, func(p aggPart) bool {
+		return (p.fn == ra.Min || p.fn == ra.Max) && !ra.Extremal(p.arg.Type)
+	}) {
 		return overPairs(s, keys, order, f, args, fns)
 	}
 	o := orderRows(s, keys, order, args...)

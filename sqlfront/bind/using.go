@@ -101,9 +101,11 @@ func largeColumn(n *ra.Node, id ra.ColumnID) bool {
 		a := n.Aggs[i-len(n.Group)]
 		return a.Fn != ra.Count && a.Fn != ra.CountRows && largeColumn(n.Inputs[0], a.Arg)
 	case ra.Window:
-		id, ok := n.Source(i)
-		_, passed := n.Passed(i)
-		return ok && (passed || n.Aggs[i-len(n.Over.Pass)].Fn != ra.Count) && largeColumn(n.Inputs[0], id)
+		if id, ok := n.Passed(i); ok {
+			return largeColumn(n.Inputs[0], id)
+		}
+		a := n.Aggs[i-len(n.Over.Pass)]
+		return a.Fn != ra.Count && a.Fn != ra.CountRows && largeColumn(n.Inputs[0], a.Arg)
 	case ra.Union:
 		return slices.ContainsFunc(n.Inputs, func(in *ra.Node) bool { return largeColumn(in, in.Cols[i].ID) })
 	case ra.SemiJoin, ra.AntiJoin:

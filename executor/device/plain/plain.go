@@ -246,7 +246,17 @@ func (c *plainCode) reduce(ctx context.Context, v *values.Val) error {
 
 // window makes each row of v from the rows of its frame, one after the other.
 func (c *plainCode) window(ctx context.Context, v *values.Val) error {
+	if v.Fn == ra.Rank {
+		return c.ranks(ctx, v)
+	}
 	frames := v.Order.Frames(v.Frame, 0)
+	counts := func(int, int) bool { return true }
+	if v.Among != nil {
+		var err error
+		if counts, err = c.attaining(ctx, v); err != nil {
+			return err
+		}
+	}
 	for k := range v.Space.N {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -254,6 +264,9 @@ func (c *plainCode) window(ctx context.Context, v *values.Val) error {
 		lo, hi, _ := frames.At(k)
 		sum := group{}
 		for at := lo; at < hi; at++ {
+			if !counts(k, at) {
+				continue
+			}
 			x, err := c.row(v.Args[0], v.Order.Row(at), v, map[*values.Val]kernels.Value{})
 			if err != nil {
 				return err
@@ -267,6 +280,77 @@ func (c *plainCode) window(ctx context.Context, v *values.Val) error {
 		}
 	}
 	return nil
+}
+
+// ranks counts for each row those of its partition that precede it by value or, with its value, by place.
+func (c *plainCode) ranks(ctx context.Context, v *values.Val) error {
+	x := make([]kernels.Value, v.Space.N)
+	for k := range x {
+		var err error
+		if x[k], err = c.row(v.Args[0], v.Order.Row(k), v, map[*values.Val]kernels.Value{}); err != nil {
+			return err
+		}
+	}
+	frames := v.Order.Frames(v.Frame, 0)
+	for k := range x {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		lo, hi, _ := frames.At(k)
+		rank := kernels.IntValue(0)
+		for at := lo; at < hi && !x[k].Null; at++ {
+			if order := kernels.Compare(x[at], x[k]); !x[at].Null && (order < 0 || order == 0 && at < k) {
+				rank.I++
+			}
+		}
+		if rank.Type = v.Type; x[k].Null {
+			rank = kernels.NullOf(v.Type)
+		}
+		if r := v.Order.Row(k); !v.Data.Put(r, rank) {
+			return sqlerr.Broken("executor", "row %d of v%d is NULL though its type %v is not nullable", r, v.ID, v.Type)
+		}
+	}
+	return nil
+}
+
+// attaining tells whether the row at one place counts for that at another in whose frame it is, where only rows do that
+// attain an extreme.
+func (c *plainCode) attaining(ctx context.Context, v *values.Val) (func(place, other int) bool, error) {
+	x, extreme := make([]kernels.Value, v.Space.N), make([]*kernels.Value, v.Space.N)
+	for k := range x {
+		var err error
+		if x[k], err = c.row(v.Args[1], v.Order.Row(k), v, map[*values.Val]kernels.Value{}); err != nil {
+			return nil, err
+		}
+	}
+	of := v.Frame
+	if v.Among.Back {
+		of = of.Mirrored()
+	}
+	frames := v.Order.Frames(of, 0)
+	for k := range extreme {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		lo, hi, _ := frames.At(k)
+		for at := lo; at < hi; at++ {
+			if x[at].Null {
+				continue
+			}
+			if e := extreme[k]; e == nil || (kernels.Compare(x[at], *e) > 0) == (v.Among.Fn == ra.Max) {
+				extreme[k] = &x[at]
+			}
+		}
+	}
+	equal := func(top *kernels.Value, x kernels.Value) bool {
+		return top != nil && !x.Null && kernels.Compare(*top, x) == 0
+	}
+	return func(place, other int) bool {
+		if v.Among.Back {
+			return equal(extreme[other], x[place])
+		}
+		return equal(extreme[place], x[other])
+	}, nil
 }
 
 func groupOf(x *structure.Groups, r int) int {
