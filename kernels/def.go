@@ -65,6 +65,9 @@ type Def struct {
 	// Bind builds the call from SQL arguments where some of them are static, or expands a macro; nil: all
 	// are arguments. Register puts the check of their number before it.
 	Bind func(args []*Expr) (*Expr, error)
+	// Divide makes a call of more than MaxArgs arguments, which are a spec and n operands, from calls of two operands.
+	// nil: there is none. length is how long the dimension of a label is.
+	Divide func(spec string, n int, length func(label rune) int) ([]EinsumStep, error)
 
 	// Flops estimates the work of one call; by default one operation per element.
 	Flops func(a []Type, at Attr, out Type) float64

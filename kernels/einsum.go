@@ -14,7 +14,8 @@ var _ = Register(&Def{
 		"the labels " +
 		"that the result lacks. A label repeated in one operand takes the diagonal, one repeated in the result places it. " +
 		"Without -> " +
-		"the result has the labels that occur once, sorted. No labels: double precision.",
+		"the result has the labels that occur once, sorted. No labels: double precision. A loss, and the embedded store, " +
+		"take up to 16 operands, which are multiplied by twos in the cheapest order.",
 	Bind: func(args []*Expr) (*Expr, error) {
 		v, err := static("einsum", "spec", args[0])
 		if err != nil {
@@ -36,8 +37,9 @@ var _ = Register(&Def{
 		}
 		return s.infer(a)
 	},
-	Eval: evalEinsum,
-	VJP:  vjpEinsum,
+	Divide: EinsumPath,
+	Eval:   evalEinsum,
+	VJP:    vjpEinsum,
 	Flops: func(a []Type, at Attr, _ Type) float64 {
 		s, err := parseEinsum(at.Spec, len(a))
 		if err != nil {

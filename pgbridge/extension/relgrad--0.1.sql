@@ -1346,7 +1346,7 @@ BEGIN
       ('routine', 'digamma', 'ψ(x), the derivative of lgamma; NaN at 0 and at negative integers.'),
       ('routine', 'dot', 'The sum of a * b over all elements of two chunks of one shape, in double precision.'),
       ('routine', 'dropout', 'In an ordinary SELECT and in validation x itself. In a loss each element is 0 with probability p, else x/(1-p), drawn anew at each step; p is a constant in [0,1), met to 2⁻³².'),
-      ('routine', 'einsum', 'Einstein''s summation: einsum(''ij,jk->ik'', a, b) multiplies the elements that the labels pair and sums over the labels that the result lacks. A label repeated in one operand takes the diagonal, one repeated in the result places it. Without -> the result has the labels that occur once, sorted. No labels: double precision.'),
+      ('routine', 'einsum', 'Einstein''s summation: einsum(''ij,jk->ik'', a, b) multiplies the elements that the labels pair and sums over the labels that the result lacks. A label repeated in one operand takes the diagonal, one repeated in the result places it. Without -> the result has the labels that occur once, sorted. No labels: double precision. A loss, and the embedded store, take up to 16 operands, which are multiplied by twos in the cheapest order.'),
       ('routine', 'elu', 'x where x > 0, else eˣ - 1.'),
       ('routine', 'erf', 'The error function.'),
       ('routine', 'erfc', '1 - erf(x), with all its digits where it is small.'),

@@ -67,6 +67,10 @@ func kernelCall(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 	if err := onlyTexts(s, c, args); err != nil {
 		return nil, err
 	}
+	if d.Divide != nil && len(args) > d.MaxArgs {
+		x, err := kernels.Divided(d, args[0], args[1:])
+		return x, s.f.at(err, c)
+	}
 	if d.PerStep {
 		s.b.draws = true
 	}

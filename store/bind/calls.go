@@ -306,6 +306,9 @@ func callKernel(b *Binder, at ast.Pos, name string, args []Value) Value {
 }
 
 func bindKernelCall(b *Binder, e *ast.FuncCall, d *kernels.Def, args []Value) Value {
+	if d.Divide != nil && len(args) > d.MaxArgs {
+		return dividedCall(b, e, d, args)
+	}
 	v, ok := tryKernel(b, e.At, d, args)
 	if ok {
 		return v
@@ -318,6 +321,22 @@ func bindKernelCall(b *Binder, e *ast.FuncCall, d *kernels.Def, args []Value) Va
 	}
 	noFunction(b, e, args)
 	return v
+}
+
+// dividedCall is a product of more operands than the kernel takes, by products of two. Lengths are not known here: all
+// are taken to be equal.
+func dividedCall(b *Binder, e *ast.FuncCall, d *kernels.Def, args []Value) Value {
+	steps, err := d.Divide(constText(args[0]), len(args)-1, func(rune) int { return 2 })
+	var bad *sqlerr.Error
+	if errors.As(err, &bad) {
+		b.FailHint(e.At, bad.Code, bad.Hint, "%s", bad.Message)
+	}
+	parts := slices.Clone(args[1:])
+	for _, s := range steps {
+		spec := b.literalVal(&ast.Literal{Node: e.Node, Kind: ast.LitString, Value: s.Spec})
+		parts = append(parts, bindKernelCall(b, e, d, []Value{spec, parts[s.A], parts[s.B]}))
+	}
+	return parts[len(parts)-1]
 }
 
 // tryKernel types a kernel's call and prints it. A signature string says how each argument is passed:
