@@ -112,6 +112,11 @@ var differentiable = []struct {
 		{title: "array_agg(x ORDER BY …): a stack, one size in all groups",
 			loss: "SELECT sum_elements(matmul(z, z) ^ 2) FROM (SELECT array_agg(v ORDER BY id DESC) AS z FROM w " +
 				"WHERE id < 3) q"},
+		{title: "einsum of up to 16 operands, multiplied by twos in the cheapest order", loss: "SELECT sum(einsum(" +
+			"'i,j,k,kl,l->', v, v, v, outer(v, v), v)) FROM w"},
+		{title: "percentile_cont, percentile_disc: the gradient goes to the rows of these ranks",
+			loss: "SELECT sum((m - d) ^ 2) FROM (SELECT id % 2 AS g, percentile_cont(0.5) WITHIN GROUP (ORDER BY x) AS m, " +
+				"percentile_disc(0.9) WITHIN GROUP (ORDER BY x ^ 2 DESC) AS d FROM w GROUP BY id % 2) q"},
 		{title: "aggregates OVER (PARTITION BY …)",
 			loss: "SELECT sum(p ^ 2) FROM (SELECT exp(x) / sum(exp(x)) OVER (PARTITION BY id % 2) AS p FROM w) q"},
 		{title: "… with ORDER BY, frames ROWS BETWEEN … and RANGE to peers",
@@ -242,8 +247,7 @@ var refused = []construct{
 	{title: "EXISTS of a correlated aggregate",
 		loss: "SELECT sum(x) FROM w WHERE EXISTS (SELECT sum(y) FROM t WHERE t.id = w.id)"},
 	{title: "ARRAY(SELECT …)", loss: "SELECT sum(dot(v, ARRAY(SELECT y FROM t WHERE t.id <= w.id))) FROM w"},
-	{title: "percentile_cont and others WITHIN GROUP",
-		loss: "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY x) FROM w"},
+	{title: "mode, rank and others WITHIN GROUP", loss: "SELECT mode() WITHIN GROUP (ORDER BY x) FROM w"},
 	{title: "TABLESAMPLE; on a server a sub-query that reads no parameter may hold TABLESAMPLE … REPEATABLE (seed)",
 		loss: "SELECT sum(x) FROM w TABLESAMPLE BERNOULLI (50)"},
 	{title: "a function of yours in PL/pgSQL", loss: "SELECT sum(twice(x)) FROM w"},

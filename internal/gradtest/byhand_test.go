@@ -74,6 +74,24 @@ func TestTies(t *testing.T) {
 	byHand(t, scalars(2, 2), "SELECT sum(greatest(a.x, b.x)) FROM t a, t b WHERE a.id = 0 AND b.id = 1", 2, 0.5, 0.5)
 }
 
+// TestPercentiles: the gradient goes to the one or two rows between which the percentile lies. Of equal rows the first
+// by identity has the lower rank; NULLs have none.
+func TestPercentiles(t *testing.T) {
+	db, null := scalars(5, 1, 3, 1, 2), math.NaN()
+	of := func(call, by string) string { return "SELECT " + call + " WITHIN GROUP (ORDER BY " + by + ") FROM t" }
+	byHand(t, db, of("percentile_cont(0.5)", "x"), 2, 0, 0, 0, 0, 1)
+	byHand(t, db, of("percentile_cont(0.3)", "x"), 1.2, 0, 0, 0, 0.8, 0.2)
+	byHand(t, db, of("percentile_cont(0)", "x"), 1, 0, 1, 0, 0, 0)
+	byHand(t, db, of("percentile_cont(1)", "x"), 5, 1, 0, 0, 0, 0)
+	byHand(t, db, of("percentile_cont(0.25)", "x DESC"), 3, 0, 0, 1, 0, 0)
+	byHand(t, db, of("percentile_disc(0.4)", "x"), 1, 0, 0, 0, 1, 0)
+	byHand(t, db, of("percentile_disc(0.41)", "x"), 2, 0, 0, 0, 0, 1)
+	byHand(t, db, of("percentile_disc(0)", "x DESC"), 5, 1, 0, 0, 0, 0)
+	byHand(t, scalars(4, null, 2), of("percentile_cont(0.5)", "x"), 3, 0.5, 0, 0.5)
+	byHand(t, scalars(null, 7), "SELECT coalesce(m, 2) FROM (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY x) "+
+		"FILTER (WHERE id > 1) AS m FROM t) q", 2, 0, 0)
+}
+
 // TestNulls: aggregates skip NULL, a value predicate drops rows and keeps their zero gradient (laws 1, 3, 6).
 func TestNulls(t *testing.T) {
 	null := math.NaN()

@@ -98,8 +98,10 @@ type FuncCall struct {
 	Star     bool     // count(*)
 	Distinct bool
 	OrderBy  []SortKey
-	Filter   Expr
-	Over     *Window
+	// WithinGroup: OrderBy stands behind the call, in WITHIN GROUP (…).
+	WithinGroup bool
+	Filter      Expr
+	Over        *Window
 }
 
 // Window is the OVER clause (or a WINDOW definition, Name set).

@@ -68,8 +68,7 @@ func ofChunks(fn ra.AggFn) aggregate {
 }
 
 // knownAggregates are aggregates that only a query without parameters may use.
-var knownAggregates = []string{"string_agg", "bool_and", "bool_or", "every", "percentile_cont",
-	"json_agg", "mode"}
+var knownAggregates = []string{"string_agg", "bool_and", "bool_or", "every", "json_agg", "mode"}
 
 func isAggregate(c *ast.FuncCall) bool {
 	_, ok := aggregates[c.Name]

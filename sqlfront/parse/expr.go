@@ -2,6 +2,7 @@ package parse
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -253,6 +254,9 @@ func (c *Converter) boolTest(b *pg.BooleanTest) ast.Expr {
 	return out
 }
 
+// percentiles are the functions with WITHIN GROUP.
+var percentiles = []string{"percentile_cont", "percentile_disc"}
+
 func (c *Converter) funcCall(f *pg.FuncCall) *ast.FuncCall {
 	out := &ast.FuncCall{Node: c.node(f.Location), Star: f.AggStar, Distinct: f.AggDistinct}
 	names := Strings(f.Funcname)
@@ -264,7 +268,7 @@ func (c *Converter) funcCall(f *pg.FuncCall) *ast.FuncCall {
 	if len(names) == 2 && f.Funcformat != pg.CoercionForm_COERCE_SQL_SYNTAX {
 		out.Schema = names[0]
 	}
-	if f.AggWithinGroup {
+	if out.WithinGroup = f.AggWithinGroup; f.AggWithinGroup && !slices.Contains(percentiles, out.Name) {
 		c.refuse(out.At, "WITHIN GROUP", "Use row_number() OVER (ORDER BY …) to pick a rank.")
 	}
 	if f.FuncVariadic {

@@ -342,7 +342,12 @@ func (p *printer) call(x *ast.FuncCall) {
 		p.text("DISTINCT ")
 	}
 	p.args(x)
-	p.orderBy(" ORDER BY ", x.OrderBy)
+	if x.WithinGroup {
+		p.text(") WITHIN GROUP (")
+		p.orderBy("ORDER BY ", x.OrderBy)
+	} else {
+		p.orderBy(" ORDER BY ", x.OrderBy)
+	}
 	p.text(")")
 	if x.Filter != nil {
 		p.clause(" FILTER (WHERE ", x.Filter)

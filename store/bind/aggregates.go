@@ -33,6 +33,9 @@ func bindAggregate(b *Binder, s *Scope, e *ast.FuncCall, over string) Value {
 	}
 	seen := watchScopes(b, s)
 	args := lists.Map(e.Args, func(x ast.Expr) Value { return b.Expr(s, x) })
+	if orderedSet(b, e, over) {
+		args = append(args, b.Expr(s, e.OrderBy[0].X))
+	}
 	if ownsAggregate(b, e, s, seen) && over == "" {
 		l.aggregates = true
 	}
@@ -45,12 +48,15 @@ func bindAggregate(b *Binder, s *Scope, e *ast.FuncCall, over string) Value {
 	if e.Distinct {
 		tmpl, order, filter = distinctAggregate(b, e, tmpl, conv, filter)
 	}
+	if e.WithinGroup {
+		tmpl = strings.ReplaceAll(tmpl, "$desc", map[bool]string{true: "1", false: "0"}[e.OrderBy[0].Desc])
+	}
 	tail := over
 	if filter != "" {
 		tail = " FILTER (WHERE " + filter + ")" + over
 	}
 	sql := fill(tmpl, conv, catalog.Type{})
-	if len(e.OrderBy) > 0 {
+	if len(e.OrderBy) > 0 && !e.WithinGroup {
 		order = aggregateOrder(b, s, e, args)
 	}
 	if order != "" {
@@ -59,6 +65,20 @@ func bindAggregate(b *Binder, s *Scope, e *ast.FuncCall, over string) Value {
 	}
 	sql = strings.ReplaceAll(sql, "@", tail)
 	return Value{SQL: sql, Type: ret, At: e.At, NotNull: e.Name == "count"}
+}
+
+// orderedSet reports whether a call aggregates what stands in WITHIN GROUP (ORDER BY …), behind its other arguments.
+func orderedSet(b *Binder, e *ast.FuncCall, over string) bool {
+	switch own := e.Name == "percentile_cont" || e.Name == "percentile_disc"; {
+	case own && !e.WithinGroup:
+		b.FailHint(e.At, sqlerr.UndefinedFunction, "Write "+e.Name+"(0.5) WITHIN GROUP (ORDER BY x).",
+			"%s needs WITHIN GROUP", e.Name)
+	case e.WithinGroup && over != "":
+		b.Fail(e.At, sqlerr.FeatureNotSupported, "OVER is not supported for ordered-set aggregate %s", e.Name)
+	case e.WithinGroup && len(e.OrderBy) != 1:
+		b.Fail(e.At, sqlerr.UndefinedFunction, "%s takes 1 item of ORDER BY, not %d", e.Name, len(e.OrderBy))
+	}
+	return e.WithinGroup
 }
 
 // seenScopes records the scopes whose columns the arguments of an aggregate refer to.

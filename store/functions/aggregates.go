@@ -37,6 +37,7 @@ var aggregateStates = map[string]aggregateDef{
 	"spread":         {2, func() lite.State { return &spread{} }},
 	"spread_numeric": {2, func() lite.State { return &numSpread{} }},
 	"corr":           {3, func() lite.State { return &corr{} }},
+	"percentile":     {4, func() lite.State { return &percentile{} }},
 	"product":        {1, func() lite.State { return &product{x: 1} }},
 	"bit_and":        {1, func() lite.State { return &bits{and: true} }},
 	"bit_or":         {1, func() lite.State { return &bits{} }},

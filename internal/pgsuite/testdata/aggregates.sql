@@ -106,10 +106,14 @@ SELECT count(*), 'a' AS k FROM f GROUP BY k;
 SELECT count(*) FROM f GROUP BY 'a'::text;
 --! both 42601
 SELECT count(*) FROM f GROUP BY true;
---! refused 0A000
 SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY x) FROM f;
---! both 0A000 22003
+SELECT percentile_cont(0.3) WITHIN GROUP (ORDER BY x DESC), percentile_disc(0.6) WITHIN GROUP (ORDER BY i) FROM f;
+--! both 22003
 SELECT percentile_cont(1.5) WITHIN GROUP (ORDER BY x) FROM f;
+--! both 42883
+SELECT percentile_cont(0.5) FROM f;
+--! both 0A000
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY x) OVER () FROM f;
 --! refused 0A000
 SELECT mode() WITHIN GROUP (ORDER BY x) FROM f;
 --! refused 0A000
