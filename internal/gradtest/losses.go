@@ -108,8 +108,6 @@ var Losses = []Loss{
 		"min(sqnorm(v)) OVER (ORDER BY src % 2) AS s FROM adj JOIN w0 ON node = src) q", []string{"w0"}},
 	{"SELECT sum(d.weight ^ 2) FROM gradient('SELECT sum(m ^ 2) FROM (SELECT max(weight) OVER (ORDER BY src, dst ROWS " +
 		"BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS m FROM adj) q', NULL::adj) d", []string{"adj"}},
-	{"SELECT sum(einsum('i,ij,jk,kl,l,m->', a.v, outer(a.v, b.v), outer(b.v, a.v), outer(a.v, b.v), b.v, b.v)) " +
-		"FROM w0 a, w0 b WHERE a.node < b.node", []string{"w0"}},
 	{"SELECT sum(m * m * d) + sum(c) FROM (SELECT dst % 2, percentile_cont(0.4) WITHIN GROUP (ORDER BY weight) AS m, " +
 		"percentile_disc(0.5) WITHIN GROUP (ORDER BY exp(weight) DESC) FILTER (WHERE src > 0) AS d, coalesce(" +
 		"percentile_cont(0.3) WITHIN GROUP (ORDER BY nullif(src, 0) * weight DESC), 1) AS c FROM adj GROUP BY dst % 2) q",

@@ -1,9 +1,31 @@
 package gradtest
 
 import (
+	"context"
 	"math"
 	"testing"
+
+	"github.com/relgrad/relgrad/kernels"
 )
+
+// Products of more operands than the kernel takes, at first and at second order. They are no views of Losses, since the
+// function of a server takes four.
+func TestLongProducts(t *testing.T) {
+	const product = "einsum('i,ij,jk,kl,l,m->', a.v, outer(a.v, b.v), outer(b.v, a.v), outer(a.v, b.v), b.v, b.v)"
+	db, ctx := Graph(), context.Background()
+	for _, loss := range []string{
+		"SELECT sum(" + product + ") FROM w0 a, w0 b WHERE a.node < b.node",
+		"SELECT sum(sqnorm(g.v)) FROM gradient('SELECT tanh(sum(1e-2 * einsum(''i,i,i,i,i->'', v, v, v, v, v))) FROM w0', " +
+			"NULL::w0) g"} {
+		b, err := Bind(ctx, db, loss, []string{"w0"})
+		if err == nil {
+			err = b.Check(ctx, db, &kernels.Env{Seed: 1, Step: 2}, 1e-6)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", loss, err)
+		}
+	}
+}
 
 // Pairs of which one number is NULL count nowhere, and statistics that Postgres has no value for are NULL: here the
 // distances of equal numbers from their mean, which is rounded, are not 0.
