@@ -111,7 +111,7 @@ var Workloads = []*Workload{
 		Data: skewedData, Size: []Number{{"n", 4000, 400, 40}, {"block", 400, 40, 4}}, Peers: chainPeers("chain=1"),
 		Bars: []Bar{{"", 0.9}}},
 	{Name: "running", What: "running sum of 1M rows in random order", Load: "running", Script: "running",
-		Data: runningData, Size: []Number{{"n", 1e6, 1e5, 1000}}, Most: 0.05, Memory: 0.2,
+		Data: runningData, Size: []Number{{"n", 1e6, 1e5, 1000}}, Most: 0.05, Memory: 0.3,
 		Peers: []Peer{{Name: "PyTorch", Program: "running_torch.py", Form: "torch"},
 			{Name: "PyTorch, compiled", Program: "running_torch.py", Form: "compiled"}}},
 	{Name: "cora", What: "GCN on Cora, 200 epochs, loading excluded", Load: "cora", Script: "cora", Data: coraData,
