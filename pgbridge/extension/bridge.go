@@ -54,23 +54,25 @@ type trainOption struct{ name, sql, value string }
 // trainOptions are all options of train, in the manual's order. A test compares them with package train, which this
 // package may not import.
 var trainOptions = []trainOption{
-	{"optimizer", "text", "'adam'"}, {"lr", "double precision", "0.001"}, {"momentum", "double precision", "0.9"},
-	{"beta1", "double precision", "0.9"}, {"beta2", "double precision", "0.999"},
-	{"alpha", "double precision", "0.99"}, {"epsilon", "double precision", "1e-8"},
-	{"history", "bigint", "10"}, {"weight_decay", "double precision", "0"}, {"schedule", "text", "'constant'"}, {"warmup", "bigint", "0"},
+	{"optimizer", "text", "'adam'"}, {"lr", "double precision", "0.001"},
+	{"momentum", "double precision", "0.9"}, {"beta1", "double precision", "0.9"},
+	{"beta2", "double precision", "0.999"}, {"alpha", "double precision", "0.99"},
+	{"epsilon", "double precision", "1e-8"}, {"history", "bigint", "10"},
+	{"weight_decay", "double precision", "0"}, {"schedule", "text", "'constant'"}, {"warmup", "bigint", "0"},
 	{"step_size", "bigint", ""}, {"gamma", "double precision", "0.1"}, {"eta_min", "double precision", "0"},
 	{"clip_norm", "double precision", ""}, {"nonnegative", "text[]", ""}, {"project", "text[]", ""},
-	{"options", "jsonb", ""}, {"sparse", "anyelement", ""}, {"batch", "text", ""}, {"batch_size", "bigint", ""},
-	{"before_step", "text", ""}, {"epochs", "bigint", "100"}, {"seed", "bigint", "0"}, {"validate", "text", ""},
-	{"every", "bigint", "1"}, {"patience", "bigint", "0"}, {"restore_best", "boolean", "false"},
-	{"tolerance", "double precision", ""}, {"max_seconds", "double precision", ""}, {"progress", "text", ""},
-	{"name", "text", ""}, {"note", "text", ""}, {"tags", "text[]", ""}, {"resume", "bigint", ""},
+	{"options", "jsonb", ""}, {"sparse", "anyelement", ""}, {"batch", "text", ""},
+	{"batch_size", "bigint", ""}, {"before_step", "text", ""}, {"epochs", "bigint", "100"},
+	{"seed", "bigint", "0"}, {"validate", "text", ""}, {"every", "bigint", "1"}, {"patience", "bigint", "0"},
+	{"restore_best", "boolean", "false"}, {"tolerance", "double precision", ""},
+	{"max_seconds", "double precision", ""}, {"progress", "text", ""}, {"name", "text", ""},
+	{"note", "text", ""}, {"tags", "text[]", ""}, {"resume", "bigint", ""},
 }
 
 // trainSynonyms are names that other programs have for options of train. A test compares them with package train.
-var trainSynonyms = []string{"betas", "early_stopping", "eps", "eta", "grad_clip", "history_size", "iterations", "l2", "lambda",
-	"learning_rate", "max_grad_norm", "max_iter", "minibatch", "n_epochs", "num_epochs", "random_state", "scheduler",
-	"steps", "timeout", "validation", "warmup_steps"}
+var trainSynonyms = []string{"betas", "early_stopping", "eps", "eta", "grad_clip", "history_size",
+	"iterations", "l2", "lambda", "learning_rate", "max_grad_norm", "max_iter", "minibatch", "n_epochs",
+	"num_epochs", "random_state", "scheduler", "steps", "timeout", "validation", "warmup_steps"}
 
 // anyTrain is train for calls that no other overload takes: with an option by a name that other programs have. The
 // engine says what it is called here; without it Postgres would say that there is no such procedure. A call that
