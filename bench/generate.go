@@ -212,3 +212,27 @@ func runningData(d *dataset) {
 		}))
 	}
 }
+
+// lstmData makes sequences of vectors, goals, and the weights of the four gates of an LSTM.
+func lstmData(d *dataset) {
+	sequences, length, units := d.size["sequences"], d.size["length"], d.size["units"]
+	r := stream("lstm")
+	rows := sequences * length
+	d.table("token", ints("seq", rows, func(i int) int { return i / length }),
+		ints("t", rows, func(i int) int { return i%length + 1 }), floats("x", []int{rows, units}, r.NormFloat64))
+	d.table("goal", ints("seq", sequences, func(i int) int { return i }),
+		floats("y", []int{sequences, units}, func() float64 { return r.NormFloat64() / 4 }))
+	w := stream("lstm weights")
+	var cell []Column
+	for _, kind := range []string{"w", "u"} {
+		for _, gate := range []string{"i", "f", "g", "o"} {
+			cell = append(cell, floats(kind+gate, []int{units, units}, func() float64 {
+				return w.NormFloat64() / math.Sqrt(float64(units))
+			}))
+		}
+	}
+	for _, gate := range []string{"i", "f", "g", "o"} {
+		cell = append(cell, zeros("b"+gate, units))
+	}
+	d.table("cell", cell...)
+}

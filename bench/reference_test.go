@@ -123,6 +123,8 @@ func crossEntropy(z matrix, label []int32, take func(i int) bool) float64 {
 	return sum / n
 }
 
+func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
 // references are the losses of the initial parameters, without dropout, as loops over float64.
 var references = map[string]func(k kept) float64{
 	"gcn": func(k kept) float64 {
@@ -157,6 +159,32 @@ var references = map[string]func(k kept) float64{
 			loss += math.Pow(r.v[n]-taste.row(int(u[n])).times(trait.row(int(i[n])).transposed()).v[0], 2)
 		}
 		return loss / float64(len(u))
+	},
+	"lstm": func(k kept) float64 {
+		x, y := k.whole("token", "x"), k.whole("goal", "y")
+		units, length, loss := y.cols, x.rows/y.rows, 0.0
+		for s := range y.rows {
+			h, c := make([]float64, units), make([]float64, units)
+			for t := range length {
+				gate := func(name string, j int) float64 {
+					w, u, z := k.whole("cell", "w"+name), k.whole("cell", "u"+name), k.whole("cell", "b"+name).v[j]
+					for i := range units {
+						z += x.at(s*length+t, i)*w.at(i, j) + h[i]*u.at(i, j)
+					}
+					return z
+				}
+				next := make([]float64, units)
+				for j := range units {
+					c[j] = sigmoid(gate("f", j))*c[j] + sigmoid(gate("i", j))*math.Tanh(gate("g", j))
+					next[j] = sigmoid(gate("o", j)) * math.Tanh(c[j])
+				}
+				h = next
+			}
+			for j := range units {
+				loss += (h[j] - y.at(s, j)) * (h[j] - y.at(s, j))
+			}
+		}
+		return loss / float64(y.rows)
 	},
 	"logreg": func(kept) float64 { return math.Log(2) }, // of weights 0
 	"running": func(k kept) (loss float64) { // of steps of length 0

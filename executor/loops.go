@@ -78,13 +78,14 @@ func recursionOf(st *stage, n *ra.Node) (*structure.Relation, error) {
 		of, from := at, in
 		l := &level{node: n, space: r.Space, data: map[int]*column.Column{},
 			col: func(wide bool, i int) (*values.Val, error) { return of.col(wide, from, i) }}
-		for i, c := range n.Cols {
+		for i, c := range n.Cols[:n.States()] {
 			if !c.Dep {
 				if l.data[i], err = at.Vector(in, i); err != nil {
 					return nil, err
 				}
 			}
 		}
+		l.data[n.States()] = same(int64(len(out.levels)), r.Space.N)
 		if total += r.Space.N; total > structure.MaxRows || len(out.levels) == st.p.tune.Levels {
 			return nil, sqlerr.New(sqlerr.TooComplex, "a recursive query has more than %d rows or %d levels", structure.MaxRows,
 				st.p.tune.Levels).WithHint("Its step must come to an end: WHERE step < …, or a join that finds no row.")
@@ -100,6 +101,15 @@ func recursionOf(st *stage, n *ra.Node) (*structure.Relation, error) {
 		return nil, err
 	}
 	return levelled(st, n, out, total), nil
+}
+
+// same is a column of n times the same number.
+func same(x int64, n int) *column.Column {
+	c := column.New(kernels.Type{Kind: kernels.Int}, n)
+	for i := range c.I64() {
+		c.I64()[i] = x
+	}
+	return c
 }
 
 // number numbers the rows of the levels by their keys, of which each must occur once.

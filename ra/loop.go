@@ -59,9 +59,11 @@ func (b *Builder) Self(cols []Column, key []int) *Node {
 }
 
 // Recursion is start, then what step makes of each level. The first columns of both inputs correspond to those of self,
-// which step reads; what else these have is dropped.
+// which step reads; what else these have is dropped. Its last column is the number of the level.
 func (b *Builder) Recursion(self, start, step *Node) *Node {
-	return b.loop(self, []*Node{start, step}, false)
+	n := b.loop(self, []*Node{start, step}, false)
+	n.Cols = append(n.Cols, Column{ID: b.ID(), Name: "level", Type: kernels.Type{Kind: kernels.Int}})
+	return n
 }
 
 // Retrace sums rows along the levels of a Recursion, of which they have the identity.

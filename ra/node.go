@@ -249,6 +249,14 @@ func (n *Node) Along() *Node {
 // Sums reports whether a Recursion sums rows by their identity, along another one.
 func (n *Node) Sums() bool { return len(n.Inputs) > along }
 
+// States is how many columns of a Recursion are its inputs' and its Self's: the number of the level is behind them.
+func (n *Node) States() int {
+	if n.Sums() {
+		return len(n.Cols)
+	}
+	return len(n.Cols) - 1
+}
+
 // SelfLeaf is the Self below a Recursion's step; nil: there is none, which Validate refuses.
 func (n *Node) SelfLeaf() (self *Node) {
 	Walk(func(m *Node) {

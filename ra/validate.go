@@ -88,12 +88,12 @@ func (n *Node) check() error {
 	case Window:
 		return n.checkWindow()
 	case Union, Add:
-		return n.checkInputs(n.Inputs)
+		return n.checkInputs(n.Inputs, len(n.Cols))
 	case Recursion:
 		if n.SelfLeaf() == nil {
 			return broken(n, "the step of a recursion does not read the level before")
 		}
-		return n.checkInputs(n.Inputs[:along])
+		return n.checkInputs(n.Inputs[:along], n.States())
 	case SemiJoin, AntiJoin:
 		if len(n.Cols) > len(n.Inputs[0].Cols) { // the input may have more, which rules have added
 			return broken(n, "%v does not pass its input's columns", n.Op)
@@ -103,9 +103,9 @@ func (n *Node) check() error {
 }
 
 // checkInputs checks that the first columns of inputs correspond to those of n.
-func (n *Node) checkInputs(inputs []*Node) error {
+func (n *Node) checkInputs(inputs []*Node, cols int) error {
 	for _, in := range inputs {
-		for i, c := range n.Cols {
+		for i, c := range n.Cols[:cols] {
 			if i >= len(in.Cols) || !in.Cols[i].Type.Is(c.Type) {
 				return broken(n, "input columns of %v do not correspond at %d", n.Op, i)
 			}

@@ -32,7 +32,10 @@ func recursion(c *Context, n *ra.Node, g *Grad) ([]*Grad, error) {
 		}
 	}
 	self := c.B.Self(level, key)
-	step, made := c.B.Copy(n.Inputs[1], n.SelfLeaf(), n)
+	step, made, err := stepOfAll(c, n)
+	if err != nil {
+		return nil, err
+	}
 	back, err := c.Through(step, rowsOf(c, self, n, step, cols), made, n)
 	if err != nil {
 		return nil, err
@@ -51,6 +54,15 @@ func recursion(c *Context, n *ra.Node, g *Grad) ([]*Grad, error) {
 	out := make([]*Grad, len(n.Inputs))
 	out[0] = rowsOf(c, total, n, n.Inputs[0], cols)
 	return out, nil
+}
+
+// stepOfAll is the step over the rows of all levels at once.
+func stepOfAll(c *Context, n *ra.Node) (step *ra.Node, made []*ra.Node, err error) {
+	if !n.Sums() {
+		return c.B.Levelled(n.Inputs[1], n.SelfLeaf(), n)
+	}
+	step, made = c.B.Copy(n.Inputs[1], n.SelfLeaf(), n) // the identities of what its levels meet tell these apart
+	return step, made, nil
 }
 
 // rowsOf is the part of a gradient of n, whose key comes first, that belongs to rows of an input: its columns are n's,

@@ -52,7 +52,7 @@ func Analyse(p *ra.Plan) *Flow {
 // loop marks what a Recursion's levels compute. If its rows may change, so may all of that.
 func (f *Flow) loop(n *ra.Node) {
 	for _, in := range n.Inputs[:2] {
-		for i, c := range n.Cols {
+		for i, c := range n.Cols[:n.States()] {
 			f.Structure[n] = f.Structure[n] || !c.Dep && f.Column[ColumnOf{in, i}]
 		}
 	}
@@ -123,7 +123,7 @@ func (f *Flow) columnVaries(n *ra.Node, i int, reads *kernels.Asker) bool {
 		})
 	case ra.Union, ra.Add, ra.SemiJoin, ra.AntiJoin, ra.Recursion:
 		for s, in := range n.Inputs {
-			if n.Op == ra.Recursion && s > 1 || s > 0 && (n.Op == ra.SemiJoin || n.Op == ra.AntiJoin) {
+			if n.Op == ra.Recursion && (s > 1 || i >= n.States()) || s > 0 && (n.Op == ra.SemiJoin || n.Op == ra.AntiJoin) {
 				break
 			}
 			if f.Column[ColumnOf{in, i}] {
@@ -190,7 +190,7 @@ func (f *Flow) want(n *ra.Node, i int) {
 			f.want(in, i)
 		}
 	case ra.Recursion: // a column is computed from all of the level before
-		for i := range n.Cols {
+		for i := range n.Cols[:n.States()] {
 			f.want(n, i)
 			f.want(n.Inputs[0], i)
 			f.want(n.Inputs[1], i)

@@ -29,6 +29,21 @@ func TestEndless(t *testing.T) {
 	p.Close()
 }
 
+// TestRepeated refuses rows with the same key.
+func TestRepeated(t *testing.T) {
+	db, ctx := Graph(), context.Background()
+	res, err := Optimize(ctx, db, "WITH RECURSIVE r(n, x) AS (SELECT src, weight FROM adj UNION ALL SELECT n + 10, x FROM "+
+		"r WHERE n < 0) SELECT sum(x) FROM r", []string{"adj"}, optimizer.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := executor.Compile(ctx, res.Plan, db, executor.Options{Workers: 2})
+	if sqlerr.Code(err) != sqlerr.Cardinality {
+		t.Errorf("refused with %v", err)
+	}
+	p.Close()
+}
+
 // TestRecursionsAgain runs them with several seeds and numbers of workers: the structure is built anew, and results
 // have the same bits.
 func TestRecursionsAgain(t *testing.T) {

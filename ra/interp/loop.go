@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -22,7 +23,7 @@ func (in *Interp) recursion(ctx context.Context, n *ra.Node) ([]Row, error) {
 	if n.Sums() {
 		return in.retrace(ctx, n, start, step)
 	}
-	level := cut(start, len(n.Cols))
+	level := cut(start, n.States())
 	var all []Row
 	seen := map[string]bool{}
 	for len(level) > 0 {
@@ -33,7 +34,10 @@ func (in *Interp) recursion(ctx context.Context, n *ra.Node) ([]Row, error) {
 			}
 			seen[k] = true
 		}
-		in.levels[n], all = append(in.levels[n], level), append(all, level...)
+		for _, r := range level {
+			all = append(all, append(r, kernels.IntValue(int64(len(in.levels[n])))))
+		}
+		in.levels[n] = append(in.levels[n], level)
 		if level, err = step(level); err != nil {
 			return nil, err
 		}
@@ -97,7 +101,7 @@ func (in *Interp) stepOf(ctx context.Context, n *ra.Node) (func(level []Row) ([]
 		one.memo = maps.Clone(in.memo)
 		one.memo[self] = level
 		rows, err := one.Eval(ctx, n.Inputs[1])
-		return cut(rows, len(n.Cols)), err
+		return cut(rows, n.States()), err
 	}, nil
 }
 

@@ -62,8 +62,13 @@ func recursion(b *binder, f *place, c *cte) (*relation, error) {
 			return nil, f.fail(c.sel.R, sqlerr.FeatureNotSupported, "a recursive query within the step of another one is not "+
 				"differentiable yet").WithHint("A recursive query may be read by the step if it does not read what the step does.")
 		}
+		if why := ra.Mixed(step.node, self); why != "" {
+			return nil, f.fail(c.sel.R, sqlerr.FeatureNotSupported, "a step of the recursive query \"%s\" %s", c.name, why).
+				WithDetail("The gradient is that of all steps together, which would mix the rows of different steps.").
+				WithHint("Group by a column that counts the steps, and join other rows to them.")
+		}
 		n := b.b.Recursion(self, visibleOf(b, start), visibleOf(b, step))
-		return &relation{node: n, names: columnNames(cols), cols: columnIDs(n.Cols), classes: start.classes}, nil
+		return &relation{node: n, names: columnNames(cols), cols: columnIDs(n.Cols[:n.States()]), classes: start.classes}, nil
 	}
 }
 

@@ -1,0 +1,29 @@
+package faults
+
+// The tests of recursive queries.
+const recursions = "./internal/gradtest -run=TestLosses$|TestExecutor$|TestRepeated|TestRecursionsAgain"
+
+// Faults of recursive queries.
+func init() {
+	faults = append(faults, []fault{
+		{"the gradient of levels goes forward", "rjp/recursion.go", "n.Along(), !n.Loop.Back)", "n.Along(), n.Loop.Back)",
+			recursions},
+		{"what a level receives from outside is what it receives from the next", "rjp/recursion.go",
+			"c.B.Retrace(self, start, back,", "c.B.Retrace(self, back, back,", recursions},
+		{"what a step reads receives from outside alone", "rjp/recursion.go", "c.Spread(step, rowsOf(c, total,",
+			"c.Spread(step, rowsOf(c, start,", recursions},
+		{"the start of a recursion receives from outside alone", "rjp/recursion.go", "out[0] = rowsOf(c, total,",
+			"out[0] = rowsOf(c, start,", recursions},
+		{"a state that depends on one behind it is taken for a constant", "autodiff/loops.go",
+			"active[i], changed = true, true", "active[i], changed = true, false", recursions},
+		{"a row of a level without a gradient from outside has none", "executor/loops.go",
+			"if here[r] >= 0 || came != nil && came[r] >= 0 {", "if here[r] >= 0 {", recursions},
+		{"rows of a recursion may repeat", "executor/loops.go", "r.keys.Enc.Count == total {", "total >= 0 {", recursions},
+		{"levels of two recursions are one", "optimizer/rules/merge_duplicates.go", " || m.Op == ra.Self {", " {",
+			"./internal/gradtest -run=TestExecutor$"},
+		{"columns that a step makes are dropped", "optimizer/rules/prune_columns.go", " || n.Op == ra.Recursion && s == 1 {",
+			" {", "./internal/gradtest -run=TestExecutor$"},
+		{"a column that depends on a parameter from the second level on is a constant", "sqlfront/bind/recursive.go",
+			" || dep && !to.Dep; t.Nullable {", "; t.Nullable {", recursions},
+	}...)
+}
