@@ -32,8 +32,8 @@ func TestEndless(t *testing.T) {
 // TestRepeated refuses rows with the same key.
 func TestRepeated(t *testing.T) {
 	db, ctx := Graph(), context.Background()
-	res, err := Optimize(ctx, db, "WITH RECURSIVE r(n, x) AS (SELECT src, weight FROM adj UNION ALL SELECT n + 10, x FROM "+
-		"r WHERE n < 0) SELECT sum(x) FROM r", []string{"adj"}, optimizer.Options{})
+	res, err := Optimize(ctx, db, "WITH RECURSIVE r(n, x) AS (SELECT src, weight FROM adj UNION ALL SELECT n + 10, x "+
+		"FROM r WHERE n < 0) SELECT sum(x) FROM r", []string{"adj"}, optimizer.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
