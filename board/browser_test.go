@@ -149,7 +149,7 @@ func TestPages(t *testing.T) {
 		for _, p := range []struct{ name, hash, ready string }{
 			{"runs", "runs", `document.querySelectorAll('tbody tr').length === 3`},
 			{"curves", "curves/1,2,3", `document.querySelector('#chart canvas') &&
-				document.querySelectorAll('.legend button').length === 4`},
+				document.querySelectorAll('.legend button').length === 5`},
 			{"parameters", "parameters/1", `document.querySelectorAll('.card rect').length === 96`},
 			{"plan", "plan/1/opt", `document.querySelectorAll('.picture .node').length > 8`},
 			{"program", "plan/1/analyze", `document.querySelectorAll('.picture .share').length > 2`},
