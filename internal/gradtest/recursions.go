@@ -1,16 +1,37 @@
 package gradtest
 
+import "slices"
+
 // Recursions are losses with recursive queries, over the tables of Graph. A database cannot compute them: relgrad's
 // engine does.
-var Recursions = []Loss{
-	{"WITH RECURSIVE s(node, v) AS (SELECT node, v FROM w0 WHERE node = 0 UNION ALL SELECT w0.node, tanh(w0.v * " +
-		"s.v) + w0.v FROM s JOIN w0 ON w0.node = s.node + 1) SELECT sum(sqnorm(v) * (node + 1)) FROM s",
-		[]string{"w0"}},
+var Recursions = slices.Concat(ServerRecursions, []Loss{
 	// what reaches a row comes from several, and goes to several
 	{"WITH RECURSIVE r(step, node, x) AS (SELECT 0, node, 0.25::double precision FROM member UNION ALL SELECT " +
 		"step + 1, node, x FROM (SELECT r.step, a.dst AS node, sum(a.weight * r.x) AS x FROM r JOIN adj a ON a.src " +
 		"= r.node WHERE r.step < 3 GROUP BY r.step, a.dst) q) SELECT sum(x * x * node) FROM r WHERE step > 1",
 		[]string{"adj"}},
+	// what the step reads besides is joined, aggregated and recursive itself
+	{"WITH RECURSIVE n(k, y) AS (SELECT 0::bigint, 1::double precision UNION ALL SELECT m.node, y * h.x + 1 FROM " +
+		"n JOIN member m ON m.node = n.k + 1 JOIN half h ON h.node = n.k + 2), d AS (SELECT dst, sum(weight) AS w " +
+		"FROM adj GROUP BY dst), s(k, x) AS (SELECT 0::bigint, sum(weight) FROM adj UNION ALL SELECT n.k, s.x * " +
+		"sin(d.w) * n.y FROM s JOIN n ON n.k = s.k + 1 JOIN d ON d.dst = s.k) SELECT sum(s.x * s.x * n.y) FROM s " +
+		"JOIN n ON n.k = s.k", []string{"adj", "half"}},
+	{"SELECT sum(g.weight ^ 2) FROM gradient('WITH RECURSIVE r(step, node, x) AS (SELECT 0, node, 0.5::double " +
+		"precision FROM member UNION ALL SELECT step + 1, node, x FROM (SELECT r.step, a.dst AS node, sum(a.weight " +
+		"* r.x ^ 2) AS x FROM r JOIN adj a ON a.src = r.node WHERE r.step < 2 GROUP BY r.step, a.dst) q) SELECT " +
+		"sum(x * x) FROM r', NULL::adj) g", []string{"adj"}},
+	// groups that do not name the step
+	{"WITH RECURSIVE r(step, node, x) AS (SELECT 0::bigint, node, 0.5::double precision FROM member UNION ALL " +
+		"SELECT st, node, x FROM (SELECT max(r.step) + 1 AS st, a.dst AS node, sum(a.weight * r.x) AS x FROM r " +
+		"JOIN adj a ON a.src = r.node GROUP BY a.dst) q WHERE st < 4) SELECT sum(x * x * (node + 1)) FROM r WHERE " +
+		"step > 0", []string{"adj"}},
+})
+
+// ServerRecursions are those that a server takes for each of their parameters: PostgreSQL lets no step aggregate.
+var ServerRecursions = []Loss{
+	{"WITH RECURSIVE s(node, v) AS (SELECT node, v FROM w0 WHERE node = 0 UNION ALL SELECT w0.node, tanh(w0.v * " +
+		"s.v) + w0.v FROM s JOIN w0 ON w0.node = s.node + 1) SELECT sum(sqnorm(v) * (node + 1)) FROM s",
+		[]string{"w0"}},
 	// several states, of sequences of different lengths; the loss reads the last rows only
 	{"WITH RECURSIVE s(club, node, h, c) AS (SELECT club, min(node), 0 * max(node) * ARRAY[1, 1, 1]::double " +
 		"precision[], 0.5::double precision FROM member GROUP BY club UNION ALL SELECT m.club, m.node + 2 - " +
@@ -26,12 +47,6 @@ var Recursions = []Loss{
 		"SELECT h.node, CASE WHEN h.node > 2 THEN coalesce(s.y, 1.5) * s.x END, h.x * s.x FROM s JOIN half h ON " +
 		"h.node = s.node + 1) SELECT sum(coalesce(x, 3) * (node + 1)) + sum(coalesce(y, 1) ^ 2) FROM s",
 		[]string{"half"}},
-	// what the step reads besides is joined, aggregated and recursive itself
-	{"WITH RECURSIVE n(k, y) AS (SELECT 0::bigint, 1::double precision UNION ALL SELECT m.node, y * h.x + 1 FROM " +
-		"n JOIN member m ON m.node = n.k + 1 JOIN half h ON h.node = n.k + 2), d AS (SELECT dst, sum(weight) AS w " +
-		"FROM adj GROUP BY dst), s(k, x) AS (SELECT 0::bigint, sum(weight) FROM adj UNION ALL SELECT n.k, s.x * " +
-		"sin(d.w) * n.y FROM s JOIN n ON n.k = s.k + 1 JOIN d ON d.dst = s.k) SELECT sum(s.x * s.x * n.y) FROM s " +
-		"JOIN n ON n.k = s.k", []string{"adj", "half"}},
 	// a tree: each row has its own children
 	{"WITH RECURSIVE t(node, level, x) AS (SELECT src, 0, weight FROM adj WHERE src = 0 AND dst = 0 UNION ALL " +
 		"SELECT 10 * t.node + a.dst, t.level + 1, t.x * a.weight + sqrt(abs(t.x)) FROM t JOIN adj a ON a.src = " +
@@ -44,11 +59,6 @@ var Recursions = []Loss{
 	{"WITH RECURSIVE r(step, src, dst, x) AS (SELECT 0, src, dst, weight FROM adj UNION ALL SELECT r.step + 1, " +
 		"r.src, r.dst, a.weight * r.x + sum(r.x ^ 2) OVER (PARTITION BY r.src ORDER BY r.dst) FROM r JOIN adj a ON " +
 		"a.src = r.src AND a.dst = r.dst WHERE r.step < 2) SELECT sum(x * x * (dst + 1)) FROM r", []string{"adj"}},
-	// groups that do not name the step
-	{"WITH RECURSIVE r(step, node, x) AS (SELECT 0::bigint, node, 0.5::double precision FROM member UNION ALL " +
-		"SELECT st, node, x FROM (SELECT max(r.step) + 1 AS st, a.dst AS node, sum(a.weight * r.x) AS x FROM r " +
-		"JOIN adj a ON a.src = r.node GROUP BY a.dst) q WHERE st < 4) SELECT sum(x * x * (node + 1)) FROM r WHERE " +
-		"step > 0", []string{"adj"}},
 	// a step with rows that find no partner
 	{"WITH RECURSIVE s(node, x) AS (SELECT 0::bigint, sum(weight) FROM adj UNION ALL SELECT s.node + 1, s.x * " +
 		"coalesce(h.x, 0.5) + 1 FROM s LEFT JOIN half h ON h.node = s.node + 2 WHERE s.node < 4) SELECT sum(x * x " +
@@ -57,8 +67,4 @@ var Recursions = []Loss{
 	{"SELECT sum(sqnorm(g.v) * (g.node + 1)) FROM gradient('WITH RECURSIVE s(node, v) AS (SELECT node, v FROM w0 " +
 		"WHERE node = 0 UNION ALL SELECT w0.node, tanh(w0.v * s.v) + w0.v FROM s JOIN w0 ON w0.node = s.node + 1) " +
 		"SELECT sum(sqnorm(v)) FROM s', NULL::w0) g", []string{"w0"}},
-	{"SELECT sum(g.weight ^ 2) FROM gradient('WITH RECURSIVE r(step, node, x) AS (SELECT 0, node, 0.5::double " +
-		"precision FROM member UNION ALL SELECT step + 1, node, x FROM (SELECT r.step, a.dst AS node, sum(a.weight " +
-		"* r.x ^ 2) AS x FROM r JOIN adj a ON a.src = r.node WHERE r.step < 2 GROUP BY r.step, a.dst) q) SELECT " +
-		"sum(x * x) FROM r', NULL::adj) g", []string{"adj"}},
 }

@@ -38,7 +38,7 @@ type oracle struct {
 
 // ask evaluates a loss over db, differentiated but not optimized, for one table.
 func ask(db *memdb.DB, loss, table string) (*oracle, error) {
-	ctx, env := context.Background(), &kernels.Env{Seed: 1, Step: 2}
+	ctx, env := context.Background(), &kernels.Env{Seed: 1, Step: 2, Epoch: 2}
 	b, err := gradtest.Bind(ctx, db, loss, []string{table})
 	if e := (*sqlerr.Error)(nil); err != nil && !errors.As(err, &e) { // the table is not scanned
 		err = sqlerr.New(sqlerr.InvalidParameter, "the loss does not read it").Wrap(err)
@@ -156,7 +156,11 @@ func (s *viewServer) backend(db *memdb.DB, loss, table string, tol float64) (ok 
 	if refused == nil && o.wild() {
 		return false, nil
 	}
-	for _, mode := range engineModes {
+	modes := engineModes
+	if refused == nil && len(ra.Loops(o.grad.Node)) > 0 { // of which there is no text for the database
+		modes = modes[:1]
+	}
+	for _, mode := range modes {
 		s.exec("SET relgrad.engine = " + mode)
 		if refused != nil || o.loss.Null {
 			err := s.try("SELECT * FROM gradient($loss$" + loss + "$loss$, NULL::" + table + ", step => 2, seed => 1)")
@@ -209,7 +213,7 @@ func TestBackendLosses(t *testing.T) {
 	if err := s.createViews(texts); err != nil {
 		t.Fatal(err)
 	}
-	for _, l := range slices.Concat(gradtest.Losses, gradtest.Recursions) {
+	for _, l := range slices.Concat(gradtest.Losses, gradtest.ServerRecursions) {
 		for _, table := range tablesOf(l.Params) {
 			if ok, err := s.backend(db, l.SQL, table, 1e-9); err != nil || !ok {
 				t.Errorf("%s: compared %v: %v", l.SQL, ok, err)
