@@ -126,7 +126,8 @@ func ownsAggregate(b *Binder, e *ast.FuncCall, s *Scope, seen *seenScopes) (own 
 		return true
 	}
 	if e.WithinGroup {
-		b.Fail(e.At, sqlerr.FeatureNotSupported, "%s over rows of an outer query is not supported by the embedded store", e.Name)
+		b.Fail(e.At, sqlerr.FeatureNotSupported, "%s over rows of an outer query is not supported by the embedded store",
+			e.Name)
 	}
 	switch l := at.Level; {
 	case l.Clause == "an aggregate":
