@@ -105,7 +105,7 @@ func TestStepOptions(t *testing.T) {
 		for _, params := range [][]string{{"item", "one"}, {"item.v", "item.b", "one"}} {
 			tr := newTraining(t, items(kind), itemLoss, params)
 			for i, v := range variants {
-				for _, o := range train.Choices("optimizer") {
+				for _, o := range ofStatements() {
 					if (len(params) == 3 || i > 3) && o != "adamw" && o != "sgd" { // the rest does not look at the optimizer
 						continue
 					}

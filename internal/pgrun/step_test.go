@@ -496,7 +496,7 @@ func TestStepLosses(t *testing.T) {
 	e := New(t)
 	for _, l := range gradtest.Losses {
 		tr := newTraining(t, gradtest.Graph(), l.SQL, l.Params)
-		for _, o := range train.Choices("optimizer") {
+		for _, o := range ofStatements() {
 			if err := tr.compare(t, e, config(o), 1e-12, nil); err != nil {
 				t.Errorf("%s by %s: %v", l.SQL, o, err)
 			}
@@ -517,4 +517,9 @@ func TestStepPortable(t *testing.T) {
 			t.Errorf("%s: %v", l.SQL, err)
 		}
 	}
+}
+
+// ofStatements are the optimizers whose steps are statements: all but lbfgs, of which a server says that.
+func ofStatements() []string {
+	return slices.DeleteFunc(train.Choices("optimizer"), func(o string) bool { return o == "lbfgs" })
 }
