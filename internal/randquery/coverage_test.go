@@ -52,6 +52,9 @@ func checkCoverage(t *testing.T, s randquery.Stats) {
 		}
 	}
 	for _, r := range rules.All() {
+		if r.Name == "HoistFromLoop" { // of recursive queries, which are not drawn: gradtest has a list of them
+			continue
+		}
 		least := leastFired
 		if rare := rarelyFired[r.Name]; rare > 0 {
 			least = rare
