@@ -125,10 +125,6 @@ func ownsAggregate(b *Binder, e *ast.FuncCall, s *Scope, seen *seenScopes) (own 
 	if at == s || at.Level == nil {
 		return true
 	}
-	if e.WithinGroup {
-		b.Fail(e.At, sqlerr.FeatureNotSupported, "%s over rows of an outer query is not supported by the embedded store",
-			e.Name)
-	}
 	switch l := at.Level; {
 	case l.Clause == "an aggregate":
 		b.Fail(e.At, sqlerr.Grouping, "aggregate function calls cannot be nested")
