@@ -37,11 +37,10 @@ var Targets = [][2]int{{7, 5}, {8, 0}, {9, 0}, {10, 0}}
 var (
 	kernelText  = regexp.MustCompile(`(?s)extern "C" __global__ void __launch_bounds__\([\d, ]+\) (\w+)\(.*?\n}\n`)
 	kernelUsage = regexp.MustCompile(`entry function '(\w+)'.*\n.*\n.* (\d+) bytes stack frame, (\d+) bytes spill stores`)
-	// onStack are what the compiler itself keeps on the stack: of large arguments, of sine and its like; and the polynomial
-	// of polygamma, whose degree is its order
-	onStack = regexp.MustCompile(`\b(sin|cos|tan|k_cot|k_polygamma|lgamma)\(`)
+	// onStack are what the compiler itself keeps on the stack: of large arguments, of sine and its like
+	onStack = regexp.MustCompile(`\b(sin|cos|tan|k_cot|lgamma)\(`)
 	// called are the functions that the compiler does not write out where they are called
-	called = regexp.MustCompile(`\b(sin|cos|tan|k_cot|k_polygamma|lgamma|pow)\(`)
+	called = regexp.MustCompile(`\b(sin|cos|tan|k_cot|lgamma|pow)\(`)
 )
 
 // Needed skips a test where there is no NVRTC.

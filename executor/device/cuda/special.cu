@@ -122,42 +122,12 @@ __device__ double k_digamma(double x)
 	return shift + (d * 0.99558162689208984375 + d * (a / b)) - less;
 }
 
-// k_cot_derivative is the n-th derivative of pi * cot(pi * x), of which c is the cotangent; n is at most 30.
-__device__ double k_cot_derivative(int n, double c)
+// k_powers is n! * sum over k from 0 of 1 / (x + k) ^ (n + 1), of a positive x: Euler's and Maclaurin's series from where
+// it is exact enough.
+__device__ double k_powers(int n, double x)
 {
-	double p[33] = {0, 1}, y, scale = 3.141592653589793;
+	double sum = 0, factor = 1, series = 0;
 
-	for (int i = 0; i < n; i++) {
-		double next[33] = {};
-
-		for (int k = 1; k <= i + 1; k++) {
-			next[k - 1] -= k * p[k];
-			next[k + 1] -= k * p[k];
-		}
-		for (int k = 0; k < 33; k++)
-			p[k] = next[k];
-		scale *= 3.141592653589793;
-	}
-	y = p[n + 1]; // c may be infinite
-	for (int k = n; k >= 0; k--)
-		y = y * c + p[k];
-	return y * scale;
-}
-
-__device__ double k_polygamma(double order, double x)
-{
-	const int n = (int) order;
-	double sum = 0, factor = 1, less = 0, sign = n % 2 ? 1 : -1, series = 0;
-
-	if (x <= 0 && x == trunc(x) && n % 2)
-		return 1.0 / 0.0; // from both sides
-	if (n < 1 || n > 30 || (x <= 0 && x == trunc(x)))
-		return 0.0 / 0.0;
-	if (x < 0) {
-		less = k_cot_derivative(n, k_cot_pi(x));
-		x = 1 - x;
-		sign = -1;
-	}
 	for (int k = 2; k < n; k++)
 		factor *= k;
 	double steps = fmax(0.0, ceil(15 + n - x)), from = x + steps;
@@ -171,7 +141,31 @@ __device__ double k_polygamma(double order, double x)
 		series += k_bernoulli(k) * term;
 		term *= (m + n) * (m + n + 1) / ((m + 1) * (m + 2));
 	}
-	return sign * (sum * factor * n + (factor * p + (factor * n / 2 * p / from + series))) - less;
+	return sum * factor * n + (factor * p + (factor * n / 2 * p / from + series));
+}
+
+// k_cot_derivative is the n-th derivative of pi * cot(pi * x), which is (-1) ^ n * n! * the sum over all k of
+// 1 / (x - k) ^ (n + 1).
+__device__ double k_cot_derivative(int n, double x)
+{
+	double r = x - rint(x), first = 1 / r;
+
+	for (int k = 1; k <= n; k++)
+		first *= k / r;
+	return n % 2 ? -(first + k_powers(n, 1 + r) + k_powers(n, 1 - r)) : first + k_powers(n, 1 + r) - k_powers(n, 1 - r);
+}
+
+__device__ double k_polygamma(double order, double x)
+{
+	const int n = (int) order;
+
+	if (x <= 0 && x == trunc(x) && n % 2)
+		return 1.0 / 0.0; // from both sides
+	if (n < 1 || n > 30 || (x <= 0 && x == trunc(x)))
+		return 0.0 / 0.0;
+	if (x < 0)
+		return -k_powers(n, 1 - x) - k_cot_derivative(n, x);
+	return n % 2 ? k_powers(n, x) : -k_powers(n, x);
 }
 
 // k_has_decimal reports whether k_decimal rounds x: smaller and larger numbers need powers of ten that are no doubles.
