@@ -31,12 +31,8 @@ func bindAggregate(b *Binder, s *Scope, e *ast.FuncCall, over string) Value {
 		l.InAgg, l.Clause, l.windows = true, "an aggregate", false
 		defer func() { l.InAgg, l.Clause, l.windows = agg, "", windows }()
 	}
-	seen := watchScopes(b, s)
-	args := lists.Map(e.Args, func(x ast.Expr) Value { return b.Expr(s, x) })
-	if orderedSet(b, e, over) {
-		args = append(args, b.Expr(s, e.OrderBy[0].X))
-	}
-	if ownsAggregate(b, e, s, seen) && over == "" {
+	args, own := aggregateArgs(b, s, e, over)
+	if own && over == "" {
 		l.aggregates = true
 	}
 	tmpl, ret, conv := aggregateSQL(b, e, args)
@@ -65,6 +61,30 @@ func bindAggregate(b *Binder, s *Scope, e *ast.FuncCall, over string) Value {
 	}
 	sql = strings.ReplaceAll(sql, "@", tail)
 	return Value{SQL: sql, Type: ret, At: e.At, NotNull: e.Name == "count"}
+}
+
+// aggregateArgs binds the arguments of an aggregate, and decides whether it belongs to the query in which it stands.
+func aggregateArgs(b *Binder, s *Scope, e *ast.FuncCall, over string) (args []Value, own bool) {
+	bind := func(x ast.Expr) Value { return b.Expr(s, x) }
+	if !orderedSet(b, e, over) {
+		seen := watchScopes(b, s)
+		args = lists.Map(e.Args, bind)
+		return args, ownsAggregate(b, e, s, seen)
+	}
+	direct := watchScopes(b, s) // they do not decide
+	args = lists.Map(e.Args, bind)
+	b.seen = direct.outer
+	seen := watchScopes(b, s)
+	args = append(args, bind(e.OrderBy[0].X))
+	if own = ownsAggregate(b, e, s, seen); !own && direct.at[s] {
+		b.Fail(e.At, sqlerr.Grouping, "outer-level aggregate cannot contain a lower-level variable in its direct arguments")
+	}
+	for at := range direct.at {
+		if b.seen != nil {
+			b.seen.at[at] = true
+		}
+	}
+	return args, own
 }
 
 // orderedSet reports whether a call aggregates what stands in WITHIN GROUP (ORDER BY …), behind its other arguments.
