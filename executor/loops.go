@@ -23,7 +23,7 @@ type recursions struct {
 // recursion has the levels of a Recursion that have rows.
 type recursion struct {
 	levels []*level
-	keys   *structure.Lookup // of a Recursion of two inputs: its rows by their keys, once something asks
+	keys   *structure.Lookup // of a Recursion of two inputs: its rows by their keys
 }
 
 // level is some rows of a Recursion.

@@ -78,10 +78,10 @@ func (l *leveller) copy(n *Node) error {
 	keyed := slices.ContainsFunc(slots, func(s int) bool { return c.Inputs[s].IsKey(l.level[n.Inputs[s]]) })
 	switch {
 	case n.Op == Union && len(slots) == len(n.Inputs): // of selections, which only it reads
-		for _, in := range c.Inputs {
-			last := len(in.Cols) - 1
-			in.Cols = slices.Insert(in.Cols[:last:last], len(n.Cols), in.Cols[last])
-			in.Out = slices.Insert(in.Out[:last:last], len(n.Cols), in.Out[last])
+		for i, in := range c.Inputs {
+			if in.Out == nil || !in.moves(l.level[n.Inputs[i]], len(n.Cols)) {
+				return sqlerr.New(sqlerr.Internal, "internal error: a branch of a recursion's step is a %v", in.Op)
+			}
 		}
 		c.Cols, keyed = append(c.Cols, level), true
 	case n.Op == Aggregate && len(n.Group) > 0:
@@ -120,6 +120,17 @@ func (l *leveller) meet(n, c *Node, slots []int) {
 		c.Equi = append(c.Equi, Equi{L: kernels.Col{Input: slots[0], ID: l.level[n.Inputs[slots[0]]]},
 			R: kernels.Col{Input: s, ID: l.level[n.Inputs[s]]}})
 	}
+}
+
+// moves makes a column of a selection its column number at. It reports whether it could.
+func (n *Node) moves(id ColumnID, at int) bool {
+	from := n.Index(id)
+	if from < at || at < 0 {
+		return false
+	}
+	n.Cols = slices.Insert(slices.Delete(slices.Clone(n.Cols), from, from+1), at, n.Cols[from])
+	n.Out = slices.Insert(slices.Delete(slices.Clone(n.Out), from, from+1), at, n.Out[from])
+	return true
 }
 
 // placed is in with its level as column i.

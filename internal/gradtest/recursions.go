@@ -25,6 +25,19 @@ var Recursions = slices.Concat(ServerRecursions, []Loss{
 		"SELECT st, node, x FROM (SELECT max(r.step) + 1 AS st, a.dst AS node, sum(a.weight * r.x) AS x FROM r " +
 		"JOIN adj a ON a.src = r.node GROUP BY a.dst) q WHERE st < 4) SELECT sum(x * x * (node + 1)) FROM r WHERE " +
 		"step > 0", []string{"adj"}},
+	// second derivatives through a window over a level, and through groups that do not name the step
+	{"SELECT sum(g.weight ^ 2) FROM gradient('WITH RECURSIVE r(step, src, dst, x) AS (SELECT 0, src, dst, weight " +
+		"FROM adj UNION ALL SELECT r.step + 1, r.src, r.dst, sin(a.weight * r.x + sum(r.x ^ 2) OVER (PARTITION BY " +
+		"r.src ORDER BY r.dst)) FROM r JOIN adj a ON a.src = r.src AND a.dst = r.dst WHERE r.step < 2) SELECT " +
+		"sum(x * x * (dst + 1)) FROM r', NULL::adj) g", []string{"adj"}},
+	{"SELECT sum(g.weight ^ 2) FROM gradient('WITH RECURSIVE r(step, node, x) AS (SELECT 0::bigint, node, " +
+		"0.5::double precision FROM member UNION ALL SELECT st, node, x FROM (SELECT max(r.step) + 1 AS st, a.dst " +
+		"AS node, sum(a.weight * r.x ^ 2) AS x FROM r JOIN adj a ON a.src = r.node GROUP BY a.dst) q WHERE st < 3) " +
+		"SELECT sum(x * x * (node + 1)) FROM r WHERE step > 0', NULL::adj) g", []string{"adj"}},
+	// and through a step with rows that find no partner
+	{"SELECT sum(g.x ^ 2) FROM gradient('WITH RECURSIVE s(node, x) AS (SELECT 0::bigint, sum(weight) FROM adj " +
+		"UNION ALL SELECT s.node + 1, sin(s.x) * coalesce(h.x, 0.5) + 1 FROM s LEFT JOIN half h ON h.node = s.node " +
+		"+ 2 WHERE s.node < 4) SELECT sum(x * x * (node + 1)) FROM s', NULL::half) g", []string{"adj", "half"}},
 })
 
 // ServerRecursions are those that a server takes for each of their parameters: PostgreSQL lets no step aggregate.
