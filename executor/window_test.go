@@ -94,20 +94,26 @@ func TestWindows(t *testing.T) {
 			db := ordered(t, 300, fmt.Sprintf(`SELECT avg(coalesce(a, 1) * coalesce(a, 2) * id + coalesce(m, 1) * y +
 				coalesce(sqnorm(s), 3)) AS loss FROM (SELECT id, y, sum(x) OVER w AS a, avg(y) OVER w AS m, sum(c) OVER w AS s
 				FROM t WINDOW w AS (%s)) AS q WHERE id %% 3 <> 1`, over))
-			tune := tuning.Default()
-			executor.SmallWindows(tune)
-			for _, opt := range []executor.Options{{Force64: true, Tuning: tune}, {Workers: 3, Tuning: tune}} {
-				tol := map[bool]float64{true: 1e-10, false: 1e-4}[opt.Force64]
-				plan, p := compile(t, db, []string{"t"}, opt)
-				if err := p.Run(context.Background(), opt.Env); err != nil {
-					t.Fatal(err)
-				}
-				if !strings.Contains(p.Explain(), "sum over R") {
-					t.Errorf("no windows:\n%s", p.Explain())
-				}
-				resultsBesideOracle(t, over, db, plan, p, opt.Env, tol)
-			}
+			framesBesideOracle(t, over, db, "sum over R")
 		})
+	}
+}
+
+// framesBesideOracle compares a loss over frames with the oracle, in small pieces; plans must hold an instruction.
+func framesBesideOracle(t *testing.T, over string, db *memdb.DB, instruction string) {
+	t.Helper()
+	tune := tuning.Default()
+	executor.SmallWindows(tune)
+	for _, opt := range []executor.Options{{Force64: true, Tuning: tune}, {Workers: 3, Tuning: tune}} {
+		tol := map[bool]float64{true: 1e-10, false: 1e-4}[opt.Force64]
+		plan, p := compile(t, db, []string{"t"}, opt)
+		if err := p.Run(context.Background(), opt.Env); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(p.Explain(), instruction) {
+			t.Errorf("%q is no instruction:\n%s", instruction, p.Explain())
+		}
+		resultsBesideOracle(t, over, db, plan, p, opt.Env, tol)
 	}
 }
 
@@ -125,19 +131,7 @@ func TestExtremes(t *testing.T) {
 				if few {
 					coarse(t, db)
 				}
-				tune := tuning.Default()
-				executor.SmallWindows(tune)
-				for _, opt := range []executor.Options{{Force64: true, Tuning: tune}, {Workers: 3, Tuning: tune}} {
-					tol := map[bool]float64{true: 1e-10, false: 1e-4}[opt.Force64]
-					plan, p := compile(t, db, []string{"t"}, opt)
-					if err := p.Run(context.Background(), opt.Env); err != nil {
-						t.Fatal(err)
-					}
-					if !strings.Contains(p.Explain(), "where it attains the max") {
-						t.Errorf("no extremes of windows:\n%s", p.Explain())
-					}
-					resultsBesideOracle(t, over, db, plan, p, opt.Env, tol)
-				}
+				framesBesideOracle(t, over, db, "where it attains the max")
 			}
 		})
 	}

@@ -79,7 +79,7 @@ func (l *leveller) copy(n *Node) error {
 	switch {
 	case n.Op == Union && len(slots) == len(n.Inputs): // of selections, which only it reads
 		for i, in := range c.Inputs {
-			if in.Out == nil || !in.moves(l.level[n.Inputs[i]], len(n.Cols)) {
+			if in.Out == nil || !moves(in, l.level[n.Inputs[i]], len(n.Cols)) {
 				return sqlerr.New(sqlerr.Internal, "internal error: a branch of a recursion's step is a %v", in.Op)
 			}
 		}
@@ -123,7 +123,7 @@ func (l *leveller) meet(n, c *Node, slots []int) {
 }
 
 // moves makes a column of a selection its column number at. It reports whether it could.
-func (n *Node) moves(id ColumnID, at int) bool {
+func moves(n *Node, id ColumnID, at int) bool {
 	from := n.Index(id)
 	if from < at || at < 0 {
 		return false
