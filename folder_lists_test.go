@@ -2,8 +2,6 @@ package relgrad
 
 import (
 	"context"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -52,15 +50,7 @@ func TestFolderLists(t *testing.T) {
 // tablesPy runs the program of interop/delta's tests and returns its lines.
 func tablesPy(t *testing.T, args ...string) []string {
 	t.Helper()
-	c := exec.Command(need.Python(t), append([]string{"interop/delta/testdata/tables.py"}, args...)...)
-	c.Env = append(os.Environ(), "TZ=UTC", "POLARS_MAX_THREADS=2", "TOKIO_WORKER_THREADS=2", "ARROW_NUM_THREADS=2")
-	var failure strings.Builder
-	c.Stderr = &failure
-	text, err := c.Output()
-	if err != nil {
-		t.Fatalf("%v: %v\n%s", args, err, failure.String())
-	}
-	return strings.Split(strings.TrimSpace(string(text)), "\n")
+	return strings.Split(strings.TrimSpace(need.RunPython(t, "interop/delta/testdata/tables.py", args...)), "\n")
 }
 
 // TestFolderListsPython: deltalake and polars read arrays of all types as the lists that they are.

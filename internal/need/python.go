@@ -26,6 +26,20 @@ func Python(t testing.TB) string {
 	return python
 }
 
+// RunPython runs a program of these tests in that environment, with few threads, and returns what it prints.
+func RunPython(t testing.TB, program string, args ...string) string {
+	t.Helper()
+	c := exec.Command(Python(t), append([]string{program}, args...)...)
+	c.Env = append(os.Environ(), "TZ=UTC", "POLARS_MAX_THREADS=2", "TOKIO_WORKER_THREADS=2", "ARROW_NUM_THREADS=2")
+	var failure strings.Builder
+	c.Stderr = &failure
+	text, err := c.Output()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, failure.String())
+	}
+	return string(text)
+}
+
 var findPython = sync.OnceValues(func() (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -29,16 +28,8 @@ import (
 // twice has them twice.
 func python(t testing.TB, args ...string) map[string][][]string {
 	t.Helper()
-	c := exec.Command(need.Python(t), append([]string{"testdata/tables.py"}, args...)...)
-	c.Env = append(os.Environ(), "TZ=UTC", "POLARS_MAX_THREADS=2", "TOKIO_WORKER_THREADS=2", "ARROW_NUM_THREADS=2")
-	var failure strings.Builder
-	c.Stderr = &failure
-	text, err := c.Output()
-	if err != nil {
-		t.Fatalf("%v: %v\n%s", args, err, failure.String())
-	}
 	out := map[string][][]string{}
-	for _, part := range strings.Split(string(text), "== ")[1:] {
+	for _, part := range strings.Split(need.RunPython(t, "testdata/tables.py", args...), "== ")[1:] {
 		lines := strings.Split(strings.TrimSuffix(part, "\n"), "\n")
 		out[lines[0]] = append(out[lines[0]], lines[1:])
 	}
