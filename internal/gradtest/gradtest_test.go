@@ -64,6 +64,9 @@ func TestRules(t *testing.T) {
 		}
 	}
 	t.Log(fired)
+	if fired["HoistFromLoop"] < 20 { // random queries are not recursive
+		t.Errorf("HoistFromLoop fired %d times", fired["HoistFromLoop"])
+	}
 }
 
 func ruleNames() []string {

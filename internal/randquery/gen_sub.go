@@ -42,9 +42,7 @@ func windowExpr(g *gen, s *scope) expr {
 		}
 		g.use("partition by")
 	}
-	// the store has no variance over frames, and no extremes of chunks over frames whose start moves
-	whole := strings.HasPrefix(e.sql, "var") || strings.HasPrefix(e.sql, "min_agg") || strings.HasPrefix(e.sql, "max_agg")
-	if order, unique := orderText(g, s); order != "" && !whole && (unique || g.one(2)) {
+	if order, unique := orderText(g, s); order != "" && !strings.HasPrefix(e.sql, "var") && (unique || g.one(2)) {
 		over += " ORDER BY " + order
 		g.use("window order")
 		switch k := g.pick(27, 38, 33, 2, 12); {

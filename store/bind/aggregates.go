@@ -47,6 +47,7 @@ func bindAggregate(b *Binder, s *Scope, e *ast.FuncCall, over string) Value {
 	if e.WithinGroup {
 		tmpl = strings.ReplaceAll(tmpl, "$desc", map[bool]string{true: "1", false: "0"}[e.OrderBy[0].Desc])
 	}
+	tmpl = strings.ReplaceAll(tmpl, "$frame", map[bool]string{true: "_frame", false: ""}[over != ""])
 	tail := over
 	if filter != "" {
 		tail = " FILTER (WHERE " + filter + ")" + over

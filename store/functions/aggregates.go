@@ -52,6 +52,9 @@ var aggregateStates = map[string]aggregateDef{
 	"chunk_avg":      {1, func() lite.State { return &fold{op: "avg"} }},
 	"chunk_max":      {1, func() lite.State { return &fold{op: "max_agg"} }},
 	"chunk_min":      {1, func() lite.State { return &fold{op: "min_agg"} }},
+	// over frames
+	"chunk_max_frame": {1, func() lite.State { return &frameFold{op: "max_agg"} }},
+	"chunk_min_frame": {1, func() lite.State { return &frameFold{op: "min_agg"} }},
 }
 
 // numSum is sum and avg with exact results. Integers are added in a machine word while they fit.
@@ -474,7 +477,10 @@ func (s *fold) add(a []lite.Cell, sign float64) error {
 	if a[0].IsNull() {
 		return nil
 	}
-	b := a[0].Bytes()
+	return s.addChunk(a[0].Bytes(), sign)
+}
+
+func (s *fold) addChunk(b []byte, sign float64) error {
 	if s.head == nil {
 		d, shape, _, err := tensor.Header(b)
 		if err != nil {
@@ -504,6 +510,39 @@ func (s *fold) add(a []lite.Cell, sign float64) error {
 		}
 	}
 	return nil
+}
+
+// frameFold is an extreme of chunks over a frame, whose chunks it keeps: rows leave it in the order in which they came.
+type frameFold struct {
+	op     string
+	chunks [][]byte
+}
+
+// Step adds a chunk.
+func (s *frameFold) Step(a []lite.Cell) error {
+	if !a[0].IsNull() {
+		s.chunks = append(s.chunks, bytes.Clone(a[0].Bytes()))
+	}
+	return nil
+}
+
+// Inverse removes the first chunk.
+func (s *frameFold) Inverse(a []lite.Cell) error {
+	if !a[0].IsNull() {
+		s.chunks = s.chunks[1:]
+	}
+	return nil
+}
+
+// Value is NULL for no rows.
+func (s *frameFold) Value(r lite.Result) error {
+	f := &fold{op: s.op}
+	for _, b := range s.chunks {
+		if err := f.addChunk(b, 1); err != nil {
+			return err
+		}
+	}
+	return f.Value(r)
 }
 
 // combiner merges element i of a chunk into the maximum or minimum.

@@ -295,7 +295,7 @@ var WindowFunctions = map[string]bool{}
 
 // ChunkAggregates fold chunks element by element; the result has the argument's type.
 var ChunkAggregates = map[string]string{"sum": "rg_chunk_sum($1)@", "avg": "rg_chunk_avg($1)@",
-	"max_agg": "rg_chunk_max($1)@", "min_agg": "rg_chunk_min($1)@"}
+	"max_agg": "rg_chunk_max$frame($1)@", "min_agg": "rg_chunk_min$frame($1)@"}
 
 func init() {
 	for _, line := range strings.Split(strings.TrimSpace(functionTable), "\n") {
