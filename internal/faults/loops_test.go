@@ -19,6 +19,8 @@ func init() {
 		{"a row of a level without a gradient from outside has none", "executor/loops.go",
 			"if here[r] >= 0 || came != nil && came[r] >= 0 {", "if here[r] >= 0 {", recursions},
 		{"rows of a recursion may repeat", "executor/loops.go", "r.keys.Enc.Count == total {", "total >= 0 {", recursions},
+		{"windows of a step mix levels", "ra/levelled.go", "append(over.Pass, at), append(over.Partition, at)",
+			"append(over.Pass, at), over.Partition", recursions},
 		{"levels of two recursions are one", "optimizer/rules/merge_duplicates.go", " || m.Op == ra.Self {", " {",
 			"./internal/gradtest -run=TestExecutor$"},
 		{"columns that a step makes are dropped", "optimizer/rules/prune_columns.go", " || n.Op == ra.Recursion && s == 1 {",
