@@ -134,11 +134,11 @@ func (x present) Rows(n *physical.Node) []int64 {
 	out := make([]int64, len(x.p.sites))
 	for s, site := range x.p.sites {
 		if of := site.nodes[n]; of != nil {
-			r, err := site.now().Relation(of)
+			rows, err := rowsOf(site, of)
 			if err != nil {
 				panic(err)
 			}
-			out[s] = int64(r.Space.N)
+			out[s] = rows
 		}
 	}
 	return out

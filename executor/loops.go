@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/relgrad/relgrad/column"
@@ -101,6 +102,33 @@ func recursionOf(st *stage, n *ra.Node) (*structure.Relation, error) {
 		return nil, err
 	}
 	return levelled(st, n, out, total), nil
+}
+
+// rowsOf is how many rows a node of a site's plan has now, of a Recursion's step those of all levels.
+func rowsOf(p *site, n *ra.Node) (total int64, err error) {
+	for _, loop := range ra.Loops(lists.Map(p.plan.Roots, func(r ra.Root) *ra.Node { return r.Node })...) {
+		if !slices.Contains(loop.Within(), n) {
+			continue
+		}
+		for st := p.now(); st != nil; st = st.parent {
+			for _, l := range st.levels {
+				if l.below.node != loop {
+					continue
+				}
+				r, err := l.Relation(n)
+				if err != nil {
+					return 0, err
+				}
+				total += int64(r.Space.N)
+			}
+		}
+		return total, nil
+	}
+	r, err := p.now().Relation(n)
+	if err != nil {
+		return 0, err
+	}
+	return int64(r.Space.N), nil
 }
 
 // same is a column of n times the same number.

@@ -3,10 +3,13 @@ package gradtest
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/executor/tuning"
+	"github.com/relgrad/relgrad/internal/randquery"
+	"github.com/relgrad/relgrad/internal/randquery/engines"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
@@ -77,6 +80,36 @@ func TestRecursionsAgain(t *testing.T) {
 				}
 			}
 			p.Close()
+		}
+	}
+}
+
+// TestRecursionsAtSites runs them at several sites of this process, and at such that have nothing in common; how many
+// and where tables lie is drawn from the plan.
+func TestRecursionsAtSites(t *testing.T) {
+	db, ctx, env := Graph(), t.Context(), &kernels.Env{Seed: 1, Step: 2}
+	for _, c := range Recursions {
+		for _, opt := range []optimizer.Options{{}, {Disable: []string{"HoistFromLoop"}}, {Disable: ruleNames()}} {
+			res, err := Optimize(ctx, db, c.SQL, c.Params, opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range []randquery.Engine{engines.Sites(&atomic.Int64{}), engines.Apart()} {
+				got, err := e.Run(ctx, db, res.Plan, env)
+				if err != nil {
+					t.Errorf("%s: %s: %v", e.Name, c.SQL, err)
+					continue
+				}
+				for i, root := range res.Plan.Roots {
+					want, err := Rows(ctx, db, env, root)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if err := Compare(Keyed(got[i]), want, 1e-12); err != nil {
+						t.Errorf("%s: %s: root %s: %v", e.Name, c.SQL, root.Name, err)
+					}
+				}
+			}
 		}
 	}
 }

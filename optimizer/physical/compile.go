@@ -42,7 +42,7 @@ func Compile(p *ra.Plan, on Sites) (*Plan, error) {
 	}
 	c.plan = out
 	logical := ra.Clone(p)
-	c.keyless = keyless(logical)
+	c.keyless, c.looped = keyless(logical), looped(logical.Nodes()...)
 	var err error
 	ra.Walk(func(n *ra.Node) {
 		if err == nil {
@@ -67,6 +67,7 @@ type compiler struct {
 	plan    *Plan
 	done    map[*ra.Node]*Node
 	keyless map[string]bool
+	looped  map[*ra.Node]bool
 }
 
 func (c *compiler) node(n *ra.Node) (*Node, error) {
@@ -74,9 +75,13 @@ func (c *compiler) node(n *ra.Node) (*Node, error) {
 	for _, in := range n.Inputs {
 		out.Inputs = append(out.Inputs, c.done[in])
 	}
+	if c.looped[n] {
+		return out, c.alone(out)
+	}
 	switch n.Op {
 	case ra.Scan, ra.Opaque:
 		out.Place = c.stored(n)
+		return out, nil
 	case ra.Join, ra.SemiJoin, ra.AntiJoin:
 		c.broadcast(out)
 	case ra.Aggregate:
@@ -90,13 +95,36 @@ func (c *compiler) node(n *ra.Node) (*Node, error) {
 	case ra.Union:
 		c.unite(out)
 	case ra.Select:
-	case ra.Recursion, ra.Self:
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "a recursive query that reads a parameter runs at one site").
-			WithHint("SET relgrad.sites = 1.")
 	default:
 		return nil, sqlerr.Broken(room, "a %v cannot be run at several sites", n.Op)
 	}
 	return out, c.place(out)
+}
+
+// alone runs a Recursion, and what is in its step, at site 0: what they read is gathered there.
+func (c *compiler) alone(n *Node) error {
+	if len(n.Inputs) == 0 {
+		n.Place = At(0)
+		return nil
+	}
+	for i, in := range n.Inputs {
+		if !in.Place.Equal(At(0)) {
+			n.Inputs[i] = c.gather(in)
+		}
+	}
+	return c.place(n)
+}
+
+// looped are the Recursions below roots, and what is in their steps.
+func looped(roots ...*ra.Node) map[*ra.Node]bool {
+	out := map[*ra.Node]bool{}
+	for _, n := range ra.Loops(roots...) {
+		out[n] = true
+		for _, m := range n.Within() {
+			out[m] = true
+		}
+	}
+	return out
 }
 
 // place derives where the rows of n lie.

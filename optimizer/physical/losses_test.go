@@ -208,3 +208,22 @@ func TestRandom(t *testing.T) {
 		t.Errorf("only %d losses of %d reach a parameter", n, *queries)
 	}
 }
+
+// TestRecursions: no rule moves rows of a recursive query's step, which runs at site 0, nor the levels that another one
+// goes along.
+func TestRecursions(t *testing.T) {
+	db, fired := gradtest.Graph(), map[string]int{}
+	for k, c := range gradtest.Recursions {
+		res, err := gradtest.Optimize(t.Context(), db, c.SQL, c.Params, optimizer.Options{})
+		must(t, err)
+		for _, sites := range counts {
+			draw := rand.New(rand.NewSource(int64(100*k + sites)))
+			p, err := Compile(res.Plan, Sites{N: sites, Stored: func(n *ra.Node) (Placement, bool) {
+				return drawn(draw, n, sites), draw.Intn(4) > 0
+			}})
+			must(t, err)
+			must(t, Validate(rewritten(draw, p, fired)))
+		}
+	}
+	t.Log(fired)
+}

@@ -128,6 +128,10 @@ func (s *search) modes(v *vertex) (out []mode) {
 		}
 	}
 	every := func(p int) []int { return slices.Repeat([]int{p}, len(n.Inputs)) }
+	if s.looped[n] {
+		add(every(atFirst))
+		return out
+	}
 	add(every(everywhere))
 	add(every(atFirst))
 	switch n.Op {

@@ -112,7 +112,7 @@ func derive(n *Node, sites int) (Placement, error) {
 	case Halo:
 		return haloed(n)
 	}
-	if len(n.Inputs) == 0 {
+	if len(n.Inputs) == 0 && n.RA.Op != ra.Join { // a Join of nothing has one row, which each site makes
 		return n.Place, nil
 	}
 	return local(n)
@@ -158,6 +158,8 @@ func local(n *Node) (Placement, error) {
 		return united(n)
 	case ra.Add:
 		return added(n)
+	case ra.Recursion:
+		return looping(n)
 	}
 	return Placement{}, sqlerr.Broken(room, "no rule says where the rows of %v lie", n.RA.Op)
 }
@@ -187,6 +189,17 @@ func joined(n *Node) (Placement, error) {
 		}
 		return out
 	}), nil
+}
+
+// looping: all inputs of a Recursion lie at one site, for its levels are made there.
+func looping(n *Node) (Placement, error) {
+	first := n.Inputs[0].Place
+	for i, in := range n.Inputs {
+		if in.Place.Kind != Single || in.Place.Site != first.Site {
+			return Placement{}, apart(n, 0, i)
+		}
+	}
+	return first, nil
 }
 
 // together reports whether rows of two inputs of a join that meet lie at one site.

@@ -122,6 +122,7 @@ type search struct {
 	wants map[*ra.Node][][]ra.ColumnID
 	// products are joins whose rows are summed, with the columns by which they are
 	products map[*ra.Node][]ra.ColumnID
+	looped   map[*ra.Node]bool // Recursions and what is in their steps: at site 0
 	order    []*vertex
 	of       map[*ra.Node]*vertex
 	roots    []*vertex
@@ -320,6 +321,7 @@ func (s *search) vertices(start *Plan) {
 		order = append(order, n.RA)
 	}
 	s.wants = wanted(order, start.Roots)
+	s.looped = looped(order...)
 	s.multiplies(order)
 	for _, n := range start.locals() {
 		v := s.newVertex(n)
@@ -330,7 +332,10 @@ func (s *search) vertices(start *Plan) {
 		for _, m := range v.modes {
 			places = append(places, m.out)
 		}
-		for _, p := range append(places, s.targets(v)...) {
+		if !s.looped[n.RA] {
+			places = append(places, s.targets(v)...)
+		}
+		for _, p := range places {
 			if !slices.Contains(v.states, p) && (p == v.stored || s.reads(n.RA, v.at(p))) {
 				v.states = append(v.states, p)
 			}

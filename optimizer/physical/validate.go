@@ -33,6 +33,9 @@ func Validate(p *Plan) error {
 			return sqlerr.Broken(room, "the rows of %v are %v, not %v", n, place, n.Place)
 		}
 	}
+	if err := checkLoops(p.Nodes()); err != nil {
+		return err
+	}
 	for _, r := range p.Roots {
 		if err := r.check(); err != nil {
 			return err
@@ -90,21 +93,42 @@ func (n *Node) checkLocal(sites int) error {
 			return sqlerr.Broken(room, "input %d of a %v holds another relation than the operator reads", i, n.RA.Op)
 		}
 	}
-	if len(n.Inputs) > 0 {
+	if len(n.Inputs) > 0 || n.RA.Op == ra.Join {
 		return nil
 	}
 	switch p := n.Place; {
-	case n.RA.Op != ra.Scan && n.RA.Op != ra.Opaque:
+	case n.RA.Op != ra.Scan && n.RA.Op != ra.Opaque && n.RA.Op != ra.Self:
 		return sqlerr.Broken(room, "a %v reads nothing", n.RA.Op)
 	case p.Partial:
 		return sqlerr.Broken(room, "what a %v reads is stored in parts that are not added up", n.RA.Op)
-	case n.RA.Op == ra.Opaque && p.Kind != Single:
-		return sqlerr.Broken(room, "an Opaque runs at one site, but its rows are %v", p)
+	case n.RA.Op != ra.Scan && p.Kind != Single:
+		return sqlerr.Broken(room, "an %v runs at one site, but its rows are %v", n.RA.Op, p)
 	case p.Kind == Single:
 		return checkSite(p.Site, sites)
 	case p.Kind == By:
 		by := lists.Map(p.By, func(s Same) ra.ColumnID { return append(s, -1)[0] })
 		return checkSpread(n.RA, by, p.Fn, sites)
+	}
+	return nil
+}
+
+// checkLoops: the levels of a Recursion are made at one site, for each reads the one before: its step moves nothing.
+func checkLoops(nodes []*Node) error {
+	for _, l := range nodes {
+		if l.Op != Local || l.RA.Op != ra.Recursion {
+			continue
+		}
+		if along := l.Inputs[len(l.Inputs)-1]; len(l.Inputs) > 2 && along.exchange() {
+			return sqlerr.Broken(room, "a Recursion goes along the levels of another one after %v", along)
+		}
+		within := l.RA.Within()
+		for _, n := range nodes {
+			switch {
+			case !slices.Contains(within, n.Relation()):
+			case n.exchange() || !n.Place.Equal(l.Place):
+				return sqlerr.Broken(room, "the step of a Recursion at %v has rows of %v at %v", l.Place, n, n.Place)
+			}
+		}
 	}
 	return nil
 }

@@ -145,14 +145,28 @@ __device__ double k_powers(int n, double x)
 }
 
 // k_cot_derivative is the n-th derivative of pi * cot(pi * x), which is (-1) ^ n * n! * the sum over all k of
-// 1 / (x - k) ^ (n + 1).
+// 1 / (x - k) ^ (n + 1). For an even n the terms at r + k and at 1 - r + k cancel where r is about a half: each pair is
+// a multiple of gap, which is exact there, and so are all pairs from `from` on, by Taylor's series about their middle.
 __device__ double k_cot_derivative(int n, double x)
 {
-	double r = x - rint(x), first = 1 / r;
+	double r = x - rint(x), gap = 1 - 2 * fabs(r), sum = 0, from = 15 + n, factor = n, rest = 0;
 
-	for (int k = 1; k <= n; k++)
-		first *= k / r;
-	return n % 2 ? -(first + k_powers(n, 1 + r) + k_powers(n, 1 - r)) : first + k_powers(n, 1 + r) - k_powers(n, 1 - r);
+	if (n % 2) {
+		double first = 1 / r;
+		for (int k = 1; k <= n; k++)
+			first *= k / r;
+		return -(first + k_powers(n, 1 + r) + k_powers(n, 1 - r));
+	}
+	for (int k = 2; k < n; k++)
+		factor *= k;
+	for (int i = 5; i >= 0; i--)
+		rest = rest * gap / (2 * i + 2) * gap / (2 * i + 3) / 4 + k_powers(n + 2 * i + 1, from + 0.5);
+	for (double j = from - 1; j >= 0; j--) {
+		double a = fabs(r) + j, b = 1 - fabs(r) + j, term = pow(1 / b, n + 1.0) / a;
+		for (int i = 0; i <= n; i++, term *= b / a)
+			sum += term;
+	}
+	return copysign(gap * (sum * factor + rest), r);
 }
 
 __device__ double k_polygamma(double order, double x)
