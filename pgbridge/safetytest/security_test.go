@@ -278,14 +278,21 @@ func notPermitted(e *env) {
 	e.must("DROP OWNED BY anna; DROP ROLE anna")
 }
 
+// running waits until a run after the last one has committed a step, and returns its number. An earlier run that has
+// ended with its session says running, too, while a new one takes its lock to correct that.
+func (e *env) running(last string) string {
+	e.reached("SELECT count(*) = 1 FROM relgrad.run WHERE status = 'running' AND step > 0 AND run > " + last)
+	return e.must("SELECT max(run) FROM relgrad.run")
+}
+
 // notRunning: relgrad.run shows as running only what runs, and a cancelled run says how to go on.
 func notRunning(e *env) {
 	for _, engine := range []string{"chunk", "sql"} {
 		a := e.another()
 		a.must("SET relgrad.engine = " + engine)
+		last := e.must("SELECT coalesce(max(run), 0) FROM relgrad.run")
 		done := background(a, long)
-		e.reached("SELECT count(*) = 1 FROM relgrad.run WHERE status = 'running' AND step > 0")
-		run := e.must("SELECT max(run) FROM relgrad.run")
+		run := e.running(last)
 		e.must(fmt.Sprintf("SELECT pg_cancel_backend(%d)", a.PgConn().PID()))
 		err := <-done
 		if err == nil || !strings.Contains(err.Error(), "57014") {
@@ -306,9 +313,9 @@ func notRunning(e *env) {
 		for _, end := range []string{"SELECT pg_terminate_backend(%d, 10000)", "kill"} {
 			b := e.another()
 			b.must("SET relgrad.engine = " + engine)
+			last := e.must("SELECT max(run) FROM relgrad.run")
 			background(b, long)
-			e.reached("SELECT count(*) = 1 FROM relgrad.run WHERE status = 'running' AND step > 0")
-			run := e.must("SELECT max(run) FROM relgrad.run")
+			run := e.running(last)
 			if pid := b.PgConn().PID(); end == "kill" {
 				_ = b.PgConn().Conn().Close()
 				e.must(fmt.Sprintf("SELECT pg_terminate_backend(%d, 10000)", pid))
