@@ -270,11 +270,11 @@ func (db *DB) createFor(ctx context.Context, c *ast.Copy, in interop.Reader, nam
 		cols = append([]interop.Column{{Name: i, Type: "bigint"}}, cols...)
 	}
 	var b strings.Builder
-	b.WriteString("CREATE TABLE " + qualified(c) + " (")
+	b.WriteString("CREATE TABLE " + print.QualifiedName(c.Schema, c.Name) + " (")
 	for _, x := range cols {
-		b.WriteString(sqltext.Ident(x.Name) + " " + x.Type + strings.Repeat("[]", max(len(x.Shape), 1)-1) + ", ")
+		b.WriteString(print.QualifiedName("", x.Name) + " " + x.Type + strings.Repeat("[]", max(len(x.Shape), 1)-1) + ", ")
 	}
-	quoted := lists.Map(key, sqltext.Ident)
+	quoted := lists.Map(key, func(k string) string { return print.QualifiedName("", k) })
 	b.WriteString("PRIMARY KEY (" + strings.Join(quoted, ", ") + "))")
 	_, err = db.Run(ctx, b.String())
 	return b.String(), err
