@@ -62,7 +62,8 @@ type Permitter interface {
 // Recoverer works again after a panic in the middle of a statement.
 type Recoverer interface{ Recovered() error }
 
-// Listener ends cancelled runs itself, and is told how far commits have come.
+// Listener ends cancelled runs itself. It is told how far commits have come: of a run at first the step of its last
+// commit, then, before each commit, the step that this one is of.
 type Listener interface{ Training(run, step, steps int64) }
 
 // Budgeter has a session's own memory budget in bytes; 0: none.

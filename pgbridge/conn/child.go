@@ -328,7 +328,8 @@ func (c *Child) Notice(level, message string) {
 	}
 }
 
-// Training tells the backend which run is trained and how far its commits are, for the message when it is cancelled.
+// Training tells the backend which run is trained, and the step of its next commit, at first of its last, for the
+// message when it is cancelled.
 func (c *Child) Training(run, step, steps int64) {
 	var e wire.Encoder
 	for _, x := range []int64{run, step, steps} {

@@ -61,7 +61,7 @@ func (s *runs) OwnRun(ctx context.Context, run int64) error {
 	return nil
 }
 
-// Training passes on how far the commits of a run are, for the message when it is cancelled.
+// Training implements catalog.Listener, for the message when a run is cancelled.
 func (s *runs) Training(run, step, steps int64) {
 	if c, ok := s.conn.(*conn.Child); ok {
 		c.Training(run, step, steps)

@@ -54,13 +54,13 @@ func (r *commits) commit() error {
 	if r.atomic {
 		return nil
 	}
+	r.tell(r.progress.Step)
 	if _, err := r.db.Commit(); err != nil {
 		return err
 	}
 	if err := r.mark(); err != nil {
 		return err
 	}
-	r.tell()
 	if r.hook != nil && r.db.Shared() {
 		time.Sleep(turn)
 	}
@@ -83,10 +83,11 @@ func (r *commits) mark() error {
 	return nil
 }
 
-// tell reports the last committed step to a database that ends cancelled runs by itself.
-func (r *commits) tell() {
+// tell reports the step of the next commit, at first that of the last one, to a database that ends cancelled runs by
+// itself.
+func (r *commits) tell(step int64) {
 	if h, ok := r.db.Database.(catalog.Listener); ok && !r.atomic {
-		h.Training(r.id, r.committed, r.config.Steps())
+		h.Training(r.id, step, r.config.Steps())
 	}
 }
 

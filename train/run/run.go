@@ -329,7 +329,7 @@ func (r *run) validate(ctx context.Context, env kernels.Env) ([]train.Figure, er
 // train runs the loop.
 func (r *run) train(ctx context.Context) error {
 	r.atomic, r.committed, r.told = r.db.InTransaction(), r.progress.Step, time.Now()
-	r.tell()
+	r.tell(r.committed)
 	if r.atomic {
 		r.db.Notify("NOTICE", "train: a transaction is open, so nothing is committed before its end")
 	}

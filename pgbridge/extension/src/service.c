@@ -32,6 +32,7 @@ typedef struct Service {
 	int level;	 // of settings, see settings.c
 	bool done;
 	uint64 run, step, steps; // the run that is trained (0: none), the step of its last commit, and its number of steps
+	uint64 coming; // the step that its next commit is of
 } Service;
 
 static void
@@ -234,9 +235,10 @@ end_transaction(Service *s, char how)
 	settings = rg_close_settings(s->level);
 	PG_TRY();
 	{
-		if (how == 'c')
+		if (how == 'c') {
 			SPI_commit();
-		else
+			s->step = s->coming;
+		} else
 			SPI_rollback();
 		SPI_start_transaction();
 	}
@@ -250,6 +252,7 @@ end_transaction(Service *s, char how)
 		FlushErrorState();
 	}
 	PG_END_TRY();
+	s->coming = s->step;
 	MemoryContextSwitchTo(context);
 	s->level = rg_open_settings();
 	rg_make_settings(settings);
@@ -349,14 +352,19 @@ join(Service *s, const char *sql)
 	SPI_freeplan(plan);
 }
 
-// train_frame notes which run is trained, and how far its commits are.
+// train_frame notes which run is trained: at first how far its commits are, then how far the next one will be. It is
+// told before, so that a run which is cancelled after a commit never says that this was not.
 static void
 train_frame(Service *s, RgReader *r)
 {
-	s->run = rg_get_u64(r);
-	s->step = rg_get_u64(r);
+	uint64 run = rg_get_u64(r);
+
+	s->coming = rg_get_u64(r);
 	s->steps = rg_get_u64(r);
 	rg_get_end(r);
+	if (s->run != run)
+		s->step = s->coming;
+	s->run = run;
 }
 
 // cancelled adds to the error of a cancelled statement which run was trained, and how to go on with it.
