@@ -99,7 +99,7 @@ func TestCudaDevice(t *testing.T) {
 		t.Skip("runs other tests once more")
 	}
 	plans := cmp.Or(os.Getenv("RELGRAD_CUDA_PLANS"), "6")
-	env := []string{"RELGRAD_MOCK_MEMORY=16000000000"}
+	env := []string{"RELGRAD_MOCK_MEMORY=16000000000", "RELGRAD_MOCK_FLAGS=-O0"}
 	args := []string{"-test.short", "-device=cuda", "-plans=" + plans}
 	const tests = "^(TestKernels|TestRandomPlans|TestTraining|TestPerStep|TestErrors|TestHaloRows|TestOneSiteFails|" +
 		"TestEmptyAggregates|TestStepKeys|TestParametersInPlace|TestMaskDrawnAgain|TestStepsLeaveNothing|" +

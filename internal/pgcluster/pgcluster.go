@@ -296,7 +296,8 @@ func (c *Cluster) start(t testing.TB, env []string) {
 	cmd := c.command("sh", "-c", `trap : TERM INT HUP; "$@" & pid=$!; cat >/dev/null; kill -INT $pid; wait $pid`, "sh",
 		filepath.Join(c.bin(), "postgres"), "-D", c.Data, "-k", c.Dir, "-p", c.port,
 		"-c", "listen_addresses=", "-c", "fsync=off", "-c", "full_page_writes=off", "-c",
-		"synchronous_commit=off", "-c", "max_connections=100")
+		"synchronous_commit=off", "-c", "max_connections=100", "-c",
+		"jit=off") // compiling costs more than the tests' small queries; a test of settings compiles all of its own
 	cmd.Stdout, cmd.Stderr, cmd.Env = log, log, append(os.Environ(), env...)
 	pipe, err := cmd.StdinPipe()
 	if err != nil {

@@ -149,7 +149,7 @@ __device__ double k_powers(int n, double x)
 // a multiple of gap, which is exact there, and so are all pairs from `from` on, by Taylor's series about their middle.
 __device__ double k_cot_derivative(int n, double x)
 {
-	double r = x - rint(x), gap = 1 - 2 * fabs(r), sum = 0, from = 15 + n, factor = n, rest = 0;
+	double r = x - rint(x), gap = 1 - 2 * fabs(r), sum = 0, from = 26 + n, factor = n, rest = 0;
 
 	if (n % 2) {
 		double first = 1 / r;
