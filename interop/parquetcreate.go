@@ -23,7 +23,7 @@ const (
 	FloatDictionaryEncoding // a dictionary also for floats, of which none may be NaN or -0
 )
 
-// ParquetOptions says how a Parquet file is written. Encoding and NoStatistics are by the names of columns. Columns of
+// ParquetOptions says how a Parquet file is written. Maps are by the names of columns. Columns of
 // float and double never have statistics: those of Parquet leave NaN out, which other programs take for the largest
 // number.
 type ParquetOptions struct {
@@ -31,6 +31,7 @@ type ParquetOptions struct {
 	Bytes        int // about how many a row group may take in memory; 0: 32 MiB
 	Encoding     map[string]int
 	NoStatistics map[string]bool
+	Trial        map[string]bool // columns of which a page stays as it is where compressing it saves little
 }
 
 // ParquetWriter writes a Parquet file of nested values, compressed by zstd. Columns are encoded by several goroutines,
@@ -89,6 +90,9 @@ func (o *ParquetOptions) properties(c *schema.Column, column string) []parquet.W
 	integer := kind == parquet.Types.Int32 || kind == parquet.Types.Int64
 	float := kind == parquet.Types.Float || kind == parquet.Types.Double
 	out := []parquet.WriterProperty{parquet.WithStatsPath(path, !float && !o.NoStatistics[column])}
+	if o.Trial[column] {
+		out = append(out, parquet.WithCompressionLevelPath(path, trialLevel))
+	}
 	switch e := o.Encoding[column]; {
 	case e == DeltaEncoding && integer:
 		out = append(out, parquet.WithDictionaryPath(path, false),

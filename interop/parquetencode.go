@@ -18,7 +18,7 @@ import (
 // takes megabytes and milliseconds.
 type sharedZstd struct {
 	compress.Codec
-	encoder func() *zstd.Encoder
+	dense, quick func() *zstd.Encoder
 }
 
 func init() {
@@ -26,21 +26,40 @@ func init() {
 	if err != nil {
 		panic(err) // the library has it
 	}
-	compress.RegisterCodec(compress.Codecs.Zstd, sharedZstd{codec, sync.OnceValue(func() *zstd.Encoder {
-		e, err := zstd.NewWriter(nil, zstd.WithZeroFrames(true), zstd.WithAllLitEntropyCompression(true),
-			zstd.WithEncoderLevel(zstd.SpeedDefault)) // without that option it gives up on bytes of noise and pictures
-		if err != nil {
-			panic(err) // options that do not fit each other
-		}
-		return e
-	})})
+	// Without entropy coding of all literals an encoder gives up on bytes of noise and pictures.
+	encoder := func(literals bool) func() *zstd.Encoder {
+		return sync.OnceValue(func() *zstd.Encoder { return newZstd(literals) })
+	}
+	compress.RegisterCodec(compress.Codecs.Zstd, sharedZstd{codec, encoder(true), encoder(false)})
+}
+
+func newZstd(literals bool) *zstd.Encoder {
+	e, err := zstd.NewWriter(nil, zstd.WithZeroFrames(true), zstd.WithAllLitEntropyCompression(literals),
+		zstd.WithEncoderLevel(zstd.SpeedDefault))
+	if err != nil {
+		panic(err) // options that do not fit each other
+	}
+	return e
 }
 
 // Encode implements compress.Codec.
-func (c sharedZstd) Encode(dst, src []byte) []byte { return c.encoder().EncodeAll(src, dst[:0]) }
+func (c sharedZstd) Encode(dst, src []byte) []byte { return c.dense().EncodeAll(src, dst[:0]) }
 
-// EncodeLevel implements compress.Codec. There is one level.
-func (c sharedZstd) EncodeLevel(dst, src []byte, _ int) []byte { return c.Encode(dst, src) }
+// trialLevel has a page compressed only if its first bytes get shorter by a tenth. Noise, of which entropy coding saves
+// less, is written and read in half the time then.
+const trialLevel = 1
+
+// EncodeLevel implements compress.Codec. There is one level but for trialLevel.
+func (c sharedZstd) EncodeLevel(dst, src []byte, level int) []byte {
+	const trial = 1 << 14
+	if level != trialLevel || len(src) < 4*trial {
+		return c.Encode(dst, src)
+	}
+	if dst = c.Encode(dst, src[:trial]); len(dst) > trial-trial/10 {
+		return c.quick().EncodeAll(src, dst[:0])
+	}
+	return c.Encode(dst, src)
+}
 
 // magic begins and ends a file.
 const magic = "PAR1"

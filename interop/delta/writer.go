@@ -29,9 +29,21 @@ const (
 type part struct {
 	name   string
 	values map[string]*string
-	buf    bytes.Buffer
+	buf    fileBuffer
 	w      *interop.ParquetWriter
 	stats  *collector
+}
+
+// fileBuffer is a file in memory. What is no small file gets the room of a full one at once, which else would be copied
+// each time that it doubles.
+type fileBuffer struct{ bytes.Buffer }
+
+// Write implements io.Writer.
+func (b *fileBuffer) Write(data []byte) (int, error) {
+	if n := b.Len(); n > 0 && n+len(data) > b.Cap() && n+len(data) > fileBytes/32 {
+		b.Grow(max(len(data), fileBytes+fileBytes/8-n))
+	}
+	return b.Buffer.Write(data)
 }
 
 // Write adds a row: a value for each of the table's columns, in their order and in the forms of interop.Field.

@@ -245,7 +245,7 @@ func (w *writing) parquet(name string) interop.ParquetOptions {
 		const least, largest = 1 << 19, 16 << 20
 		total, _ := size(w.t.Shape)
 		o.Bytes = int(min(max(total*w.width()/64, least), largest))
-		o.Encoding["chunk"], o.NoStatistics["chunk"] = interop.PlainEncoding, true
+		o.Encoding["chunk"], o.NoStatistics["chunk"], o.Trial = interop.PlainEncoding, true, map[string]bool{"chunk": true}
 	case "coo", "bsgs":
 		o.Rows = max(len(w.e.bits)/64, w.few()/2)
 		if name == "bsgs" {
