@@ -283,11 +283,13 @@ func ambiguous(dtype string, u uint64) bool {
 func (w *writing) encodings(o *interop.ParquetOptions) {
 	part := w.e.part(0, min(len(w.e.bits), sampled))
 	many := func(list []uint64, of int) bool {
-		seen := make(map[uint64]struct{}, len(list)/of)
+		seen := map[uint64]struct{}{}
 		for _, u := range list {
-			seen[u] = struct{}{}
+			if seen[u] = struct{}{}; len(seen) > len(list)/of {
+				return true
+			}
 		}
-		return len(seen) > len(list)/of
+		return false
 	}
 	e := interop.FloatDictionaryEncoding
 	if many(part.bits, 4) || slices.ContainsFunc(w.e.bits, func(u uint64) bool { return ambiguous(w.t.DType, u) }) {
