@@ -288,7 +288,7 @@ func qualified(c *ast.Copy) string {
 }
 
 // Export writes tables, given as in COPY, to one file, all of the same state, and returns the number of rows. A format
-// that holds one relation takes one table.
+// that holds one relation takes one table. A csv file whose name ends in .gz or .zst is compressed.
 func (db *DB) Export(ctx context.Context, w io.Writer, file string, o FileOptions, tables ...string) (n int64,
 	err error) {
 	defer func() { err = sqlerr.From(unplaced(err)) }()
@@ -296,13 +296,12 @@ func (db *DB) Export(ctx context.Context, w io.Writer, file string, o FileOption
 	if o.Index != "" || o.Key != nil {
 		return 0, sqlerr.New(sqlerr.FeatureNotSupported, "index and key have no meaning for an export")
 	}
-	var sink interop.Sink
-	if o.Format != "csv" {
-		if sink, err = interop.Create(o.Format, w, file, interop.Options{Whole: o.Whole}); err != nil {
-			return 0, err
-		}
-	} else if len(tables) != 1 {
-		return 0, sqlerr.New(sqlerr.FeatureNotSupported, "a csv file holds one table, not %d", len(tables))
+	if o.Format == "csv" {
+		return db.exportCSV(ctx, w, file, o, tables)
+	}
+	sink, err := interop.Create(o.Format, w, file, interop.Options{Whole: o.Whole})
+	if err != nil {
+		return 0, err
 	}
 	err = db.inTransaction(func() error {
 		for _, t := range tables {
@@ -310,26 +309,38 @@ func (db *DB) Export(ctx context.Context, w io.Writer, file string, o FileOption
 			if err != nil {
 				return err
 			}
-			var k int64
-			if sink == nil {
-				k, err = db.DB.CopyOut(ctx, c, text, w)
-			} else {
-				k, err = db.writeTo(ctx, sink, c.Name, c, text)
-			}
+			k, err := db.writeTo(ctx, sink, c.Name, c, text)
 			if n += k; err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	if sink == nil {
-		return n, err
-	}
 	if err != nil {
 		sink.Abort()
 		return 0, err
 	}
 	return n, sink.Close()
+}
+
+// exportCSV writes a table to a csv file.
+func (db *DB) exportCSV(ctx context.Context, w io.Writer, file string, o FileOptions, tables []string) (int64, error) {
+	if len(tables) != 1 {
+		return 0, sqlerr.New(sqlerr.FeatureNotSupported, "a csv file holds one table, not %d", len(tables))
+	}
+	c, text, err := copyOf(tables[0], file, o)
+	if err != nil {
+		return 0, err
+	}
+	out, err := csvfile.Compressed(w, file)
+	if err != nil {
+		return 0, err
+	}
+	n, err := db.DB.CopyOut(ctx, c, text, out)
+	if e := out.Close(); err == nil && e != nil {
+		err = sqlerr.New(sqlerr.IO, "could not write file \"%s\": %v", file, e)
+	}
+	return n, err
 }
 
 // inTransaction runs f in a transaction, or inside the open one.

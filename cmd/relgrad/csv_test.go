@@ -2,11 +2,13 @@ package main
 
 import (
 	"compress/gzip"
+	"io"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/relgrad/relgrad/internal/pgcluster"
+	"github.com/relgrad/relgrad/interop/csvfile"
 )
 
 // csvFiles writes the files of the tests here into the current folder.
@@ -86,10 +88,41 @@ func importCSVs(t *testing.T, place ...string) {
 	}
 }
 
+// exportCSVs exports a table at a place: a name that ends in .gz or .zst is that of a compressed file, which an import
+// reads.
+func exportCSVs(t *testing.T, place ...string) {
+	t.Helper()
+	want := "u,i,rating,zip\n1,1,3.5,007\n1,2,4,12\n2,1,,13\n"
+	for name, begins := range map[string]string{"out.csv": "u,i", "out.csv.gz": "\x1f\x8b",
+		"OUT.CSV.ZST": "\x28\xb5\x2f\xfd"} {
+		if out, errs, _ := both(t, append(append([]string{"export"}, place...), "r", name)...); out != "COPY 3\n" {
+			t.Fatalf("%s: %s%s", name, out, errs)
+		}
+		written, err := os.ReadFile(name)
+		if err != nil || !strings.HasPrefix(string(written), begins) {
+			t.Errorf("%s begins with %q (%v)", name, written[:min(4, len(written))], err)
+		}
+		f, err := csvfile.Uncompressed(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(f)
+		if f.Close() != nil || err != nil || string(text) != want {
+			t.Errorf("%s has\n%s(%v)", name, text, err)
+		}
+		back := "back_" + strings.ToLower(strings.ReplaceAll(name, ".", "_"))
+		if out, errs, status := both(t, append(append([]string{"import"}, place...), name, back)...); status != 0 ||
+			!strings.HasSuffix(out, "COPY 3\n") {
+			t.Errorf("%s: %s%s", name, out, errs)
+		}
+	}
+}
+
 // TestImportCSV: types, keys, several files and what fails, which leaves no table.
 func TestImportCSV(t *testing.T) {
 	csvFiles(t)
 	importCSVs(t, "--store", "s.db")
+	exportCSVs(t, "--store", "s.db")
 }
 
 // TestImportCSVServer: the same on a server without relgrad.
@@ -100,4 +133,5 @@ func TestImportCSVServer(t *testing.T) {
 	c := pgcluster.Start(t)
 	csvFiles(t)
 	importCSVs(t, "--db", c.DSN)
+	exportCSVs(t, "--db", c.DSN)
 }

@@ -23,8 +23,8 @@ var importCommand = command{name: "import", args: "--store FILE|--db DSN [option
 		"table; they may be compressed (gz, zst)."}
 
 var exportCommand = command{name: "export", args: "--store FILE|--db DSN [options] TABLE… FILE|DIR|URL",
-	run: exportFile, summary: "Write tables to a file (npy, npz, safetensors, arrow, parquet, csv), or one table to a " +
-		"folder or bucket (delta)."}
+	run: exportFile, summary: "Write tables to a file (npy, npz, safetensors, arrow, parquet, csv), which is compressed " +
+		"where its name ends in .csv.gz or .csv.zst, or one table to a folder or bucket (delta)."}
 
 // fileFlags are the flags that both commands have.
 type fileFlags struct {

@@ -4,7 +4,8 @@
 //
 // Open reads all records of some files, which are one relation, and gives each column the first of the types of
 // kinds.go that holds every value of it without loss. A Reader then gives the rows, as package interop's readers do.
-// Key finds columns that tell the rows apart. Files whose names end in .gz or .zst are uncompressed as they are read.
+// Key finds columns that tell the rows apart. Files whose names end in .gz or .zst are uncompressed as they are read,
+// and compressed as they are written.
 //
 // # Invariants
 //
@@ -18,7 +19,8 @@
 //
 // # Where to add
 //
-// A type that is found: a row of types and its test in kinds.go. A compression: a case of open.
+// A type that is found: a row of types and its test in kinds.go. A compression: a case of Uncompressed and of
+// Compressed.
 package csvfile
 
 import (
@@ -99,6 +101,23 @@ func Uncompressed(name string) (io.ReadCloser, error) {
 	}
 	return out, nil
 }
+
+// Compressed compresses what is written to a file, if its name says so. Close writes the end, and leaves w open.
+func Compressed(w io.Writer, name string) (io.WriteCloser, error) {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".gz":
+		return gzip.NewWriter(w), nil
+	case ".zst":
+		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+	}
+	return plain{w}, nil
+}
+
+// plain is a file that is not compressed.
+type plain struct{ io.Writer }
+
+// Close implements io.Closer.
+func (plain) Close() error { return nil }
 
 // opened is an open file.
 type opened struct {
