@@ -33,6 +33,8 @@ type relationSink struct {
 	open        func(w io.Writer, cols []Column, note string) (rowWriter, error)
 	cols        []Column
 	note        string
+	clocks      []*Field // of the columns of dates and timestamps, which are texts in a row; nil of the others
+	row         []any
 	waiting     [][]any
 	w           rowWriter
 	rows, bytes int
@@ -97,13 +99,24 @@ func (s *relationSink) Begin(_ string, cols []Column, key []string) error {
 		if slices.ContainsFunc(cols[:i], func(d Column) bool { return d.Name == c.Name }) {
 			return s.refuse("two columns named \"%s\"", c.Name).WithHint("Give them names with AS.")
 		}
-		if _, ok := elemOf(c.Type); !ok && c.Type != "text" {
+		clock := clockOf(c)
+		if _, ok := elemOf(c.Type); !ok && c.Type != "text" && clock == nil {
 			note.Types[c.Name] = c.Type
 		}
+		s.clocks = append(s.clocks, clock)
 	}
 	b, err := json.Marshal(note)
 	s.cols, s.note = slices.Clone(cols), string(b)
 	return err
+}
+
+// clockOf is the field of a column of dates or timestamps, nil of another column.
+func clockOf(c Column) *Field {
+	switch t := FieldType(c.Type); t {
+	case "date", "timestamp", "timestamp_ntz":
+		return &Field{Name: c.Name, Type: t}
+	}
+	return nil
 }
 
 // arrowOf is the Arrow type in which a column is written.
@@ -123,6 +136,12 @@ func arrowOf(c Column) arrow.DataType {
 			return arrow.PrimitiveTypes.Float32
 		case "double precision":
 			return arrow.PrimitiveTypes.Float64
+		case "date":
+			return arrow.FixedWidthTypes.Date32
+		case "timestamp without time zone":
+			return &arrow.TimestampType{Unit: arrow.Microsecond}
+		case "timestamp with time zone":
+			return &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"}
 		}
 		return arrow.BinaryTypes.String
 	}
@@ -188,7 +207,15 @@ func (s *relationSink) Write(row []any) (err error) {
 }
 
 func (s *relationSink) add(row []any) error {
+	s.row = append(s.row[:0], row...)
 	for i, v := range row {
+		if text, ok := v.(string); ok && s.clocks[i] != nil {
+			at, err := s.clocks[i].Accept(text)
+			if err != nil {
+				return within(err, "column \""+s.cols[i].Name+"\": ")
+			}
+			s.row[i] = at
+		}
 		if b, ok := v.([]byte); ok {
 			if _, shape, _, err := tensor.Header(b); err != nil {
 				return sqlerr.New(sqlerr.DataCorrupted, "column \"%s\": %v", s.cols[i].Name, err)
@@ -198,7 +225,7 @@ func (s *relationSink) add(row []any) error {
 			}
 		}
 	}
-	n, err := s.w.add(row)
+	n, err := s.w.add(s.row)
 	if err != nil {
 		return err
 	}
@@ -293,6 +320,10 @@ func (a *arrowWriter) append(b array.Builder, v any) error {
 		}
 	case string:
 		b.(*array.StringBuilder).Append(x)
+	case Day:
+		b.(*array.Date32Builder).Append(arrow.Date32(x))
+	case Moment:
+		b.(*array.TimestampBuilder).Append(arrow.Timestamp(x))
 	case int64:
 		switch n := b.(type) {
 		case *array.Int16Builder:

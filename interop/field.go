@@ -40,6 +40,29 @@ type (
 	Moment int64
 )
 
+// FieldType is the type of a field for values of a scalar type of Postgres: string where they are written as texts.
+func FieldType(typ string) string {
+	switch typ {
+	case "smallint":
+		return "short"
+	case "bigint":
+		return "long"
+	case "real":
+		return "float"
+	case "double precision":
+		return "double"
+	case "bytea":
+		return "binary"
+	case "timestamp with time zone":
+		return "timestamp"
+	case "timestamp without time zone":
+		return "timestamp_ntz"
+	case "boolean", "integer", "date":
+		return typ
+	}
+	return "string"
+}
+
 // Decimal splits the type decimal(p,s); ok is false for other types.
 func (f *Field) Decimal() (precision, scale int, ok bool) {
 	text, found := strings.CutPrefix(f.Type, "decimal(")

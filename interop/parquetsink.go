@@ -71,17 +71,20 @@ func parquetNode(c Column, rank int) (schema.Node, error) {
 	if rank > 0 {
 		name, rep = "element", parquet.Repetitions.Required
 	}
-	typ, logical := parquet.Types.ByteArray, schema.LogicalType(schema.StringLogicalType{})
+	typ, kind := parquet.Types.ByteArray, schema.LogicalType(schema.StringLogicalType{})
+	if f := clockOf(c); f != nil {
+		typ, kind = physical[f.Type], logical(f.Type)
+	}
 	if e, ok := elemOf(c.Type); ok {
 		typ = map[string]parquet.Type{"bool": parquet.Types.Boolean, "int16": parquet.Types.Int32,
 			"int32": parquet.Types.Int32, "int64": parquet.Types.Int64,
 			"float32": parquet.Types.Float, "float64": parquet.Types.Double}[e.name]
-		logical = schema.NoLogicalType{}
+		kind = schema.NoLogicalType{}
 		if e.kind == 'i' {
-			logical = schema.NewIntLogicalType(int8(8*e.size), true)
+			kind = schema.NewIntLogicalType(int8(8*e.size), true)
 		}
 	}
-	n, err := schema.NewPrimitiveNodeLogical(name, rep, logical, typ, -1, -1)
+	n, err := schema.NewPrimitiveNodeLogical(name, rep, kind, typ, -1, -1)
 	if err != nil {
 		return nil, err
 	}
@@ -163,6 +166,10 @@ func (p *parquetOut) scalar(v any) int {
 		p.bools = append(p.bools, x)
 	case int64:
 		p.i64 = append(p.i64, x)
+	case Day:
+		p.i64 = append(p.i64, int64(x))
+	case Moment:
+		p.i64 = append(p.i64, int64(x))
 	case float64:
 		p.f64 = append(p.f64, x)
 	case string:

@@ -169,13 +169,7 @@ func fieldsOf(cols []column) []interop.Field {
 // FieldOf is the column in which a column of a Postgres type is stored: types that Delta Lake does not have are texts.
 func FieldOf(c interop.Column) interop.Field {
 	base, array := strings.CutSuffix(c.Type, "[]")
-	typ, ok := map[string]string{"boolean": "boolean", "smallint": "short", "integer": "integer", "bigint": "long",
-		"real": "float", "double precision": "double", "bytea": "binary", "date": "date",
-		"timestamp with time zone": "timestamp", "timestamp without time zone": "timestamp_ntz"}[base]
-	if !ok {
-		typ = "string"
-	}
-	f := interop.Field{Name: c.Name, Type: typ}
+	f := interop.Field{Name: c.Name, Type: interop.FieldType(base)}
 	if !array {
 		return f
 	}
