@@ -1,6 +1,7 @@
 package relgrad
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -26,6 +27,8 @@ type FileOptions struct {
 	Key    []string // primary key of a table that Import creates
 	Types  string   // of a csv file's columns, as CREATE TABLE has them: a integer, b real
 	Null   string   // a field of a csv file that is NULL besides the empty one
+	// Delimiter is the byte that separates a csv file's fields; "": a tab where its name ends in .tsv, else a comma.
+	Delimiter string
 	// Created gets the statement that creates a table for csv files, after comments of what was guessed.
 	Created func(sql string)
 
@@ -102,9 +105,13 @@ func (db *DB) importCSV(ctx context.Context, c *ast.Copy, text *ast.Text, files 
 		if err != nil {
 			return err
 		}
-		in, err := csvfile.Open(ctx, files, csvfile.Options{Null: o.Null, Types: types})
+		in, err := csvfile.Open(ctx, files, csvfile.Options{Null: o.Null, Types: types,
+			Delimiter: o.Delimiter})
 		if err != nil {
 			return err
+		}
+		if in.Empty() && (len(types) < len(in.Columns()) || o.Key == nil && o.Index == "") {
+			return noRowsError(files[0], c, in)
 		}
 		key, remarks := o.Key, in.Remarks()
 		if key == nil && o.Index == "" {
@@ -133,6 +140,14 @@ func (db *DB) importCSV(ctx context.Context, c *ast.Copy, text *ast.Text, files 
 	return n, err
 }
 
+// noRowsError is the error of csv files of which a table cannot be made.
+func noRowsError(file string, c *ast.Copy, in interop.Reader) error {
+	names := lists.Map(in.Columns(), func(x interop.Column) string { return print.QualifiedName("", x.Name) })
+	return sqlerr.New(sqlerr.BadCopy, "file \"%s\" has no rows, from which the types of a new table could be told", file).
+		WithHint("Create the table: CREATE TABLE %s (%s …, PRIMARY KEY (%s)).", print.QualifiedName(c.Schema, c.Name),
+			strings.Join(names, " …, "), names[0])
+}
+
 // copyCSV loads files into a table that exists.
 func (db *DB) copyCSV(ctx context.Context, c *ast.Copy, text *ast.Text, files []string, o FileOptions) (n int64,
 	err error) {
@@ -140,6 +155,7 @@ func (db *DB) copyCSV(ctx context.Context, c *ast.Copy, text *ast.Text, files []
 		return 0, sqlerr.New(sqlerr.FeatureNotSupported, "index has no meaning for csv files and a table that exists")
 	}
 	for _, name := range files {
+		c.Options.Delimiter = cmp.Or(o.Delimiter, csvfile.Delimiter(name))
 		f, err := csvfile.Uncompressed(name)
 		if err != nil {
 			return 0, err
@@ -235,6 +251,14 @@ func copyOf(table, file string, o FileOptions) (*ast.Copy, *ast.Text, error) {
 	if known && (o.Types != "" || o.Null != "") {
 		return nil, nil, sqlerr.New(sqlerr.FeatureNotSupported,
 			"types and null are for csv files: the format %s has types and NULL", o.Format)
+	}
+	if known && o.Delimiter != "" {
+		return nil, nil, sqlerr.New(sqlerr.FeatureNotSupported,
+			"a delimiter is for csv files: the fields of the format %s are not separated by characters", o.Format)
+	}
+	if d := o.Delimiter; len(d) > 1 || d != "" && strings.Contains("\"\r\n\x00", d) {
+		return nil, nil, sqlerr.New(sqlerr.InvalidParameter, "the delimiter must be a single one-byte character, not %q", d).
+			WithHint("It is no quote and no newline.")
 	}
 	return c, text, nil
 }
@@ -332,6 +356,7 @@ func (db *DB) exportCSV(ctx context.Context, w io.Writer, file string, o FileOpt
 	if err != nil {
 		return 0, err
 	}
+	c.Options.Delimiter = cmp.Or(o.Delimiter, csvfile.Delimiter(file))
 	out, err := csvfile.Compressed(w, file)
 	if err != nil {
 		return 0, err

@@ -66,7 +66,8 @@ func openTable(ctx context.Context, path string) (interop.Reader, error) {
 	}
 	if format == "" {
 		return nil, sqlerr.New(sqlerr.InvalidParameter, "\"%s\" does not tell its format", path).
-			WithHint("Names of files in FROM end in .csv, .csv.gz, .csv.zst, .parquet, .arrow, .npy, .npz or .safetensors.")
+			WithHint("Names of files in FROM end in .csv, .tsv, .csv.gz, .csv.zst, .parquet, .arrow, .npy, .npz or " +
+				".safetensors.")
 	}
 	f, err := os.Open(path)
 	if err != nil {

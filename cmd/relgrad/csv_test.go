@@ -23,6 +23,15 @@ func csvFiles(t *testing.T) {
 		"bad-1.csv":  "k,x\n1,2\n",
 		"bad-2.csv":  "k,x\n2,3\n1,4\n",
 		"dup.csv":    "id,x\n1,1\n1,1\n",
+		"semi.csv":   "k;x\n1;3\n2;2,5\n",
+		"bar.csv":    "k|x\n1|2\n",
+		"tabs.csv":   "k\tx\n1\t0.5\n",
+		"tabs.tsv":   "k\tx\n1\t0.5\n2\t1\n",
+		"comma.tsv":  "k,x\n1,2\n",
+		"pandas.csv": ",x\n0,0.5\n",
+		"gap.csv":    "k,,x\n0,1,0.5\n",
+		"head.csv":   "id,x,A b\n",
+		"latin.csv":  "k,x\n1,caf\xe9\n",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -69,6 +78,37 @@ var imports = []struct{ args, out, errs string }{
 		"CREATE TABLE d (n bigint, id integer, x integer, PRIMARY KEY (n));\nCOPY 2\n", ""},
 	{"part-1.csv|p3 (x)", "-- the key is a guess: no two rows have the same x\n" +
 		"CREATE TABLE p3 (x integer, PRIMARY KEY (x));\nCOPY 2\n", ""},
+	{"--delimiter|;|semi.csv|sc", "-- column \"x\" is text because of \"2,5\" in line 3 of semi.csv\n" +
+		"-- the key is a guess: no two rows have the same k\n" +
+		"CREATE TABLE sc (k integer, x text, PRIMARY KEY (k));\nCOPY 2\n", ""},
+	{"--delimiter|tab|--key|k|tabs.csv|tc",
+		"CREATE TABLE tc (k integer, x double precision, PRIMARY KEY (k));\nCOPY 1\n", ""},
+	{"--key|k|tabs.tsv|tv", "CREATE TABLE tv (k integer, x double precision, PRIMARY KEY (k));\nCOPY 2\n", ""},
+	{"tabs.tsv|tv", "", "COPY tv, line "}, // it exists, and the key 1 too: the tabs are known
+	{"tabs.tsv|tc", "", "COPY tc, line "},
+	{"semi.csv|s1", "", "the first line has no comma: \"k;x\"\nHINT:  relgrad import --delimiter ';' reads the " +
+		"file.\nCONTEXT:  line 1, source semi.csv"},
+	{"bar.csv|s1", "", "HINT:  relgrad import --delimiter '|' reads the file."},
+	{"tabs.csv|s1", "", "HINT:  relgrad import --delimiter tab reads the file."},
+	{"comma.tsv|s1", "", "HINT:  relgrad import --delimiter ',' reads the file."},
+	{"--delimiter|;|tabs.csv|s1", "", "the first line has no semicolon: \"k\tx\""},
+	{"--delimiter|;;|semi.csv|s1", "", "the delimiter must be a single one-byte character, not \";;\""},
+	{"--delimiter|\"|semi.csv|s1", "", "the delimiter must be a single one-byte character"},
+	{"--delimiter||semi.csv|s1", "", "a character, or tab, is needed"},
+	{"--delimiter|;|--format|npz|semi.csv|s1", "", "a delimiter is for csv files"},
+	{"pandas.csv|s1", "", "column 1 has no name\nHINT:  The first line must have the " +
+		"names of the columns, separated by commas. pandas writes a frame's index as such a column: to_csv(…, " +
+		"index=False) leaves it out.\nCONTEXT:  line 1, source pandas.csv"},
+	{"gap.csv|s1", "", "column 2 has no name\nHINT:  The first line must have the names of the columns, separated by " +
+		"commas.\n"},
+	{"head.csv|s1", "", "file \"head.csv\" has no rows, from which the types of a new table could be told\nHINT:  " +
+		"Create the table: CREATE TABLE s1 (id …, x …, \"A b\" …, PRIMARY KEY (id)).\n"},
+	{"--types|id int, x real, \"A b\" text|head.csv|s1", "", "has no rows"},
+	{"--types|id int, x real, \"A b\" text|--key|id|head.csv|s1",
+		"CREATE TABLE s1 (id integer, x real, \"A b\" text, PRIMARY KEY (id));\nCOPY 0\n", ""},
+	{"head.csv|s1", "COPY 0\n", ""}, // its types are known
+	{"latin.csv|s2", "", "invalid byte sequence for encoding \"UTF8\"\nHINT:  Convert the file to " +
+		"UTF-8; one in Latin-1 by iconv -f latin1 -t utf8 FILE > NEW.\nCONTEXT:  line 2, source latin.csv"},
 }
 
 // importCSVs runs the imports at a place, --store FILE or --db DSN.
@@ -93,8 +133,8 @@ func importCSVs(t *testing.T, place ...string) {
 func exportCSVs(t *testing.T, place ...string) {
 	t.Helper()
 	want := "u,i,rating,zip\n1,1,3.5,007\n1,2,4,12\n2,1,,13\n"
-	for name, begins := range map[string]string{"out.csv": "u,i", "out.csv.gz": "\x1f\x8b",
-		"OUT.CSV.ZST": "\x28\xb5\x2f\xfd"} {
+	for name, begins := range map[string]string{"out.csv": "u,i", "out.tsv": "u\ti", "out.tsv.gz": "\x1f\x8b",
+		"out.csv.gz": "\x1f\x8b", "OUT.CSV.ZST": "\x28\xb5\x2f\xfd"} {
 		if out, errs, _ := both(t, append(append([]string{"export"}, place...), "r", name)...); out != "COPY 3\n" {
 			t.Fatalf("%s: %s%s", name, out, errs)
 		}
@@ -107,7 +147,7 @@ func exportCSVs(t *testing.T, place ...string) {
 			t.Fatal(err)
 		}
 		text, err := io.ReadAll(f)
-		if f.Close() != nil || err != nil || string(text) != want {
+		if f.Close() != nil || err != nil || strings.ReplaceAll(string(text), "\t", ",") != want {
 			t.Errorf("%s has\n%s(%v)", name, text, err)
 		}
 		back := "back_" + strings.ToLower(strings.ReplaceAll(name, ".", "_"))

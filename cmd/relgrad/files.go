@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -20,7 +21,7 @@ import (
 var importCommand = command{name: "import", args: "--store FILE|--db DSN [options] FILE…|DIR|URL[@VERSION] TABLE",
 	run: importFile, summary: "Load a file (npy, npz, safetensors, arrow, parquet, csv), or a folder or bucket (delta), " +
 		"into a table, which is created where it is absent. Several csv files, or a pattern of their names, fill one " +
-		"table; they may be compressed (gz, zst)."}
+		"table; they may be compressed (gz, zst). A .tsv file is csv with tabs."}
 
 var exportCommand = command{name: "export", args: "--store FILE|--db DSN [options] TABLE… FILE|DIR|URL",
 	run: exportFile, summary: "Write tables to a file (npy, npz, safetensors, arrow, parquet, csv), which is compressed " +
@@ -37,6 +38,16 @@ func (f *fileFlags) flags(fs *flag.FlagSet) {
 	formats := append([]string{"csv"}, ast.AllFormats()...)
 	fs.Func("format", "the file's `FORMAT` (default: by its extension): "+strings.Join(formats, ", "),
 		oneOf(&f.Format, formats))
+	fs.Func("delimiter", "the `CHAR` that separates a csv file's fields, or tab (default: a tab in a .tsv file, "+
+		"else a comma)", func(s string) error {
+		switch f.Delimiter = s; s {
+		case "":
+			return errors.New("a character, or tab, is needed")
+		case "tab", `\t`:
+			f.Delimiter = "\t"
+		}
+		return nil
+	})
 	fs.StringVar(&f.Tensor, "tensor", "", "the tensor `NAME` of a table of Delta Lake, instead of the table's rows")
 	fs.BoolVar(&f.Whole, "whole", false,
 		"each array of the file is one chunk of a single row, instead of rows along its first dimension")

@@ -16,7 +16,8 @@ func fromScript(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{"r.csv": "id,y,zip\n1,2,007\n2,3.5,12\n", "it's.csv": "a\n5\n",
-		"s.sql": text} {
+		"tabs.tsv": "id\tzip\n1\t007\n",
+		"s.sql":    text} {
 		if err := os.WriteFile("sub/"+name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -41,10 +42,11 @@ CALL relgrad.train('SELECT sum((w.x - r.y) ^ 2) FROM w JOIN ''r.csv'' r USING (i
   lr => 0.25, epochs => 60);
 SELECT * FROM w ORDER BY id;
 SELECT trim(FROM ' a ') || 'b' AS t;
+SELECT zip FROM 'tabs.tsv';
 `)
 	out, errs, status := both(t, "run", "-q", "--format", "csv", script)
 	want := "zip,y\n007,2\ncount,sum\n2,5.5\nsum\n5.5\nid,y\n1,2\n2,3.5\nid,x\n1,-2\n2,-1\nid,x\n1,-2\n2,-1\n" +
-		"id,x\n1,2\n2,3.5\nt\nab\n"
+		"id,x\n1,2\n2,3.5\nt\nab\nzip\n007\n"
 	if status != 0 || out != want {
 		t.Errorf("status %d\n%s%s", status, out, errs)
 	}

@@ -24,6 +24,8 @@
 package csvfile
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +33,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
@@ -48,6 +51,8 @@ import (
 type Options struct {
 	Null  string            // a field that is NULL too, as one without any character is; "": none is
 	Types map[string]string // types of columns that are not to be found
+	// Delimiter separates the fields; "": what a file's name tells.
+	Delimiter string
 }
 
 // Reader is a relation in csv files.
@@ -69,7 +74,15 @@ func Is(name string) bool {
 	if ext := filepath.Ext(name); ext == ".gz" || ext == ".zst" {
 		name = strings.TrimSuffix(name, ext)
 	}
-	return filepath.Ext(name) == ".csv"
+	return filepath.Ext(name) == ".csv" || filepath.Ext(name) == ".tsv"
+}
+
+// Delimiter is what separates the fields of a file of that name: a tab in .tsv, else a comma.
+func Delimiter(name string) string {
+	if name = strings.ToLower(name); strings.HasSuffix(name, ".tsv") || strings.Contains(filepath.Base(name), ".tsv.") {
+		return "\t"
+	}
+	return ","
 }
 
 // Uncompressed opens a file and uncompresses what is read of it, if its name says that it is compressed.
@@ -187,6 +200,9 @@ func (r *Reader) Columns() []interop.Column { return r.cols }
 // Close implements interop.Reader.
 func (r *Reader) Close() error { return nil }
 
+// Empty reports whether the files have no rows, so that the types of their columns are not known.
+func (r *Reader) Empty() bool { return r.found == nil }
+
 // Remarks say, for columns whose values have no common type but a wide one, which value is the reason.
 func (r *Reader) Remarks() (out []string) {
 	for i, c := range r.cols {
@@ -303,12 +319,16 @@ func (s *records) begin() (err error) {
 	if s.open, err = Uncompressed(name); err != nil {
 		return err
 	}
-	s.csv = columns.NewCopyReader(s.open, ast.CopyOptions{Format: "csv"}, 1, longest)
+	delimiter := cmp.Or(s.r.opt.Delimiter, Delimiter(name))
+	s.csv = columns.NewCopyReader(s.open, ast.CopyOptions{Format: "csv", Delimiter: delimiter}, 1, longest)
 	fields, err := s.csv.Next()
 	if err == io.EOF {
 		return sqlerr.New(sqlerr.BadCopy, "file \"%s\" is empty", name).
 			WithHint("Its first line must have the names of the columns.")
 	} else if err != nil {
+		return s.in(err, -1)
+	}
+	if err := separated(s.csv.Raw, len(fields), delimiter); err != nil {
 		return s.in(err, -1)
 	}
 	names := make([]string, len(fields))
@@ -317,7 +337,7 @@ func (s *records) begin() (err error) {
 	}
 	if s.header == nil {
 		if s.header = names; s.file == 0 {
-			return s.in(named(names), -1)
+			return s.in(named(names, delimiter), -1)
 		}
 	}
 	if !slices.Equal(names, s.header) {
@@ -328,21 +348,53 @@ func (s *records) begin() (err error) {
 	return nil
 }
 
+// separators are what csv files are separated by, with their names in messages and on the command line.
+var separators = []struct{ char, name, flag string }{{",", "comma", "','"}, {";", "semicolon", "';'"},
+	{"\t", "tab", "tab"}, {"|", "bar", "'|'"}}
+
+func separatorName(delimiter string) string {
+	for _, s := range separators {
+		if s.char == delimiter {
+			return s.name
+		}
+	}
+	return strconv.Quote(delimiter)
+}
+
+// separated refuses a first line that is one name because another character separates its fields.
+func separated(line []byte, fields int, delimiter string) error {
+	if fields != 1 || bytes.IndexByte(line, '"') >= 0 {
+		return nil
+	}
+	most, flag := 0, ""
+	for _, s := range separators {
+		if n := bytes.Count(line, []byte(s.char)); n > most {
+			most, flag = n, s.flag
+		}
+	}
+	if most == 0 {
+		return nil
+	}
+	return sqlerr.New(sqlerr.BadCopy, "the first line has no %s: \"%s\"", separatorName(delimiter),
+		strings.ToValidUTF8(strings.TrimSpace(string(line)), "?")).
+		WithHint("relgrad import --delimiter %s reads the file.", flag)
+}
+
 // named checks the names of columns.
-func named(names []string) error {
-	const hint = "The first line must have the names of the columns, separated by commas."
+func named(names []string, delimiter string) error {
+	hint := "The first line must have the names of the columns, separated by " + separatorName(delimiter) + "s."
 	for i, n := range names {
 		switch {
+		case n == "" && i == 0:
+			return sqlerr.New(sqlerr.BadCopy, "column 1 has no name").
+				WithHint("%s pandas writes a frame's index as such a column: to_csv(…, index=False) leaves it out.", hint)
 		case n == "":
-			return sqlerr.New(sqlerr.BadCopy, "column %d has no name", i+1).WithHint(hint)
+			return sqlerr.New(sqlerr.BadCopy, "column %d has no name", i+1).WithHint("%s", hint)
 		case isNumber(n):
 			return sqlerr.New(sqlerr.BadCopy, "\"%s\" in the first line is a number, not the name of a column", n).
-				WithHint(hint)
+				WithHint("%s", hint)
 		case slices.Contains(names[:i], n):
 			return sqlerr.New(sqlerr.DuplicateColumn, "two columns are named \"%s\"", n)
-		case len(names) == 1 && strings.ContainsAny(n, ";\t|"):
-			return sqlerr.New(sqlerr.BadCopy, "the first line has no comma: \"%s\"", n).
-				WithHint("Create the table, then \\copy it WITH (FORMAT csv, HEADER, DELIMITER ';').")
 		}
 	}
 	return nil

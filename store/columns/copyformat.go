@@ -118,7 +118,8 @@ func (p *CopyReader) Next() ([]Field, error) {
 			return nil, err
 		}
 		if !utf8.Valid(p.Raw) {
-			return nil, sqlerr.New("22021", "invalid byte sequence for encoding \"UTF8\"")
+			return nil, sqlerr.New("22021", "invalid byte sequence for encoding \"UTF8\"").
+				WithHint("Convert the file to UTF-8; one in Latin-1 by iconv -f latin1 -t utf8 FILE > NEW.")
 		}
 		if bytes.IndexByte(p.Raw, 0) >= 0 {
 			return nil, sqlerr.New("22021", "invalid byte sequence for encoding \"UTF8\": 0x00")
