@@ -35,8 +35,8 @@ var Surface = []Signature{
 		Doc: "a tensor in such a table: its rows, or its elements that are not zero: SELECT * FROM delta_tensor('dir', " +
 			"'images', slice => '0:100, :, 3')"},
 	{Name: "file_table", Args: "file text", Result: "SETOF record", Client: true,
-		Doc: "rows of a csv, parquet or arrow file, relative to the script's folder; FROM 'file' stands for it: SELECT " +
-			"* FROM 'ratings.csv'"},
+		Doc: "rows of a csv, tsv, parquet, arrow, npy, npz or safetensors file, relative to the folder in which relgrad " +
+			"was started; FROM 'file' stands for it: SELECT * FROM 'ratings.csv'"},
 	{Name: "train", Args: "loss text, params text[], option => value, …", Procedure: true,
 		Doc: "minimises the loss over the parameters: CALL train('loss', ARRAY['w'], lr => 0.01, epochs => 100); CALL " +
 			"train(resume => 1) goes on with a run"},

@@ -142,6 +142,17 @@ The command and the shell:  %[1]scommands.md
 		_, err := fmt.Fprintf(r.stdout, "%s(%s)\n%s\nManual: %skernels.md\n", k.Name, k.Args, k.Doc, manual)
 		return err
 	}
+	for _, a := range kernels.Aggregates() {
+		these := strings.Split(a.Name, ", ")
+		if names = append(names, these...); slices.Contains(these, name) {
+			doc := a.Doc
+			if a.Instead != "" {
+				doc += " A metric: no part of a loss, which takes " + a.Instead + "."
+			}
+			_, err := fmt.Fprintf(r.stdout, "%s(%s)\n%s\nManual: %skernels.md\n", name, a.Args, doc, manual)
+			return err
+		}
+	}
 	for _, k := range kernels.All() {
 		if !k.Internal {
 			names = append(names, k.Name)
