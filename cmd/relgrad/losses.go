@@ -167,14 +167,14 @@ func explain(ctx context.Context, c *command, args []string) error {
 	batch := fs.String("batch", "", "with --analyze: the loss over batches of rows of `TABLE`, as train takes them")
 	size := wholeFlag(fs, "batch-size", "the number `N` of these rows", 1)
 	s.wrong = func() string {
-		staged := false
-		fs.Visit(func(f *flag.Flag) { staged = staged || f.Name == "stage" })
+		other := false
+		fs.Visit(func(f *flag.Flag) { other = other || f.Name == "stage" && *stage != "physical" })
 		if why := on.wrong(*stage, s.sites); why != "" {
 			return why
 		}
 		switch {
-		case *analyze && staged:
-			return "--analyze shows the physical stage; --stage cannot be given with it"
+		case *analyze && other:
+			return "--analyze shows the stage physical, not " + *stage
 		case !*analyze && (*batch != "" || *size != nil):
 			return "--batch and --batch-size go with --analyze"
 		case (*batch == "") != (*size == nil):

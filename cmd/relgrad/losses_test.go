@@ -25,6 +25,10 @@ func TestAnalyze(t *testing.T) {
 	if status != 0 {
 		t.Fatal(errs)
 	}
+	if out, errs, status := both(t, "explain", "--analyze", "--stage", "physical", "--store", store, "loss",
+		"w"); status != 0 || !regexp.MustCompile(`(?m)^ +[0-9.e-]+ ms, `).MatchString(out) {
+		t.Errorf("--stage physical: status %d\n%s%s", status, out, errs)
+	}
 	for _, want := range []string{`(?m)^limits: `, `(?m)^each step:\n  one pass over 100 rows  .*\n    v[0-9]+ +double ` +
 		`precision = sum: .*\n    v[0-9]+ +double precision\[3\] = sum in place: .*\n +[0-9.e-]+ ms, `} {
 		if !regexp.MustCompile(want).MatchString(out) {

@@ -65,7 +65,7 @@ func TestWrongUsage(t *testing.T) {
 		{"check loss w --db y -v a=1", 2, "relgrad check: -v sets a variable of the script that --script names"},
 		{"explain --step 1 loss w --db y", 2, "relgrad explain: unknown option --step"},
 		{"explain --analyze --stage sql loss w --db y", 2,
-			"relgrad explain: --analyze shows the physical stage; --stage cannot be given with it"},
+			"relgrad explain: --analyze shows the stage physical, not sql"},
 		{"runs --store x --db y", 2,
 			"relgrad runs: --store is a file of relgrad's, --db a server: only one of them can be given"},
 		{"plot --store x --db y", 2,
