@@ -69,6 +69,28 @@ func TestOneNameInTwoSchemas(t *testing.T) {
 	}
 }
 
+// TestNamesOfTrained: a message names the schema of a parameter that the search path does not find.
+func TestNamesOfTrained(t *testing.T) {
+	db := open(t, "")
+	var said string
+	db.Notice = func(level, message string) { said += message + "\n" }
+	for path, want := range map[string]string{"public": "trains a.w.v (2), ", "b, public": "trains a.w.v (2), ",
+		"a, public": "trains w.v (2), "} {
+		said = ""
+		mustRun(t, db, "DROP SCHEMA IF EXISTS a CASCADE; DROP SCHEMA IF EXISTS b CASCADE;"+twoSchemas+"SET search_path = "+
+			path+"; CALL train('SELECT sum(v ^ 2) FROM a.w', ARRAY['a.w'], lr => 0.1, epochs => 1)")
+		if !strings.Contains(said, want) {
+			t.Errorf("%s: no %q in %q", path, want, said)
+		}
+	}
+	said = ""
+	mustRun(t, db, "CREATE TEMP TABLE x AS SELECT 1 AS id, 2.5::float8 AS v; ALTER TABLE x ADD PRIMARY KEY (id); CALL "+
+		"train('SELECT sum(v ^ 2) FROM x', ARRAY['x'], lr => 0.1, epochs => 1)")
+	if !strings.Contains(said, "trains x.v (1), ") {
+		t.Errorf("a temporary table: %q", said)
+	}
+}
+
 // TestResumeWithoutSteps: a run that failed in its first step may go on over other rows, and again after that.
 func TestResumeWithoutSteps(t *testing.T) {
 	db := open(t, "")

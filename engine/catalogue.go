@@ -99,6 +99,11 @@ func (c *Catalogue) Resolve(l Lookup) Object {
 	return Object{view: v, Schema: t.Schema, Table: t.Name}
 }
 
+// OnPath reports whether names are looked up in a schema: it is on the search path, or that of temporary tables.
+func (c *Catalogue) OnPath(schema string) bool {
+	return strings.HasPrefix(schema, "pg_temp") || slices.Contains(c.db.SearchPath(), schema)
+}
+
 // on records that a name was looked up: a plan is valid while the name has the same meaning.
 func (c *Catalogue) on(path []string, schema, name string) []string {
 	l := Lookup{path: strings.Join(path, "\x00"), schema: schema, Name: name}

@@ -97,16 +97,19 @@ func (r *parameterSet) prepare(c *engine.Compiled) (err error) {
 	return err
 }
 
-// slotNames returns the name of a parameter's column in messages, and the names by which options may refer to it: those
-// of the table, then those of the column, plain and quoted. Of trained tables that differ only in their schemas, only
-// the one on the search path has names without schema.
+// slotNames returns the name of a parameter's column in messages, with its schema where that is not on the search path,
+// and the names by which options may refer to it: those of the table, then those of the column, plain and quoted. Of
+// trained tables that differ only in their schemas, only the one on the search path has names without schema.
 func (r *parameterSet) slotNames(t *ra.Table, col int) (name string, names []string) {
 	full := []string{t.Schema, t.Name}
-	tables := [][]string{full[1:], full}
+	shown, tables := full[1:], [][]string{full[1:], full}
+	if !r.db.Catalogue.OnPath(t.Schema) {
+		shown = full
+	}
 	for _, u := range r.c.Tables {
 		if u.Name == t.Name && u.Schema != t.Schema &&
 			r.db.Catalogue.Resolve(engine.Lookup{Name: t.Name}) != (engine.Object{Schema: t.Schema, Table: t.Name}) {
-			tables = [][]string{full}
+			shown, tables = full, [][]string{full}
 		}
 	}
 	add := func(parts []string) {
@@ -126,7 +129,7 @@ func (r *parameterSet) slotNames(t *ra.Table, col int) (name string, names []str
 	for _, parts := range tables {
 		add(append(slices.Clone(parts), t.Cols[col].Name))
 	}
-	return strings.Join(append(slices.Clone(tables[0]), t.Cols[col].Name), "."), names
+	return strings.Join(append(slices.Clone(shown), t.Cols[col].Name), "."), names
 }
 
 // reached names a column of parameter i that the loss reads.
