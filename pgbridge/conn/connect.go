@@ -24,7 +24,8 @@ func DSN(dsn string) string {
 }
 
 // ParseDSN parses the address of a server: a URL or a list of key=value as for pgx and libpq, or the name of a
-// database. The rest comes from the environment (PGHOST, PGUSER, …), ~/.pgpass and pg_service.conf.
+// database. The rest comes from the environment (PGHOST, PGUSER, …), ~/.pgpass and pg_service.conf. Connections have
+// jit = off unless the address, or PGOPTIONS, says otherwise.
 func ParseDSN(dsn string) (*pgconn.Config, error) {
 	config, err := pgconn.ParseConfig(DSN(dsn))
 	if err != nil {
@@ -38,7 +39,16 @@ func ParseDSN(dsn string) (*pgconn.Config, error) {
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "relgrad"
 	}
+	if config.RuntimeParams["jit"] == "" && !strings.Contains(config.RuntimeParams["options"], "jit=") {
+		config.AfterConnect = noJIT
+	}
 	return config, nil
+}
+
+// noJIT keeps the server from compiling queries: it would spend seconds on those that read its catalogues, and the
+// others spend their time in kernels. It is no parameter of the connection's start, which poolers refuse.
+func noJIT(ctx context.Context, pg *pgconn.PgConn) error {
+	return pg.Exec(ctx, "SET jit = off").Close()
 }
 
 // Connect connects to a server. Its errors have 08001 or the server's own code, and ErrConnect in the chain.
