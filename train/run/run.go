@@ -125,6 +125,7 @@ func (db *Trainer) Train(ctx context.Context, loss string, params []string, c tr
 	defer unlock()
 	db.Notify("NOTICE", fmt.Sprintf("train: run %d, trains %s, %s", r.id, r.trains(), c.Describe()))
 	r.warn()
+	r.warnDirection(ctx)
 	return r.id, r.train(ctx)
 }
 
@@ -171,6 +172,7 @@ func (db *Trainer) Resume(ctx context.Context, id int64, changes map[string]any)
 	db.Notify("NOTICE", fmt.Sprintf("train: run %d goes on after step %d, trains %s, %s", id, r.progress.Step, r.trains(),
 		r.config.Describe()))
 	r.warn()
+	r.warnDirection(ctx)
 	// a run without steps may be resumed with other rows than it was stored with
 	if err := r.goOn(ctx); err != nil {
 		return id, err
