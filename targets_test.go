@@ -14,6 +14,8 @@ CREATE TABLE p (id int PRIMARY KEY, x double precision, y double precision, k do
 INSERT INTO p SELECT i, i / 2.0, 0.25 + i / 16.0, 1 FROM generate_series(1, 4) AS g(i);
 CREATE TABLE w (id int PRIMARY KEY, a double precision);
 INSERT INTO w VALUES (1, 0.5);
+CREATE TABLE mu (id int PRIMARY KEY, m double precision);
+INSERT INTO mu VALUES (1, 0.25);
 CREATE TABLE q (id int PRIMARY KEY, x double precision[], y double precision[]);
 INSERT INTO q VALUES (1, '{1,2}', '{3,4}'), (2, '{1,1}', '{0,1}');
 CREATE TABLE m (id int PRIMARY KEY, v double precision[]);
@@ -55,6 +57,9 @@ var targetCases = []struct {
 	{"SELECT -sum(dot(q.y, log_softmax(matmul(m.v, q.x)))) FROM q, m", []string{"m", "q.y"}, "m.v (4), q.y (4)", "q.y"},
 	{"SELECT sum((r.y - dot(u.v, h.v)) ^ 2) FROM r JOIN u USING (i) JOIN h USING (j)", []string{"u.v", "h.v", "r.y"},
 		"u.v (6), h.v (8), r.y (12)", "r.y"},
+	{"SELECT avg((p.y - (mu.m + w.a * p.x)) ^ 2) FROM p, w, mu", []string{"w", "p.y"}, "w.a (1), p.y (4)", "p.y"},
+	{"SELECT sum((r.y - mu.m - dot(u.v, h.v) - u.b - h.b) ^ 2) FROM r JOIN u USING (i) JOIN h USING (j), mu WHERE j > 1",
+		[]string{"u", "h", "r.y"}, "u.v (6), u.b (3), h.v (8), h.b (3), r.y (12)", "r.y"},
 
 	// data that are none of the parameters, biases, regularized and latent values, and what two models share
 	{"SELECT avg((p.y - w.a * p.x) ^ 2) FROM p, w", []string{"w"}, "w.a (1)", ""},
@@ -66,6 +71,8 @@ var targetCases = []struct {
 		[]string{"u", "h"}, "u.v (6), u.b (3), h.v (8), h.b (3)", ""},
 	{"SELECT sum((r.y - dot(u.v, h.v) - r.o) ^ 2) FROM r JOIN u USING (i) JOIN h USING (j)", []string{"u.v", "h.v", "r.o"},
 		"u.v (6), h.v (8), r.o (12)", ""},
+	{"SELECT sum((r.y - mu.m - dot(u.v, h.v) - r.o) ^ 2) FROM r JOIN u USING (i) JOIN h USING (j), mu",
+		[]string{"u.v", "h.v", "r.o"}, "u.v (6), h.v (8), r.o (12)", ""},
 	{"SELECT sum((u.b - h.b) ^ 2) FROM u JOIN h ON u.i = h.j", []string{"u.b", "h.b"}, "u.b (3), h.b (3)", ""},
 	{"SELECT sum(norm(u.v + h.v - t.v)) FROM r JOIN u USING (i) JOIN h USING (j) JOIN u AS t ON t.i = (r.j % 3) + 1",
 		[]string{"u.v", "h.v"}, "u.v (6), h.v (8)", ""},

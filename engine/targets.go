@@ -14,7 +14,8 @@ import (
 //
 //   - apart from conditions, the loss reads it only as a term of a difference (under a square, abs, norm, sqnorm, huber
 //     or mse), as the second argument of bce_with_logits, or as the weight of a logarithm, y·ln(p);
-//   - the difference has no other term without a parameter, which would then be the target;
+//   - the difference has no other term without a parameter, which would then be the target, but for numbers and what a
+//     table of one row holds;
 //   - the rest of the difference is computed from another parameter's table;
 //   - its table has at least two rows, and each is in only one row of the comparison, which its key determines: a bias
 //     or an embedding that examples share is no target.
@@ -167,7 +168,7 @@ func (l *looker) columnForm(n *ra.Node, id ra.ColumnID) form {
 		if s := l.parameter(n.Table, n.TableCols[i]); s != nil {
 			return form{{bare: s, from: map[source]bool{*s: true}}}
 		}
-		return form{{}}
+		return form{{fixed: n.Table.Rows == 1}} // such as the mean of all targets, a constant of the loss
 	case ra.Select, ra.Join:
 		return l.expr(n, n.Out[i])
 	case ra.SemiJoin, ra.AntiJoin:
