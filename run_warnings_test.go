@@ -2,6 +2,7 @@ package relgrad
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,5 +78,73 @@ func TestValidationsDirection(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			check(t, s.Engine, func(sql string) error { callTrain(t, s, sql); return nil })
 		})
+	}
+}
+
+// TestChangedParameters: a run that goes on says which of its parameters have changed since its last commit.
+func TestChangedParameters(t *testing.T) {
+	const train = "CALL train('fit', ARRAY['w'], epochs => 3"
+	const other = "UPDATE w SET b = 5"
+	const since = " changed since run 1's last commit; it goes on from "
+	const there = "what is there now, with the optimizer's state of the values before"
+	const best = ", validate => 'SELECT -avg(bce_with_logits(z, y)) FROM z', restore_best => true" // the first step's
+	cases := []struct {
+		name, options string
+		between       []string
+		want          string
+	}{
+		{"nothing", "", nil, ""},
+		{"one", "", []string{other}, "train: w.b has" + since + there},
+		{"both", "", []string{other, "UPDATE w SET a = a + 1"}, "train: w.a, w.b have" + since + there},
+		{"the same value again", "", []string{"UPDATE w SET b = b"}, ""},
+		{"the best are restored", best, nil, ""},
+		{"the best have changed", best, []string{other}, "train: w.b has" + since +
+			"the values of its last step, which it has kept"},
+		{"an older store", "", []string{other, "UPDATE relgrad.run SET progress = replace(progress, '\"values\"', '\"x\"')"},
+			""},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			db := open(t, "")
+			run := func(sql string) error { _, err := db.Run(context.Background(), sql); return err }
+			mustRun(t, db, labelled)
+			got := warningsOf(t, db.Engine, run, slices.Concat([]string{train + c.options + ")"}, c.between,
+				[]string{"CALL train(resume => 1, epochs => 5)"})...)
+			if strings.Join(got, "\n") != c.want {
+				t.Errorf("warnings %q, not %q", got, c.want)
+			}
+			if got = warningsOf(t, db.Engine, run, "CALL train(resume => 1, epochs => 7)"); len(got) > 0 {
+				t.Errorf("resumed again: warnings %q", got)
+			}
+		})
+	}
+}
+
+// TestServersChangedParameters is TestChangedParameters on a server, where a run whose steps the server computes reads
+// what is there.
+func TestServersChangedParameters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	s := startServer(t)
+	if err := s.remote.Script(context.Background(), labelled); err != nil {
+		t.Fatal(err)
+	}
+	s.Mode = engine.ModeChunk
+	run := func(sql string) error {
+		if strings.HasPrefix(sql, "CALL") {
+			callTrain(t, s, sql)
+			return nil
+		}
+		return s.remote.Script(context.Background(), sql)
+	}
+	got := warningsOf(t, s.Engine, run, "CALL train('fit', ARRAY['w'], epochs => 3)",
+		"CALL train(resume => 1, epochs => 5)")
+	if len(got) > 0 {
+		t.Errorf("nothing has changed: warnings %q", got)
+	}
+	got = warningsOf(t, s.Engine, run, "UPDATE w SET b = 5", "CALL train(resume => 1, epochs => 7)")
+	if len(got) != 1 || !strings.HasPrefix(got[0], "train: w.b has changed since run 1's last commit") {
+		t.Errorf("warnings %q", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -68,14 +69,15 @@ func stamp(t time.Time) ast.Expr {
 // record is a run as it is stored.
 type record struct {
 	parameterSet
-	hook    *hook            // before_step; nil where there is none
-	stored  string           // what keys gave when the run that is resumed began
-	bare    bool             // a resumed run whose context an older store has not kept
-	written []engine.Object  // tables that before_step had written when a resumed run was stored
-	changed []string         // options that the run took anew when it went on
-	best    []*column.Column // the parameters of the best validation, if they are restored at the end
-	final   []*column.Column // the last step's, where the tables hold best
-	back    func()           // restores the session's settings; nil if the run has not changed them
+	hook    *hook             // before_step; nil where there is none
+	stored  string            // what keys gave when the run that is resumed began
+	left    map[string]string // what hashes gave at its last commit
+	bare    bool              // a resumed run whose context an older store has not kept
+	written []engine.Object   // tables that before_step had written when a resumed run was stored
+	changed []string          // options that the run took anew when it went on
+	best    []*column.Column  // the parameters of the best validation, if they are restored at the end
+	final   []*column.Column  // the last step's, where the tables hold best
+	back    func()            // restores the session's settings; nil if the run has not changed them
 }
 
 // findBatch opens the batch that the options name.
@@ -358,8 +360,32 @@ func (r *record) sameKeys() error {
 func (r *record) otherRows() error {
 	return sqlerr.New(sqlerr.ObjectNotPrereqState,
 		"run %d cannot go on: its parameters or its batch have other rows, or it trains others, than when it began", r.id).
-		WithDetail("It began with %s; now there are %s (rows and a hash of their keys).", r.stored, r.keys()).
+		WithDetail("%s", r.otherKeys()).
 		WithHint("Begin a new run: the optimizer's state belongs to the rows that were there.")
+}
+
+// otherKeys says which parameters have more or fewer rows than when the run began; if none has, how the keys differ.
+func (r *record) otherKeys() string {
+	rows := map[string]int{}
+	for _, s := range strings.Split(r.stored, ", ") {
+		if f := strings.Fields(s); len(f) > 2 {
+			if n, err := strconv.Atoi(f[len(f)-2]); err == nil {
+				rows[strings.Join(f[:len(f)-2], " ")] = n
+			}
+		}
+	}
+	var out []string
+	for i, l := range r.lives {
+		was, ok := rows[r.slots[i].Name]
+		if text := fmt.Sprintf("%s has %d rows, not %d", l.Table.Name, l.Param.Rows, was); ok && was != l.Param.Rows &&
+			!slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	}
+	if out == nil {
+		return fmt.Sprintf("It began with %s; now there are %s (rows and a hash of their keys).", r.stored, r.keys())
+	}
+	return strings.Join(out, ", ") + "."
 }
 
 // loadState fills the optimizer's state from relgrad.state.

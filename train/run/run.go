@@ -160,19 +160,26 @@ func (db *Trainer) Resume(ctx context.Context, id int64, changes map[string]any)
 	if err == nil {
 		err = r.untear(ctx)
 	}
+	var changed []string
+	if err == nil {
+		changed, err = r.changedSince()
+	}
 	if err == nil {
 		err = r.backToLast(ctx)
 	}
-	if err != nil {
-		return id, err
+	if err == nil {
+		err = r.mark()
 	}
-	if err := r.mark(); err != nil {
+	if err != nil {
 		return id, err
 	}
 	db.Notify("NOTICE", fmt.Sprintf("train: run %d goes on after step %d, trains %s, %s", id, r.progress.Step, r.trains(),
 		r.config.Describe()))
 	r.warn()
 	r.warnDirection(ctx)
+	if err = r.warnChanged(ctx, changed); err != nil {
+		return id, err
+	}
 	// a run without steps may be resumed with other rows than it was stored with
 	if err := r.goOn(ctx); err != nil {
 		return id, err

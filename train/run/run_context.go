@@ -24,6 +24,9 @@ type runContext struct {
 type progress struct {
 	// Keys are the keys of the trained rows. A run without steps may be resumed with other rows.
 	Keys string `json:"keys"`
+	// Values are hashes of the parameters' values in the tables, by the names of their columns; nil where the database
+	// computes the steps.
+	Values map[string]string `json:"values,omitempty"`
 	// Written are the tables that before_step has written so far. Plans treat their rows as structure of a step and do
 	// not count them: a plan that counted them might sum in another order.
 	Written []string `json:"written,omitempty"`
@@ -48,6 +51,10 @@ func (r *record) rest() (string, error) {
 // stand encodes the run's progress.
 func (r *record) stand(now train.Progress) (string, error) {
 	p := progress{Keys: r.keys(), BestAt: now.BestAt, Changed: r.config.Changed(r.changed)}
+	var err error
+	if p.Values, err = r.hashes(); err != nil {
+		return "", err
+	}
 	for _, t := range slices.SortedFunc(maps.Keys(r.hook.changing()), engine.Object.Compare) {
 		p.Written = append(p.Written, t.Schema+"."+t.Table)
 	}
@@ -70,7 +77,7 @@ func (r *record) takeRest(stored, stand any) error {
 		r.back = r.db.WithSettings(c.Settings)
 	}
 	if stand != nil {
-		r.stored = p.Keys
+		r.stored, r.left = p.Keys, p.Values
 	}
 	if err := r.config.Change(p.Changed); err != nil {
 		return r.corrupt("progress", err)
