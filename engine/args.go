@@ -362,7 +362,8 @@ func constant(e ast.Expr) (any, error) {
 		}
 		return list, nil
 	}
-	return nil, sqlerr.At(int(e.Position()), sqlerr.FeatureNotSupported, "this argument must be a constant")
+	return nil, sqlerr.At(int(e.Position()), sqlerr.FeatureNotSupported, "this argument must be a constant").
+		WithHint("%s", ast.ByEquals(e))
 }
 
 func literal(x *ast.Literal) (any, error) {

@@ -22,6 +22,14 @@ type finder struct{ compiler }
 // guardHint is the hint where a loss or gradient is not finite.
 const guardHint = "A guard in the loss may help, e.g. CASE WHEN x > 0 THEN ln(x) ELSE 0 END."
 
+// guarded sets the detail of a value that is not finite, and the hint that belongs to the kernel that made it.
+func guarded(e *sqlerr.Error, where string) {
+	e.Detail = where
+	if strings.HasSuffix(where, "made by sqrt.") {
+		e.Hint = "A guard in the loss may help, e.g. " + train.GuardOfRoot + "."
+	}
+}
+
 // finite refuses a loss that is infinite or NaN: its gradient would be meaningless.
 func (db *finder) finite(ctx context.Context, c *Compiled, x float64, env kernels.Env) error {
 	if !math.IsNaN(x) && !math.IsInf(x, 0) {
@@ -29,7 +37,7 @@ func (db *finder) finite(ctx context.Context, c *Compiled, x float64, env kernel
 	}
 	e := sqlerr.New(sqlerr.NumericOutOfRange, "the loss is %s", train.Number(x)).WithHint(guardHint)
 	if where := db.FirstNotFinite(ctx, c, c.Res.RA, env, func(*executor.Program) error { return nil }); where != "" {
-		e = e.WithDetail("%s", where)
+		guarded(e, where)
 	}
 	return e
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/relgrad/relgrad/column"
@@ -270,6 +271,9 @@ func FirstBad(v *column.Column) (row int, x float64) {
 const smaller = "A smaller learning rate, or a guard in the loss (CASE WHEN x > 0 THEN ln(x) …), may help; the last " +
 	"commit stands."
 
+// GuardOfRoot keeps a root and its derivative finite, which at 0 is infinite.
+const GuardOfRoot = "sqrt(greatest(x, 1e-12))"
+
 // Number prints a number as SQL does.
 func Number(x float64) string {
 	switch {
@@ -300,6 +304,9 @@ func notFinite(ctx context.Context, m Model, x float64, step int64, slots []*Slo
 	}
 	if x, ok := m.(explainer); ok {
 		if where := x.Explain(ctx, step); where != "" {
+			if strings.HasSuffix(where, "made by sqrt.") {
+				e.Hint = "A smaller learning rate, or a guard in the loss, " + GuardOfRoot + ", may help; the last commit stands."
+			}
 			return e.WithDetail("All parameters are finite. %s", where)
 		}
 	}

@@ -126,11 +126,20 @@ func (in *Interp) constantArgs(ctx context.Context, c *ast.Call, text *ast.Text)
 		}
 		v, err := in.evalExpr(ctx, a, text)
 		if err != nil {
-			return nil, err
+			return nil, byName(err, a)
 		}
 		f.Args[i] = v.bound(a.Position())
 	}
 	return &ast.Call{Node: c.Node, Func: &f}, nil
+}
+
+// byName gives an error about an argument a hint where it is written name = value.
+func byName(err error, arg ast.Expr) error {
+	var e *sqlerr.Error
+	if hint := ast.ByEquals(arg); hint != "" && errors.As(err, &e) && e.Code == sqlerr.UndefinedColumn && e.Hint == "" {
+		e.Hint = hint
+	}
+	return err
 }
 
 func isConstant(x ast.Expr) bool {

@@ -164,7 +164,7 @@ func LossQuery(ctx context.Context, cat Catalog, as, loss string) (*ast.Select, 
 		}
 		if t != nil {
 			return nil, nil, sqlerr.New(sqlerr.WrongObjectType, "%s %q is a table, not a view", as, name).
-				WithHint("A loss is a view or a query text: its gradient goes through the query that computes it.")
+				WithHint("%s", tableHint(t))
 		}
 		e := sqlerr.New(sqlerr.UndefinedTable, "%s %q does not exist", as, loss)
 		if n := sqlerr.Nearest(name, cat.Names(ctx)); n != "" {
@@ -178,6 +178,15 @@ func LossQuery(ctx context.Context, cat Catalog, as, loss string) (*ast.Select, 
 		err = judge(ctx, cat, text, sel)
 	}
 	return sel, text, err
+}
+
+// tableHint is the hint where a table stands for a loss.
+func tableHint(t *ra.Table) string {
+	if t.Schema == "relgrad" && t.Name == "loss" {
+		return "relgrad.loss is relgrad's own log of losses, and no view of that name comes before it: CREATE VIEW loss AS " +
+			"SELECT …."
+	}
+	return "A loss is a view or a query text: its gradient goes through the query that computes it."
 }
 
 // IsName reports whether a loss is given as a name, not as a text.
@@ -285,8 +294,12 @@ func checkParam(t *ra.Table, ref ParamRef) error {
 	}
 	if ref.Column != "" && t.Column(ref.Column) < 0 {
 		e := sqlerr.New(sqlerr.UndefinedColumn, "column %q of parameter %q does not exist", ref.Column, t.Name)
-		if n := sqlerr.Nearest(ref.Column, names); n != "" {
+		switch n := sqlerr.Nearest(ref.Column, names); {
+		case n == "":
+		case print.QualifiedName("", n) == n:
 			e = e.WithHint("Perhaps you meant %q.", n)
+		default: // it needs quotes
+			e = e.WithHint("Perhaps you meant '%s'.", print.QualifiedName(t.Name, n))
 		}
 		return e
 	}

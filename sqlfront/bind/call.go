@@ -123,6 +123,12 @@ func unknownFunction(s *scope, c *ast.FuncCall) error {
 	case "unnest", "generate_series":
 		return e.WithHint("Rows come from FROM: SELECT … FROM t, unnest(t.v) WITH ORDINALITY AS u(x, i).")
 	}
+	if slices.Contains(dateFunctions, c.Name) {
+		return e.WithHint("%s", dated)
+	}
+	if m := ast.Meant(c.Name); m != "" {
+		return e.WithHint("%s", m)
+	}
 	names := append(slices.Sorted(maps.Keys(aggregates)), knownAggregates...)
 	for _, a := range kernels.Aggregates() {
 		if a.Loss == "" {

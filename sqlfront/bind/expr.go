@@ -245,7 +245,7 @@ func binaryExpr(s *scope, b *ast.Binary) (*kernels.Expr, error) {
 	}
 	x, err := s.apply(name, b, base(name, l, r), r)
 	if err != nil {
-		return nil, err
+		return nil, operands(err, b, l, r)
 	}
 	return s.decimal(b, x), nil
 }

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -179,6 +180,9 @@ func trimEnd(src string, from, to int) int {
 	}
 }
 
+// hyphened finds what may be meant as a name at the end of a text: batch-size.
+var hyphened = regexp.MustCompile(`[A-Za-z_]\w*(-[A-Za-z_]\w*)+\s*$`)
+
 func (c *Converter) syntaxError(err error) error {
 	var pe *parser.Error
 	if !errors.As(err, &pe) {
@@ -200,7 +204,11 @@ func (c *Converter) syntaxError(err error) error {
 	e := sqlerr.At(-1, code, "%s", pe.Message)
 	e.Text = c.Text
 	if pe.Cursorpos > 0 {
-		e.Pos = int(c.pos(int32(byteOffset(c.Src, pe.Cursorpos-1))))
+		at := byteOffset(c.Src, pe.Cursorpos-1)
+		e.Pos = int(c.pos(int32(at)))
+		if m := hyphened.FindString(c.Src[:at]); m != "" && strings.HasPrefix(c.Src[at:], "=>") {
+			e.Hint = "Names have no hyphens: " + strings.ReplaceAll(strings.TrimSpace(m), "-", "_") + " => …."
+		}
 	}
 	return e
 }

@@ -189,7 +189,7 @@ func (c *Converter) operator(e *pg.A_Expr) ast.Expr {
 			return u
 		}
 		if !binaryOps[op] {
-			c.refuse(at.At, "the operator "+op, "")
+			c.refuse(at.At, "the operator "+op, ast.Meant(op))
 		}
 		return &ast.Binary{Node: at, Op: op, L: c.expr(e.Lexpr), R: c.expr(e.Rexpr), Schema: schema}
 	case pg.A_Expr_Kind_AEXPR_OP_ANY, pg.A_Expr_Kind_AEXPR_OP_ALL:

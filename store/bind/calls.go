@@ -146,6 +146,13 @@ func noFunction(b *Binder, e *ast.FuncCall, args []Value) {
 	case "gradient", "check_gradient":
 		hint = e.Name + " stands in FROM: SELECT … FROM " + e.Name + "(…)."
 	}
+	if m := ast.Meant(e.Name); m != "" && !known {
+		hint = m
+	}
+	if floats := []string{"real", "double precision"}; e.Name == "accuracy" && len(args) > 0 &&
+		slices.Contains(floats, args[0].Type.String()) {
+		hint = "It compares classes, and a score is none: accuracy(z > 0, y) where a positive z predicts 1."
+	}
 	if d := kernels.Find(e.Name); d != nil {
 		doc, _, _ := strings.Cut(d.Doc, ". ")
 		hint = "It is called as " + d.Name + "(" + d.Args + "): " + strings.TrimSuffix(doc, ".") + "."
