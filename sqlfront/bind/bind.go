@@ -163,8 +163,13 @@ func LossQuery(ctx context.Context, cat Catalog, as, loss string) (*ast.Select, 
 			return nil, nil, err
 		}
 		if t != nil {
-			return nil, nil, sqlerr.New(sqlerr.WrongObjectType, "%s %q is a table, not a view", as, name).
-				WithHint("%s", tableHint(t))
+			e := sqlerr.New(sqlerr.WrongObjectType, "%s %q is a table, not a view", as, name).
+				WithHint("A loss is a view or a query text: its gradient goes through the query that computes it.")
+			if t.Schema == "relgrad" && t.Name == "loss" {
+				e = e.WithHint("relgrad.loss is relgrad's own log of losses, and no view of that name comes before it: " +
+					"CREATE VIEW loss AS SELECT ….")
+			}
+			return nil, nil, e
 		}
 		e := sqlerr.New(sqlerr.UndefinedTable, "%s %q does not exist", as, loss)
 		if n := sqlerr.Nearest(name, cat.Names(ctx)); n != "" {
@@ -178,15 +183,6 @@ func LossQuery(ctx context.Context, cat Catalog, as, loss string) (*ast.Select, 
 		err = judge(ctx, cat, text, sel)
 	}
 	return sel, text, err
-}
-
-// tableHint is the hint where a table stands for a loss.
-func tableHint(t *ra.Table) string {
-	if t.Schema == "relgrad" && t.Name == "loss" {
-		return "relgrad.loss is relgrad's own log of losses, and no view of that name comes before it: CREATE VIEW loss AS " +
-			"SELECT …."
-	}
-	return "A loss is a view or a query text: its gradient goes through the query that computes it."
 }
 
 // IsName reports whether a loss is given as a name, not as a text.

@@ -124,7 +124,7 @@ func unknownFunction(s *scope, c *ast.FuncCall) error {
 		return e.WithHint("Rows come from FROM: SELECT … FROM t, unnest(t.v) WITH ORDINALITY AS u(x, i).")
 	}
 	if slices.Contains(dateFunctions, c.Name) {
-		return e.WithHint("%s", dated)
+		return e.WithHint(dated, "extract(dow FROM day)")
 	}
 	if m := ast.Meant(c.Name); m != "" {
 		return e.WithHint("%s", m)

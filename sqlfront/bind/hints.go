@@ -2,6 +2,7 @@ package bind
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -12,9 +13,9 @@ import (
 // Data that are no numbers reach a loss as numbers that a sub-query makes of them, by a cast of booleans, or as keys of
 // a table of parameters. Hints of operators say which.
 
-// dated is the hint where a loss computes with a date or a time.
+// dated is the hint where a loss computes with a date or a time; %s does so.
 const dated = "A view of the table, or a sub-query that reads no parameter, makes a number of it: " +
-	"FROM (SELECT id, day - DATE '2024-01-01' AS t FROM sales) s."
+	"FROM (SELECT id, %s AS t FROM sales) s."
 
 // dateFunctions make numbers, texts or dates of dates.
 var dateFunctions = []string{"age", "date_part", "date_trunc", "extract", "make_date", "to_char", "to_date"}
@@ -32,7 +33,8 @@ func operands(err error, b *ast.Binary, l, r *kernels.Expr) error {
 		}
 		switch {
 		case x.Type.Kind == kernels.Text && !x.Type.Of.IsText():
-			e.Message, e.Hint = "operator does not exist: "+called(l)+" "+b.Op+" "+called(r), dated
+			e.Message = "operator does not exist: " + called(l) + " " + b.Op + " " + called(r)
+			e.Hint = fmt.Sprintf(dated, "day - DATE '2024-01-01'")
 			return err
 		case x.Type.Kind == kernels.Text && !x.IsConst():
 			e.Hint = "A number for each text is a row of a table, which the loss joins: CREATE TABLE effect (" +
