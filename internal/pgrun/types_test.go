@@ -14,11 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-var (
-	typeFlag     = flag.String("type", "", "the only type that TestTypes tries, with what is refused")
-	literalsFlag = flag.Bool("literals", false, "all values of a type with each query of TestTypes and TestCollations, "+
-		"which takes minutes; else two, other ones with each")
-)
+var typeFlag = flag.String("type", "", "the only type that TestTypes tries, with what is refused")
 
 // typeSamples are values of types, in an order that is not theirs, some of them equal in another spelling. A type
 // without samples is tried with NULLs alone.
@@ -161,13 +157,13 @@ func (s *viewServer) tryType(typ, samplesOf string) (computed map[string]bool, e
 				!strings.Contains(q, "GROUP BY") || strings.Contains(q, "count(*)")
 		})
 	}
-	for i, q := range queries {
+	for _, q := range queries {
 		if (strings.Contains(q, " p ") || strings.HasSuffix(q, " p")) && !keyed {
 			continue
 		}
 		lits := literals[:1]
 		if strings.Contains(q, "LIT") {
-			lits = someLiterals(literals[1:], i)
+			lits = literals[1:]
 		}
 		for _, l := range lits {
 			ok, err := s.typeAgrees(strings.ReplaceAll(q, "LIT", l))
@@ -178,16 +174,6 @@ func (s *viewServer) tryType(typ, samplesOf string) (computed map[string]bool, e
 		}
 	}
 	return computed, nil
-}
-
-// someLiterals are a value of the type as it stands and one with a cast, other ones for the next query; all with the
-// flag -literals.
-func someLiterals(all []string, query int) []string {
-	if *literalsFlag || len(all) == 0 {
-		return all
-	}
-	k := query % (len(all) / 2)
-	return all[2*k : 2*k+2]
 }
 
 // typeAgrees compares a loss, and what happens to it when a row of its parameter changes, with the server's own answer.

@@ -59,6 +59,18 @@ func drawn(draw *rand.Rand, n *ra.Node, sites int) Placement {
 	return Spread(fn, by...)
 }
 
+// compiled is the plan of a loss whose tables lie anywhere.
+func compiled(t *testing.T, draw *rand.Rand, c gradtest.Loss, plan *ra.Plan, sites int) *Plan {
+	t.Helper()
+	p, err := Compile(plan, Sites{N: sites, Stored: func(n *ra.Node) (Placement, bool) {
+		return drawn(draw, n, sites), draw.Intn(4) > 0
+	}})
+	if err != nil {
+		t.Fatalf("%s over %d sites: %v", c.SQL, sites, err)
+	}
+	return p
+}
+
 // TestLosses: losses with their gradients give the same over any sites, as compiled and after rules at random.
 func TestLosses(t *testing.T) {
 	db, env := gradtest.Graph(), &kernels.Env{Seed: 1, Step: 2}
@@ -68,12 +80,7 @@ func TestLosses(t *testing.T) {
 		must(t, err)
 		for _, sites := range counts {
 			draw := rand.New(rand.NewSource(int64(100*k + sites)))
-			p, err := Compile(res.Plan, Sites{N: sites, Stored: func(n *ra.Node) (Placement, bool) {
-				return drawn(draw, n, sites), draw.Intn(4) > 0
-			}})
-			if err != nil {
-				t.Fatalf("%s over %d sites: %v", c.SQL, sites, err)
-			}
+			p := compiled(t, draw, c, res.Plan, sites)
 			if err := same(t.Context(), p, res.Plan, db, env, 1e-12); err != nil {
 				t.Errorf("%s over %d sites: %v\n%s", c.SQL, sites, err, p.Format())
 				continue
@@ -218,12 +225,13 @@ func TestRecursions(t *testing.T) {
 		must(t, err)
 		for _, sites := range counts {
 			draw := rand.New(rand.NewSource(int64(100*k + sites)))
-			p, err := Compile(res.Plan, Sites{N: sites, Stored: func(n *ra.Node) (Placement, bool) {
-				return drawn(draw, n, sites), draw.Intn(4) > 0
-			}})
-			must(t, err)
-			must(t, Validate(rewritten(draw, p, fired)))
+			must(t, Validate(rewritten(draw, compiled(t, draw, c, res.Plan, sites), fired)))
 		}
 	}
 	t.Log(fired)
+	for _, r := range append(Rules(), Rule{Name: "halo"}, Rule{Name: "detour"}) {
+		if fired[r.Name] == 0 {
+			t.Errorf("%s has not fired", r.Name)
+		}
+	}
 }
