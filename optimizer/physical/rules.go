@@ -92,7 +92,7 @@ func (p *Plan) place() (err error) {
 			return err
 		}
 	}
-	return checkLoops(p.Nodes())
+	return nil
 }
 
 // Everywhere applies the rule to each node at which it fires, inputs first, at most once to each node of the plan as it
