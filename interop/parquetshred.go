@@ -68,7 +68,9 @@ func simple(v any) (any, bool) {
 	case string, int64, bool:
 		return x, true
 	case []int64:
-		return slices.Clone(x), len(x) <= 16
+		if len(x) <= 16 {
+			return slices.Clone(x), true
+		}
 	}
 	return nil, false
 }
@@ -178,18 +180,11 @@ func (n *outNode) put(v any, rep, def int16) (int, error) {
 	case []any:
 		return putList(n, x, rep, n.element)
 	case []int64:
-		return putList(n, x, rep, func(v int64, rep int16) (int, error) { return n.parts[0].put(v, rep, n.def+1) })
+		return putNumbers(n, x, rep)
 	case []float32:
-		return putList(n, x, rep, func(v float32, rep int16) (int, error) {
-			if l := n.parts[0].leaf; l != nil && n.parts[0].field.Type == "float" {
-				l.level(rep, l.max)
-				l.f32 = append(l.f32, v)
-				return 4, nil
-			}
-			return n.parts[0].put(v, rep, n.def+1)
-		})
+		return putNumbers(n, x, rep)
 	case []float64:
-		return putList(n, x, rep, func(v float64, rep int16) (int, error) { return n.parts[0].put(v, rep, n.def+1) })
+		return putNumbers(n, x, rep)
 	}
 	return 0, unfit(n.field, v)
 }
@@ -263,6 +258,19 @@ func putList[T any](n *outNode, list []T, rep int16, put func(T, int16) (int, er
 		total, rep = total+size, n.rep
 	}
 	return total, nil
+}
+
+// putNumbers adds a list of numbers.
+func putNumbers[T any](n *outNode, list []T, rep int16) (int, error) {
+	if n.field.Type != "array" || len(list) == 0 {
+		return putList(n, list, rep, nil)
+	}
+	l := n.parts[0].leaf
+	if l == nil {
+		return 0, unfit(n.parts[0].field, list[0])
+	}
+	l.reps = filled(append(l.reps, rep), n.rep, len(list)-1)
+	return n.parts[0].putMany(list, len(list))
 }
 
 // put adds a value that is not NULL.
@@ -474,24 +482,24 @@ func (n *outNode) putMany(column any, rows int) (int, error) {
 		return n.putSame(x.Value, rows)
 	case []float32:
 		if n.leaf != nil && n.field.Type == "float" {
-			n.leaf.levels(n.def, rows)
+			n.leaf.def = filled(n.leaf.def, n.def, rows)
 			n.leaf.f32 = append(n.leaf.f32, x...)
 			return 4 * rows, nil
 		}
 	case []float64:
 		if n.leaf != nil && n.field.Type == "double" {
-			n.leaf.levels(n.def, rows)
+			n.leaf.def = filled(n.leaf.def, n.def, rows)
 			n.leaf.f64 = append(n.leaf.f64, x...)
 			return 8 * rows, nil
 		}
 	case []int64:
 		if n.leaf != nil && n.field.Type == "long" {
-			n.leaf.levels(n.def, rows)
+			n.leaf.def = filled(n.leaf.def, n.def, rows)
 			n.leaf.i64 = append(n.leaf.i64, x...)
 			return 8 * rows, nil
 		}
 		if n.leaf != nil && integerBits[n.field.Type] > 0 {
-			n.leaf.levels(n.def, rows)
+			n.leaf.def = filled(n.leaf.def, n.def, rows)
 			for _, v := range x {
 				if err := n.leaf.putInt(n.field, v); err != nil {
 					return 0, err
@@ -500,13 +508,30 @@ func (n *outNode) putMany(column any, rows int) (int, error) {
 			return 8 * rows, nil
 		}
 	}
-	return 0, unfit(n.field, column)
+	return 0, unfit(n.field, numberOf(column))
 }
 
-func (l *outLeaf) levels(def int16, rows int) {
-	for range rows {
-		l.def = append(l.def, def)
+// numberOf is one of the numbers of a column.
+func numberOf(column any) any {
+	switch x := column.(type) {
+	case []int64:
+		return x[0]
+	case []float32:
+		return x[0]
+	case []float64:
+		return x[0]
 	}
+	return column
+}
+
+// filled is a list with n times a level more.
+func filled(list []int16, level int16, n int) []int16 {
+	from := len(list)
+	list = slices.Grow(list, n)[:from+n]
+	for i := range list[from:] {
+		list[from+i] = level
+	}
+	return list
 }
 
 // putSame adds a value once, and then what that has added to its leaves again and again.

@@ -116,11 +116,12 @@ func (r *reading) tree(v []any) error {
 			return corrupt("level %d of a tree has %d nodes and %d pointers to %d others", d, len(ids[d]), len(p),
 				len(ids[d+1]))
 		}
-		for k := range p[1:] {
-			if p[k] > p[k+1] {
-				return corrupt("a node of a tree whose children are from %d to %d", p[k], p[k+1])
-			}
+		if err := ascending(p); err != nil {
+			return err
 		}
+	}
+	if r.whole(bits) && r.wholeTree(ids, pointers, bits) {
+		return nil
 	}
 	index, node := make([]int64, rank), make([]int64, rank)
 	for i, u := range bits {
@@ -140,4 +141,26 @@ func (r *reading) tree(v []any) error {
 		r.b.take(r.out, index, u)
 	}
 	return nil
+}
+
+// wholeTree takes all elements of a tree, one dimension after the other, unless an index is none of the tensor.
+func (r *reading) wholeTree(ids, pointers [][]int64, bits []uint64) bool {
+	for d, list := range ids {
+		if !below(list, r.shape[d]) {
+			return false
+		}
+	}
+	r.out.bits = append(r.out.bits, bits...)
+	last := len(ids) - 1
+	r.out.coords[last] = append(r.out.coords[last], ids[last]...)
+	var leaves []int64 // the first leaf of each node of a level, and the end
+	for d := last - 1; d >= 0; d-- {
+		if leaves == nil {
+			leaves = pointers[d]
+		} else {
+			leaves = each(pointers[d], func(k int64) int64 { return leaves[k] })
+		}
+		r.out.coords[d] = appendRuns(r.out.coords[d], ids[d], leaves)
+	}
+	return true
 }

@@ -1,6 +1,9 @@
 package layouts
 
 import (
+	"math"
+	"slices"
+
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/interop"
 	"github.com/relgrad/relgrad/interop/delta"
@@ -184,7 +187,7 @@ func (n matrixNames) read(r *reading, column bool) error {
 	if err != nil {
 		return err
 	}
-	low, high := m.bounds(r.b)
+	low, high := m.bounds(r.b, !column)
 	where := []delta.Bound{{Column: n.first, Max: high}, {Column: n.last, Min: low}}
 	whole := !r.has(n.first)
 	if whole {
@@ -205,10 +208,10 @@ func (n matrixNames) read(r *reading, column bool) error {
 	})
 }
 
-// bounds are the smallest and largest index of the compressed dimension that a box can have.
-func (m *matrix) bounds(b *box) (low, high int64) {
+// bounds are the smallest and largest row of the matrix that a box can have, or column.
+func (m *matrix) bounds(b *box, rows bool) (low, high int64) {
 	for d := range m.shape {
-		if (d < m.split) != m.column {
+		if (d < m.split) == rows {
 			low, high = low*m.shape[d]+b.from[d], high*m.shape[d]+b.to[d]-1
 		}
 	}
@@ -228,23 +231,32 @@ func (m *matrix) take(r *reading, first, last int64, pointers, indices []int64, 
 		return corrupt("%d rows from %d to %d of %d, with %d indices and %d elements", len(pointers)-1, first, last, majors,
 			len(indices), len(bits))
 	}
+	if err := ascending(pointers); err != nil {
+		return err
+	}
+	if r.whole(bits) && below(indices, minors) {
+		m.takeAll(r.out, first, pointers, indices, bits)
+		return nil
+	}
 	index, major := make([]int64, len(m.shape)), int64(0)
+	low, high := m.bounds(r.b, m.column)
+	least, most := m.bounds(r.b, !m.column)
 	for p := range pointers[1:] {
-		from, to := pointers[p], pointers[p+1]
-		if from > to || to > int64(len(bits)) {
-			return corrupt("elements from %d to %d of %d", from, to, len(bits))
-		}
-		if from == to {
+		from, to, now := pointers[p], pointers[p+1], first+int64(p)
+		if from == to || now < least || now > most {
 			continue
 		}
-		m.walk(index, !m.column, first+int64(p)-major)
-		major = first + int64(p)
+		m.walk(index, !m.column, now-major)
+		major = now
 		m.clear(index, m.column)
 		minor := int64(0)
 		for k := from; k < to; k++ {
 			next := indices[k]
 			if next < 0 || next >= minors {
 				return corrupt("index %d of %d columns", next, minors)
+			}
+			if next < low || next > high {
+				continue
 			}
 			if next < minor {
 				m.clear(index, m.column)
@@ -256,6 +268,86 @@ func (m *matrix) take(r *reading, first, last int64, pointers, indices []int64, 
 		}
 	}
 	return nil
+}
+
+// takeAll takes all elements of a row of the table, one dimension after the other.
+func (m *matrix) takeAll(e *elements, first int64, pointers, indices []int64, bits []uint64) {
+	e.bits = append(e.bits, bits...)
+	from, to := m.split, len(m.shape) // the dimensions of the indices, and after them those of the pointers
+	if m.column {
+		from, to = 0, m.split
+	}
+	rest := slices.Clone(indices)
+	for d := to - 1; d >= from; d-- {
+		if d > from {
+			e.coords[d] = appendDigit(e.coords[d], rest, m.shape[d])
+		} else {
+			e.coords[d] = append(e.coords[d], rest...)
+		}
+	}
+	if from, to = 0, m.split; m.column {
+		from, to = m.split, len(m.shape)
+	}
+	majors := make([]int64, len(pointers)-1)
+	for p := range majors {
+		majors[p] = first + int64(p)
+	}
+	for d := to - 1; d >= from; d-- {
+		digits := majors
+		if d > from {
+			digits = appendDigit(nil, majors, m.shape[d])
+		}
+		e.coords[d] = appendRuns(e.coords[d], digits, pointers)
+	}
+}
+
+// appendDigit appends the last digits of numbers to a base, and divides the numbers by it.
+func appendDigit(to, numbers []int64, base int64) []int64 {
+	from := len(to)
+	to = append(to, numbers...)
+	for i, x := range to[from:] {
+		if base <= math.MaxUint32 && x <= math.MaxUint32 { // a shorter division
+			q := uint32(x) / uint32(base)
+			numbers[i], to[from+i] = int64(q), int64(uint32(x)-q*uint32(base))
+			continue
+		}
+		q := x / base
+		numbers[i], to[from+i] = q, x-q*base
+	}
+	return to
+}
+
+// appendRuns appends number k once for each element from pointer k to the next.
+func appendRuns(to, numbers, pointers []int64) []int64 {
+	from := len(to)
+	to = slices.Grow(to, int(pointers[len(pointers)-1]))[:from+int(pointers[len(pointers)-1])]
+	for k, x := range numbers {
+		run := to[from+int(pointers[k]) : from+int(pointers[k+1])]
+		for i := range run {
+			run[i] = x
+		}
+	}
+	return to
+}
+
+// ascending checks that no element is before the one that it follows.
+func ascending(pointers []int64) error {
+	for k := range pointers[1:] {
+		if pointers[k] > pointers[k+1] {
+			return corrupt("pointers from %d to %d", pointers[k], pointers[k+1])
+		}
+	}
+	return nil
+}
+
+// below reports whether all indices are from 0 to below n.
+func below(indices []int64, n int64) bool {
+	for _, i := range indices {
+		if uint64(i) >= uint64(n) {
+			return false
+		}
+	}
+	return true
 }
 
 // clear goes to the first row, or the first column.

@@ -416,7 +416,7 @@ func (r *reading) check() error {
 // may have: in these an element hardly takes less than half a bit.
 func (r *reading) reserve(elements int) {
 	n := r.rowsMost * int64(elements)
-	if r.out.bits != nil || !slices.Equal(r.b.extent(), r.shape) || n <= 0 || n > 16*r.bytesMost {
+	if r.out.bits != nil || !r.all() || n <= 0 || n > 16*r.bytesMost {
 		return
 	}
 	r.out.bits = make([]uint64, 0, n)
@@ -424,6 +424,14 @@ func (r *reading) reserve(elements int) {
 		r.out.coords[d] = make([]int64, 0, n)
 	}
 }
+
+// all reports whether all elements are read, with all their indices.
+func (r *reading) all() bool {
+	return slices.Equal(r.b.extent(), r.shape) && !slices.Contains(r.b.one, true)
+}
+
+// whole reports whether all of these elements are taken as they are.
+func (r *reading) whole(bits []uint64) bool { return r.all() && !slices.Contains(bits, 0) }
 
 // rows reads columns of the tensor's rows within further bounds. Columns that the table does not have are nil.
 func (r *reading) rows(names []string, where []delta.Bound, row func(v []any) error) error {
@@ -445,30 +453,92 @@ func (r *reading) many(names []string, where []delta.Bound, columns func(n int, 
 		return err
 	}
 	r.rowsMost, r.bytesMost = in.Most()
+	defer func() { r.scan.Files, r.scan.Groups = r.scan.Files+in.Files, r.scan.Groups+in.Groups }()
 	values, out := make([]any, len(have)), make([]any, len(names))
+	one := func(values []any) error {
+		for i, v := range values {
+			out[place[i]] = v
+		}
+		return row(out)
+	}
+	if columns == nil || len(have) != len(names) {
+		return ahead(in, len(have), one)
+	}
 	for {
-		for columns != nil && len(have) == len(names) {
-			n := in.Columns(values)
-			if n == 0 {
-				break
-			}
+		for n := in.Columns(values); n > 0; n = in.Columns(values) {
 			if err := columns(n, values); err != nil {
 				return err
 			}
 		}
 		if err := in.Next(values); err == io.EOF {
-			r.scan.Files, r.scan.Groups = r.scan.Files+in.Files, r.scan.Groups+in.Groups
 			return nil
 		} else if err != nil {
 			return err
 		}
-		for i, v := range values {
-			out[place[i]] = v
-		}
-		if err := row(out); err != nil {
+		if err := one(values); err != nil {
 			return err
 		}
 	}
+}
+
+// ahead gives rows of so many columns to a function while another goroutine reads the next ones.
+func ahead(in *delta.Scan, columns int, row func(values []any) error) error {
+	const mostRows, mostNumbers = 256, 1 << 16 // read before they are given
+	batches, stop, failed := make(chan [][]any, 1), make(chan struct{}), error(nil)
+	read := func() (batch [][]any) {
+		defer guard(&failed)
+		room := make([]any, mostRows*columns)
+		for numbers := 0; len(batch) < mostRows && numbers < mostNumbers && failed == nil; {
+			values := room[:columns:columns]
+			room = room[columns:]
+			if failed = in.Next(values); failed == nil {
+				batch = append(batch, values)
+			}
+			for _, v := range values {
+				numbers += length(v)
+			}
+		}
+		return batch
+	}
+	go func() {
+		defer close(batches)
+		for failed == nil {
+			select {
+			case batches <- read():
+			case <-stop:
+				return
+			}
+		}
+	}()
+	defer func() {
+		close(stop)
+		for range batches { // the other one uses the scan until it ends
+		}
+	}()
+	for batch := range batches {
+		for _, values := range batch {
+			if err := row(values); err != nil {
+				return err
+			}
+		}
+	}
+	if failed != io.EOF {
+		return failed
+	}
+	return nil
+}
+
+// length is how many numbers a list has.
+func length(v any) int {
+	switch x := v.(type) {
+	case []int64:
+		return len(x)
+	case []float32:
+		return len(x)
+	case []float64:
+		return len(x)
+	}
+	return 1
 }
 
 // integers is a list of integers; nil for other values.

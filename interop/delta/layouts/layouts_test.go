@@ -242,3 +242,44 @@ func randomSlice(r *rand.Rand, shape []int64) (s Slice) {
 	}
 	return s
 }
+
+// TestSortBy: coordinates of which the last dimensions are in order, of shapes that one number counts and of others,
+// against a sort that compares.
+func TestSortBy(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 1))
+	for round := range 300 {
+		rank, n := 1+r.IntN(4), r.IntN(200)
+		shape, coords := make([]int64, rank), make([][]int64, rank)
+		for d := range rank {
+			shape[d] = 1 + r.Int64N(6)
+			coords[d] = make([]int64, n)
+			for i := range n {
+				coords[d][i] = r.Int64N(shape[d])
+			}
+			if round%3 == 0 {
+				shape[d] += 1 << 61 // too many places for one number
+			}
+		}
+		some := coords[r.IntN(rank+1):]
+		byValue := make([]int, n)
+		for i := range byValue {
+			byValue[i] = i
+		}
+		slices.SortStableFunc(byValue, func(a, b int) int { return compareAt(some, a, b) })
+		for d, c := range some {
+			list := make([]int64, n)
+			for k, i := range byValue {
+				list[k] = c[i]
+			}
+			some[d] = list
+		}
+		want := make([]int32, n)
+		for i := range want {
+			want[i] = int32(i)
+		}
+		slices.SortStableFunc(want, func(a, b int32) int { return compareAt(coords, int(a), int(b)) })
+		if got := sortBy(coords, shape, n); !slices.Equal(got, want) {
+			t.Fatalf("round %d: %v, not %v of %v", round, got, want, coords)
+		}
+	}
+}

@@ -155,36 +155,21 @@ func (t *Tensor) sorted() (*elements, error) {
 		}
 		return e, nil
 	}
-	perm, err := order(t.Coords, t.Shape, n)
-	if err != nil {
-		return nil, err
-	}
-	e.bits = make([]uint64, 0, n)
+	e.coords, e.bits = t.Coords, make([]uint64, n)
 	for i := range n {
-		e.bits = append(e.bits, element(t.Data, t.DType, i))
+		e.bits[i] = element(t.Data, t.DType, i)
 	}
-	if perm == nil && !slices.Contains(e.bits, 0) {
-		e.coords = t.Coords // nobody changes them
-		return e, nil
+	e, err := e.inOrder()
+	if err != nil || !slices.Contains(e.bits, 0) {
+		return e, err
 	}
-	all := e.bits
-	e.bits = make([]uint64, 0, n)
-	for d := range e.coords {
-		e.coords[d] = make([]int64, 0, n)
-	}
-	for k := range n {
-		i := k
-		if perm != nil {
-			i = int(perm[k])
-		}
-		if u := all[i]; u != 0 {
-			for d := range e.coords {
-				e.coords[d] = append(e.coords[d], t.Coords[d][i])
-			}
-			e.bits = append(e.bits, u)
+	out := &elements{dtype: e.dtype, shape: e.shape, coords: make([][]int64, len(e.coords))}
+	for i, u := range e.bits {
+		if u != 0 {
+			out.add(at(e.coords, i), u)
 		}
 	}
-	return e, nil
+	return out, nil
 }
 
 // step advances an index in row-major order.
@@ -225,30 +210,54 @@ func compareAt(coords [][]int64, i, j int) int {
 	return 0
 }
 
-// order returns the order of n coordinates, nil where they are in order, and an error where two are the same.
-func order(coords [][]int64, shape []int64, n int) ([]int32, error) {
-	ordered := true
+// inOrder returns the elements in row-major order, and an error where two are at one place.
+func (e *elements) inOrder() (*elements, error) {
+	n, ordered := len(e.bits), true
 	for i := 1; i < n && ordered; i++ {
-		ordered = compareAt(coords, i-1, i) < 0
+		ordered = compareAt(e.coords, i-1, i) < 0
 	}
 	if ordered {
-		return nil, nil
+		return e, nil // nobody changes them
 	}
 	if n > math.MaxInt32 {
 		return nil, sqlerr.New(sqlerr.ProgramLimit, "%d elements that are not in order", n)
 	}
-	perm := sortBy(coords, shape, n)
-	for k := 1; k < n; k++ {
-		if i := int(perm[k]); compareAt(coords, int(perm[k-1]), i) == 0 {
-			return nil, sqlerr.New(sqlerr.UniqueViolation, "two elements at %s", text(at(coords, i))).
+	perm := sortBy(e.coords, e.shape, n)
+	out := &elements{dtype: e.dtype, shape: e.shape, coords: make([][]int64, len(e.coords))}
+	out.bits = gather(e.bits, perm)
+	for d, c := range e.coords {
+		out.coords[d] = gather(c, perm)
+	}
+	for i := 1; i < n; i++ {
+		if compareAt(out.coords, i-1, i) == 0 {
+			return nil, sqlerr.New(sqlerr.UniqueViolation, "two elements at %s", text(at(out.coords, i))).
 				WithHint("Which of them counts, or their sum, is for you to say.")
 		}
 	}
-	return perm, nil
+	return out, nil
+}
+
+func gather[T any](list []T, perm []int32) []T {
+	out := make([]T, len(perm))
+	for k, i := range perm {
+		out[k] = list[i]
+	}
+	return out
 }
 
 // sortBy sorts the numbers below n by coordinates, in place of which one number is compared where that is possible.
+// Those of the last dimensions are not compared where they are in order already, as those of a matrix by columns are.
 func sortBy(coords [][]int64, shape []int64, n int) []int32 {
+	few := len(coords)
+	for ordered := true; few > 0; few-- {
+		for i := 1; i < n && ordered; i++ {
+			ordered = compareAt(coords[few-1:], i-1, i) <= 0
+		}
+		if !ordered {
+			break
+		}
+	}
+	coords, shape = coords[:few], shape[:few]
 	perm := make([]int32, n)
 	for i := range perm {
 		perm[i] = int32(i)
@@ -266,15 +275,15 @@ func sortBy(coords [][]int64, shape []int64, n int) []int32 {
 	return sortKeys(keys, perm)
 }
 
-// sortKeys sorts numbers below len(keys) by keys, which are not negative: by one digit of them after the other, from
-// the last on, each time in the order of before among equal ones.
+// sortKeys sorts perm by keys, which are not negative and are sorted with it: by one digit of them after the other,
+// from the last on, each time in the order of before among equal ones.
 func sortKeys(keys []int64, perm []int32) []int32 {
 	const digit = 11
 	all := int64(0)
 	for _, k := range keys {
 		all |= k
 	}
-	next := make([]int32, len(perm))
+	nextKeys, next := make([]int64, len(keys)), make([]int32, len(perm))
 	for shift := 0; all>>shift > 0; shift += digit {
 		var at [1 << digit]int32
 		for _, k := range keys {
@@ -284,12 +293,12 @@ func sortKeys(keys []int64, perm []int32) []int32 {
 		for d, n := range at {
 			at[d], sum = sum, sum+n
 		}
-		for _, i := range perm {
-			d := keys[i] >> shift & (1<<digit - 1)
-			next[at[d]] = i
+		for i, k := range keys {
+			d := k >> shift & (1<<digit - 1)
+			nextKeys[at[d]], next[at[d]] = k, perm[i]
 			at[d]++
 		}
-		perm, next = next, perm
+		keys, nextKeys, perm, next = nextKeys, keys, next, perm
 	}
 	return perm
 }
@@ -304,26 +313,13 @@ func (e *elements) tensor() (*Tensor, error) {
 		}
 		return &Tensor{DType: e.dtype, Shape: e.shape, Data: put(nil, width, u)}, nil
 	}
-	t := &Tensor{DType: e.dtype, Shape: e.shape, Coords: e.coords}
-	perm, err := order(e.coords, e.shape, len(e.bits))
+	e, err := e.inOrder()
 	if err != nil {
 		return nil, err
 	}
-	t.Data = make([]byte, 0, width*len(e.bits))
-	for k := range e.bits {
-		if perm != nil {
-			k = int(perm[k])
-		}
-		t.Data = put(t.Data, width, e.bits[k])
-	}
-	if perm != nil {
-		t.Coords = make([][]int64, len(e.coords))
-		for d, c := range e.coords {
-			t.Coords[d] = make([]int64, len(c))
-			for k, i := range perm {
-				t.Coords[d][k] = c[i]
-			}
-		}
+	t := &Tensor{DType: e.dtype, Shape: e.shape, Coords: e.coords, Data: make([]byte, 0, width*len(e.bits))}
+	for _, u := range e.bits {
+		t.Data = put(t.Data, width, u)
 	}
 	for d := range t.Coords {
 		if t.Coords[d] == nil {

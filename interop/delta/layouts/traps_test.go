@@ -140,9 +140,10 @@ func TestWriters(t *testing.T) {
 	var tensors []*Tensor
 	var all sync.WaitGroup
 	for i := range 6 {
-		tensors = append(tensors, random(r, "float32", []int64{3, 4, 5, 2, 3, 2}[:1+i], 0.5, true))
+		x := random(r, "float32", []int64{3, 4, 5, 2, 3, 2}[:1+i], 0.5, true)
+		tensors = append(tensors, x)
 		all.Go(func() {
-			if _, err := Write(delta.NewLocal(dir), fmt.Sprint(i), tensors[i], Options{Layout: "coo"}); err != nil {
+			if _, err := Write(delta.NewLocal(dir), fmt.Sprint(i), x, Options{Layout: "coo"}); err != nil {
 				t.Error(err)
 			}
 		})

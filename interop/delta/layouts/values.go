@@ -98,10 +98,12 @@ func allBits(dtype string, v any) (out []uint64, err error) {
 		}
 	case []int64:
 		out = make([]uint64, len(x))
+		l, ok := limits[dtype]
 		for i, n := range x {
-			if out[i], err = bitsOf(dtype, n); err != nil {
-				return nil, err
+			if !ok || n < l[0] || n > l[1] {
+				return nil, corrupt("an element %v that is no %s", n, dtype)
 			}
+			out[i] = uint64(n)
 		}
 		return out, nil
 	case []any:
