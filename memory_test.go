@@ -25,6 +25,21 @@ CREATE VIEW hidden AS SELECT s.id, tanh(matmul(s.x, l.w)) AS h FROM sample s CRO
 CREATE VIEW loss AS SELECT avg((s.y - dot(h.h, l.v)) ^ 2) AS loss FROM sample s JOIN hidden h USING (id) CROSS
     JOIN layer l;`
 
+// deep is a recurrence of 400 steps whose states take 82 MB, as their gradients do.
+const deep = `
+CREATE TABLE serie (s int, t int, x double precision, PRIMARY KEY (s, t));
+INSERT INTO serie SELECT s, t, sin(s + t / 5.0) FROM generate_series(1, 400) AS a(s), generate_series(1, 400) AS b(t);
+CREATE TABLE layer (id int PRIMARY KEY, w real[][], v real[]);
+INSERT INTO layer SELECT 1, (random_normal(ARRAY[128, 128], 2) / 12)::real[], random_normal(ARRAY[128], 3)::real[];
+CREATE VIEW state AS WITH RECURSIVE h(s, t, h) AS (
+  SELECT s, 0, zeros(ARRAY[128]) FROM serie WHERE t = 1
+  UNION ALL
+  SELECT x.s, x.t, tanh(x.x * l.v + matmul(h.h, l.w))
+  FROM h JOIN serie x ON x.s = h.s AND x.t = h.t + 1 CROSS JOIN layer l
+) SELECT s, t, h FROM h;
+CREATE VIEW loss AS SELECT avg((x.x - dot(h.h, l.v)) ^ 2) AS loss
+FROM state h JOIN serie x ON x.s = h.s AND x.t = h.t + 1 CROSS JOIN layer l;`
+
 // trainedUnder trains three steps in the store and returns the losses and what was said.
 func trainedUnder(t testing.TB, path string, memory int64) (losses string, notices []string) {
 	t.Helper()
@@ -80,12 +95,19 @@ func TestPeak(t *testing.T) {
 	if runtime.GOOS != "linux" || testing.Short() {
 		t.Skip("spilling exists on Linux only, and the data are large")
 	}
+	for name, script := range map[string]string{"regression": heavy, "recurrence": deep} {
+		t.Run(name, func(t *testing.T) { peaksOf(t, script) })
+	}
+}
+
+// peaksOf trains in two processes, with memory for everything and with little.
+func peaksOf(t *testing.T, script string) {
 	dir := t.TempDir()
 	db, err := Open(filepath.Join(dir, "made.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Run(context.Background(), heavy); err != nil {
+	if _, err := db.Run(context.Background(), script); err != nil {
 		t.Fatal(sqlerr.Render(err))
 	}
 	if err := db.Close(); err != nil {

@@ -48,6 +48,7 @@ type openblas struct {
 	gonum.Implementation
 	sgemm, dgemm unsafe.Pointer
 	small        bool // small products are fastest here
+	narrow       bool // its kernels are those of AVX2
 }
 
 func symbol(lib unsafe.Pointer, name string) unsafe.Pointer {
@@ -77,6 +78,7 @@ func open(name string) (impl Interface, id, why string) {
 	}
 	C.call_threads(threads, 1)
 	o.small = C.is_amd() != 0 && (strings.Contains(id, "SkylakeX") || strings.Contains(id, "Cooperlake"))
+	o.narrow = strings.Contains(id, "Haswell") || strings.Contains(id, "Zen")
 	return o, id, ""
 }
 

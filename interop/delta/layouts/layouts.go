@@ -443,9 +443,10 @@ func (r *reading) many(names []string, where []delta.Bound, columns func(n int, 
 	row func(v []any) error) error {
 	var have []string
 	var place []int
+	bytes := false // those of a row are valid until the next one
 	for i, name := range names {
-		if r.has(name) {
-			have, place = append(have, name), append(place, i)
+		if f := r.typeOf(name); f != nil {
+			have, place, bytes = append(have, name), append(place, i), bytes || f.Type == "binary"
 		}
 	}
 	in, err := r.s.Scan(have, append([]delta.Bound{delta.Equal("id", r.id)}, where...))
@@ -461,11 +462,18 @@ func (r *reading) many(names []string, where []delta.Bound, columns func(n int, 
 		}
 		return row(out)
 	}
-	if columns == nil || len(have) != len(names) {
+	if len(have) != len(names) {
+		columns = nil
+	}
+	if columns == nil && !bytes {
 		return ahead(in, len(have), one)
 	}
 	for {
-		for n := in.Columns(values); n > 0; n = in.Columns(values) {
+		for columns != nil {
+			n := in.Columns(values)
+			if n == 0 {
+				break
+			}
 			if err := columns(n, values); err != nil {
 				return err
 			}
@@ -528,7 +536,7 @@ func ahead(in *delta.Scan, columns int, row func(values []any) error) error {
 	return nil
 }
 
-// length is how many numbers a list has.
+// length is about how many numbers a value takes the room of.
 func length(v any) int {
 	switch x := v.(type) {
 	case []int64:
@@ -537,6 +545,12 @@ func length(v any) int {
 		return len(x)
 	case []float64:
 		return len(x)
+	case []any:
+		return 2 * len(x)
+	case []byte:
+		return 1 + len(x)/8
+	case string:
+		return 1 + len(x)/8
 	}
 	return 1
 }
