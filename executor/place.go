@@ -182,14 +182,19 @@ func (m *holdings) choose(items []*item, stored []*values.Val, steps int, tmp in
 		if need <= left {
 			return nil
 		}
-		x := largestAtPeak(items, steps, m.tune.SpillBytes)
-		if x == nil && structural {
+		all := atPeak(items, steps, m.tune.SpillBytes, 1)
+		if len(all) == 0 && structural {
 			return nil
 		}
-		if x == nil {
+		if len(all) == 0 { // such as the levels of a recursion: many at a time, for there are many
+			all = atPeak(items, steps, m.tune.SpillLevel, 64)
+		}
+		if len(all) == 0 {
 			return m.tooLittle(held-m.ledger.columns-m.arrays(), vals)
 		}
-		x.spilled = true
+		for _, x := range all {
+			x.spilled = true
+		}
 		need = inMemoryOf(items)
 	}
 }
@@ -226,8 +231,8 @@ func inMemoryOf(items []*item) int64 {
 	return int64(n + device.PlanMemory(ext))
 }
 
-// largestAtPeak chooses the next item to spill, nil where the rest are too small for that.
-func largestAtPeak(items []*item, steps int, least int64) *item {
+// atPeak chooses the next items to spill, most at a time; none where the rest are smaller than least.
+func atPeak(items []*item, steps int, least int64, most int) []*item {
 	live := make([]int, steps+2)
 	var open []*item
 	for _, x := range items {
@@ -242,30 +247,28 @@ func largestAtPeak(items []*item, steps int, least int64) *item {
 			open = append(open, x)
 		}
 	}
-	peak, most, now := 0, 0, 0
+	peak, high, now := 0, 0, 0
 	for i, d := range live {
-		if now += d; now > most {
-			peak, most = i, now
+		if now += d; now > high {
+			peak, high = i, now
 		}
 	}
 	if there := slices.DeleteFunc(slices.Clone(open),
 		func(x *item) bool { return x.From > peak || x.To < peak }); len(there) > 0 {
 		open = there
 	}
-	if len(open) == 0 {
-		return nil
-	}
-	return slices.MaxFunc(open, func(a, b *item) int {
+	slices.SortFunc(open, func(a, b *item) int {
 		switch {
 		case a.gathered != b.gathered && b.gathered:
-			return 1
-		case a.gathered != b.gathered:
 			return -1
+		case a.gathered != b.gathered:
+			return 1
 		case a.Bytes != b.Bytes:
-			return a.Bytes - b.Bytes
+			return b.Bytes - a.Bytes
 		}
-		return b.v.ID - a.v.ID
+		return a.v.ID - b.v.ID
 	})
+	return open[:min(most, len(open))]
 }
 
 // keep gives a val that outlives the schedule its buffer.

@@ -85,6 +85,7 @@ type Sparse struct {
 // Files hold what does not fit into memory.
 type Files struct {
 	SpillBytes   int64 // size from which on an array may lie in a file
+	SpillLevel   int64 // and an intermediate result, where no larger one is left
 	FiledNumbers int   // numbers of a file that are read at once
 }
 
@@ -102,6 +103,6 @@ func Default() *Sizes {
 			DistributeReal: 1.0 / (1 << 10), DistributeDouble: 1.0 / (1 << 30)},
 		Sparse: Sparse{LaneSums: 8 << 20, SourceBlock: 1 << 20, SourceReads: 4, BlockReads: 12, SourceLanes: 8, SparseRows: 4,
 			SparseSize: 16},
-		Files: Files{SpillBytes: 1 << 20, FiledNumbers: 1 << 16},
+		Files: Files{SpillBytes: 1 << 20, SpillLevel: 1 << 14, FiledNumbers: 1 << 16},
 	}
 }
