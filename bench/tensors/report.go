@@ -1,6 +1,7 @@
 package tensors
 
 import (
+	_ "embed"
 	"fmt"
 	"math"
 	"os"
@@ -119,6 +120,11 @@ tensor these are float32 and int64 indices, about what a ^.pt^ file of PyTorch h
 
 `
 
+// missed tells what limits the figures that are not reached.
+//
+//go:embed missed.md
+var missed string
+
 // paper has the results of the paper as ratios to its baseline, for comparison.
 const paper = `
 ## The paper's results
@@ -160,6 +166,9 @@ func Report(results []*Result) string {
 		}
 	}
 	b.WriteString(t.String())
+	if slices.ContainsFunc(results, func(r *Result) bool { return len(r.Missed()) > 0 }) {
+		b.WriteString(missed)
+	}
 	for _, r := range results {
 		b.WriteString(r.table())
 	}
