@@ -31,6 +31,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -252,14 +253,28 @@ func (c *Cluster) install() error {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return err
 	}
+	if err := engine(build); err != nil {
+		return err
+	}
+	return making(build, "DESTDIR="+c.Dir, "install")
+}
+
+// engines are the errors of making the engine in a folder: it is made once in a process.
+var engines sync.Map
+
+func engine(build string) error {
+	once, _ := engines.LoadOrStore(build, sync.OnceValue(func() error { return making(build, "engine") }))
+	return once.(func() error)()
+}
+
+// making makes targets of the extension.
+func making(build string, args ...string) error {
 	file := filepath.Join(need.Root(), "pgbridge", "extension", "Makefile")
-	for _, target := range []string{"engine", "install"} {
-		make := exec.Command("make", "-s", "-j2", "-f", file, "PG_CONFIG="+pgConfig(), "COPT=-Werror",
-			"DESTDIR="+c.Dir, target)
-		make.Dir = build
-		if out, err := make.CombinedOutput(); err != nil {
-			return fmt.Errorf("building the extension: %w\n%s", err, out)
-		}
+	make := exec.Command("make", append([]string{"-s", "-j2", "-f", file, "PG_CONFIG=" + pgConfig(), "COPT=-Werror"},
+		args...)...)
+	make.Dir = build
+	if out, err := make.CombinedOutput(); err != nil {
+		return fmt.Errorf("building the extension: %w\n%s", err, out)
 	}
 	return nil
 }
