@@ -89,9 +89,13 @@ var frames = []string{"ORDER BY o, id DESC", "PARTITION BY g ORDER BY o DESC", "
 // TestWindows compares sums over frames with the oracle's, of numbers with NULLs, and of chunks.
 func TestWindows(t *testing.T) {
 	t.Parallel()
-	for _, over := range frames {
+	for i, over := range frames {
+		n := 300
+		if i == 0 {
+			n = 1200 // a device sums by levels, of which so many rows in one frame need a third
+		}
 		t.Run(over, func(t *testing.T) {
-			db := ordered(t, 300, fmt.Sprintf(`SELECT avg(coalesce(a, 1) * coalesce(a, 2) * id + coalesce(m, 1) * y +
+			db := ordered(t, n, fmt.Sprintf(`SELECT avg(coalesce(a, 1) * coalesce(a, 2) * id + coalesce(m, 1) * y +
 				coalesce(sqnorm(s), 3)) AS loss FROM (SELECT id, y, sum(x) OVER w AS a, avg(y) OVER w AS m, sum(c) OVER w AS s
 				FROM t WINDOW w AS (%s)) AS q WHERE id %% 3 <> 1`, over))
 			framesBesideOracle(t, over, db, "sum over R")

@@ -13,7 +13,8 @@ const nowhere cuda.Address = 1 << 62
 type room struct {
 	bytes  map[cuda.Address]int
 	sum    int64
-	absent int // of these there is no room for so many
+	absent int   // of these there is no room for so many
+	peak   int64 // the largest sum when there was no room: memory that has been given back since was needed, too
 	drawn  cuda.Address
 }
 
@@ -38,7 +39,9 @@ func (d *Device) takeBy(allocate func(bytes int) (cuda.Address, error), bytes in
 		d.room.bytes = map[cuda.Address]int{}
 	}
 	d.room.bytes[at] = bytes
-	d.room.sum += int64(bytes)
+	if d.room.sum += int64(bytes); at >= nowhere {
+		d.room.peak = max(d.room.peak, d.room.sum)
+	}
 	return at, nil
 }
 
@@ -47,7 +50,9 @@ func (d *Device) give(at cuda.Address) error {
 	d.room.sum -= int64(d.room.bytes[at])
 	delete(d.room.bytes, at)
 	if at >= nowhere {
-		d.room.absent--
+		if d.room.absent--; d.room.absent == 0 {
+			d.room.peak = 0
+		}
 		return nil
 	}
 	return d.d.Free(at)
@@ -87,6 +92,6 @@ func (d *Device) short() error {
 		}
 	}
 	return sqlerr.New(sqlerr.OutOfMemory, "the device has not enough memory: %d bytes are needed, and %d are there",
-		d.room.sum, free).WithDetail("Device %s.", d.Describe()).
+		max(d.room.sum, d.room.peak), free).WithDetail("Device %s.", d.Describe()).
 		WithHint("SET relgrad.device = cpu; there columns may lie in files. A batch, or fewer rows, needs less.")
 }
