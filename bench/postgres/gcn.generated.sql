@@ -28,13 +28,13 @@ scan5 AS (
   SELECT id AS c6, v AS c7
   FROM public.w
 ),
--- Join (c90 dst, c91 sum, c92 id, c187 sum)
+-- Join (c90 dst, c91 sum, c92 id, c182 sum)
 join6 AS (
   SELECT
     aggregate4.c88 AS c90,
     relgrad.matmul(aggregate4.c89, scan5.c7) AS c91,
     scan5.c6 AS c92,
-    aggregate4.c89 AS c187
+    aggregate4.c89 AS c182
   FROM aggregate4
   JOIN scan5 ON TRUE
 ),
@@ -44,9 +44,9 @@ aggregate7 AS (
   FROM join6
   GROUP BY c90
 ),
--- Select (c14 node, c15 h, c182 sum)
+-- Select (c14 node, c15 h, c177 sum)
 select8 AS (
-  SELECT c12 AS c14, relgrad.relu(c13) AS c15, c13 AS c182
+  SELECT c12 AS c14, relgrad.relu(c13) AS c15, c13 AS c177
   FROM aggregate7
   OFFSET 0
 ),
@@ -55,9 +55,9 @@ scan9 AS (
   SELECT node AS c16, v AS c17
   FROM public.goal
 ),
--- Join (c19 avg, c20 node, c174 h, c183 sum, c205 v)
+-- Join (c19 avg, c20 node, c169 h, c178 sum, c200 v)
 join10 AS (
-  SELECT 1::bigint AS c19, select8.c14 AS c20, select8.c15 AS c174, select8.c182 AS c183, scan9.c17 AS c205
+  SELECT 1::bigint AS c19, select8.c14 AS c20, select8.c15 AS c169, select8.c177 AS c178, scan9.c17 AS c200
   FROM select8
   JOIN scan9 ON select8.c14 = scan9.c16
 ),
@@ -66,23 +66,23 @@ aggregate11 AS (
   SELECT pg_catalog.count(c19) AS c22
   FROM join10
 ),
--- Select (c173 d_avg)
+-- Select (c168 d_avg)
 select12 AS (
-  SELECT relgrad.gen_div(1.0, c22::double precision) AS c173
+  SELECT relgrad.gen_div(1.0, c22::double precision) AS c168
   FROM aggregate11
 ),
 -- Join (c121 node, c122 d_sum)
 join13 AS (
   SELECT
     join10.c20 AS c121,
-    relgrad.gen_select(relgrad.greater(join10.c183, 0.0), relgrad.chunk_mul(relgrad.gen_mul(2.0, select12.c173), relgrad.chunk_sub(join10.c174, join10.c205)), 0.0) AS c122
+    relgrad.gen_select(relgrad.greater(join10.c178, 0.0), relgrad.chunk_mul(relgrad.gen_mul(2.0, select12.c168), relgrad.chunk_sub(join10.c169, join10.c200)), 0.0) AS c122
   FROM select12
   JOIN join10 ON TRUE
   OFFSET 0
 ),
 -- Join (c128 id, c129 d_v)
 join14 AS (
-  SELECT join6.c92 AS c128, relgrad.outer(join6.c187, join13.c122) AS c129
+  SELECT join6.c92 AS c128, relgrad.outer(join6.c182, join13.c122) AS c129
   FROM join13
   JOIN join6 ON join13.c121 = join6.c90
 ),
