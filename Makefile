@@ -38,7 +38,7 @@ faults: build pg-setup ## plant every fault into the code and see it caught (abo
 gpu-sanitize: export RELGRAD_CUDA_PLANS ?= 24
 gpu-sanitize: export RELGRAD_CUDA_APART = yes
 gpu-sanitize: export RELGRAD_REQUIRE = g++,sanitizers
-gpu-sanitize: test-setup ## check kernels of graphics processors for memory errors and races, on the double (about 10 minutes)
+gpu-sanitize: test-setup ## check kernels of graphics processors for memory errors and races, on the double (about 15 minutes)
 	for check in memory races; do echo "$$check:"; RELGRAD_MOCK_CHECK=$$check go test -count=1 -vet=off -timeout 3h \
 		-run '^(TestChecks|TestOnTheMock|TestCudaDevice|TestCudaUpdates|TestGraphics)$$' \
 		./internal/cudamock ./internal/randquery ./kernels/cuda ./executor ./train . || exit 1; done
