@@ -283,3 +283,15 @@ func TestSortBy(t *testing.T) {
 		}
 	}
 }
+
+// TestLongChunks: chunks of several pages of a column are those that were written.
+func TestLongChunks(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 2))
+	x := &Tensor{DType: "uint8", Shape: []int64{96, 1 << 16}, Data: make([]byte, 96<<16)}
+	for i := range x.Data {
+		x.Data[i] = byte(i>>16) + byte(r.IntN(3)) // zstd makes it shorter
+	}
+	files := delta.Memory{}
+	store(t, files, "x", x, Options{Layout: "ftsf"})
+	same(t, "x", readAll(t, files, "x", ""), x)
+}
