@@ -7,12 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/internal/s3test"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
 // TestBucketCanceled: the context of a statement, and its timeout, end what is asked of a bucket.
 func TestBucketCanceled(t *testing.T) {
+	need.Time(t)
 	server := s3test.New(t)
 	server.Environment(t)
 	db := testDB(t)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/column"
+	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/train"
@@ -110,6 +111,7 @@ func TestOthersChangeTheRun(t *testing.T) {
 
 // TestTrainingsAtOnce: sessions train and write in one store, all at the same time, over several commits each.
 func TestTrainingsAtOnce(t *testing.T) {
+	need.Time(t)
 	path := filepath.Join(t.TempDir(), "s.db")
 	setup := open(t, path)
 	for i := range 3 {

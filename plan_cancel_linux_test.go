@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/relgrad/relgrad/internal/need"
 )
 
 // asked is a context that measures how long its thread works from one question whether it is cancelled to the next.
@@ -47,6 +49,7 @@ func (a *asked) Done() <-chan struct{} { a.note(); return a.Context.Done() }
 // TestPlanningAsksOften: while very large losses are planned, nothing works for 100 ms without asking whether it is
 // cancelled.
 func TestPlanningAsksOften(t *testing.T) {
+	need.Time(t)
 	const n, most = 1000, 100 * time.Millisecond
 	list := func(sep, term string) string {
 		t := make([]string, n)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/engine"
+	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/optimizer/physical"
 	"github.com/relgrad/relgrad/train"
@@ -123,6 +124,7 @@ func far(got, want []float64, tol float64) error {
 // TestSitesTrain: training at several sites gives the losses and the parameters of one site, the same bits each time
 // and with any number of workers.
 func TestSitesTrain(t *testing.T) {
+	need.Time(t)
 	for name, script := range sitesRuns {
 		t.Run(name, func(t *testing.T) {
 			run := func(sites, workers int) []float64 {

@@ -46,6 +46,7 @@ func TestCompiledBench(t *testing.T) {
 // TestGPU: on a double of the driver the whole benchmark runs to its end on tiny data, with the losses that the
 // processors have, and the report says that it is a double. Peers run where they are required.
 func TestGPU(t *testing.T) {
+	need.Time(t)
 	args := []string{"--rounds", "1", "--seconds", "0.001"}
 	if !slices.Contains(strings.Split(os.Getenv("RELGRAD_REQUIRE"), ","), "peers") {
 		args = append(args, "--alone")
@@ -100,6 +101,7 @@ func TestGPUPrepares(t *testing.T) {
 
 // TestGPURepeats: trainings that draw have the same bits in several processes.
 func TestGPURepeats(t *testing.T) {
+	need.Time(t)
 	out, errs, err := onDouble(t, "--repeat", "3", "transe")
 	if err != nil || !strings.HasPrefix(out, "transe: 3 trainings have the same bits: ") {
 		t.Errorf("%v\n%s\n%s", err, out, errs)

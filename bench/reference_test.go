@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"testing"
+
+	"github.com/relgrad/relgrad/internal/need"
 )
 
 // matrix is a dense matrix of float64; a vector has one row.
@@ -245,6 +247,7 @@ func translations(k kept) (loss float64) {
 
 // TestReferences compares the first loss with that of loops over float64, on little data, without dropout and draws.
 func TestReferences(t *testing.T) {
+	need.Time(t)
 	plain := Values{"dropout": 0, "drawn": 1, "n": 64, "triples": 100, "batch": 100}
 	for _, w := range Workloads {
 		reference := references[w.Name]

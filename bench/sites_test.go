@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/optimizer/physical"
 )
 
@@ -17,6 +18,7 @@ import (
 // number of sites; where rows are drawn anew in each step, those predicted from the rows drawn. The loss stays that of
 // one site.
 func TestSites(t *testing.T) {
+	need.Time(t)
 	for _, w := range Workloads {
 		t.Run(w.Name, func(t *testing.T) {
 			realData(t, w)
@@ -46,6 +48,7 @@ func TestSites(t *testing.T) {
 // TestSitesReport: the report has a step beside one site, and every exchange with its bytes; other bytes and other
 // losses are missed.
 func TestSitesReport(t *testing.T) {
+	need.Time(t)
 	r, w := runner(t), workload("logreg")
 	res, err := MeasureSites(context.Background(), r, w, small, []int{2, 3}, 2, Limit{Steps: 3, Seconds: 1e9})
 	if err != nil {

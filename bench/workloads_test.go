@@ -37,6 +37,7 @@ func realData(t *testing.T, w *Workload) {
 // TestScripts runs each script on little data: it trains, to a lower loss where each step sees the same data, or gives
 // a number. Then its profile names instructions, whose least time is no more than theirs.
 func TestScripts(t *testing.T) {
+	need.Time(t)
 	for _, w := range Workloads {
 		t.Run(w.Name, func(t *testing.T) {
 			realData(t, w)

@@ -82,6 +82,7 @@ func (g *generator) additions(t *testing.T) (adds, sums []*ra.Node) {
 // several read, or that are results themselves.
 func TestRandomAdditions(t *testing.T) {
 	t.Parallel()
+	Long(t)
 	tune := tuning.Default()
 	SmallLanes(tune)
 	AddRowsInPlace(tune)

@@ -6,12 +6,14 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"testing"
 
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/executor/device/cpu"
 	"github.com/relgrad/relgrad/executor/device/cuda"
 	"github.com/relgrad/relgrad/executor/device/plain"
 	"github.com/relgrad/relgrad/executor/tuning"
+	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -90,6 +92,14 @@ func LanesOf(t *tuning.Sizes, work float64) { t.LaneWork = work }
 func SmallLanes(t *tuning.Sizes) { t.LaneWork, t.BlockScratch, t.LaneRows = 20, 200, 3 }
 
 var onDevice = flag.String("device", "", "on which the tests of the executor run: plain, cuda, or the processors")
+
+// Long skips a test of many seconds in a quick run on the processors. TestPlainDevice asks for quick runs on others.
+func Long(t testing.TB) {
+	t.Helper()
+	if *onDevice == "" {
+		need.Time(t)
+	}
+}
 
 // byLibrary has all products made by cuBLASLt, and their parts added few at a time; without it none are.
 var byLibrary = flag.Bool("library", false, "cuBLASLt makes the products of all sizes on the device cuda")

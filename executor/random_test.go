@@ -388,6 +388,7 @@ func TestRandomPlans(t *testing.T) { testPlans(t, nil) }
 // TestRandomPlansSmallLanes does so with blocks and lanes of a few rows.
 func TestRandomPlansSmallLanes(t *testing.T) {
 	t.Parallel()
+	Long(t)
 	tune := tuning.Default()
 	SmallLanes(tune)
 	tune.GroupRows, tune.SumProduct, tune.SumPanel, tune.PassRun, tune.PassChunk = 2, 8, 2, 2, 4

@@ -101,6 +101,7 @@ func planesOf(b testing.TB, n, first, apart int) *memdb.DB {
 // several numbers of workers, beside the oracle.
 func TestRunsInPasses(t *testing.T) {
 	t.Parallel()
+	executor.Long(t)
 	tune := tuning.Default()
 	for name, m := range map[string]struct {
 		make   func(testing.TB, int) *memdb.DB

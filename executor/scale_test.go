@@ -79,6 +79,7 @@ func compile(t testing.TB, db *memdb.DB, params []string, opt executor.Options) 
 // TestModels compares small models with the oracle, over several steps.
 func TestModels(t *testing.T) {
 	t.Parallel()
+	executor.Long(t)
 	for name, m := range models {
 		t.Run(name, func(t *testing.T) {
 			db := m.make(t, 60)

@@ -41,6 +41,7 @@ func scores(t testing.TB, loss string) *memdb.DB {
 // others before it, beside the oracle.
 func TestSoftmaxOfQuotients(t *testing.T) {
 	t.Parallel()
+	executor.Long(t)
 	tune := tuning.Default()
 	for _, byRows := range []bool{false, true} {
 		if byRows {

@@ -84,6 +84,7 @@ func smallestBudget(t *testing.T, err error) int64 {
 // TestSpilledResults: results do not depend on the budget, down to the smallest that works, nor on the number of
 // workers.
 func TestSpilledResults(t *testing.T) {
+	executor.Long(t)
 	tune := tuning.Default()
 	if runtime.GOOS != "linux" {
 		t.Skip("spilling exists on Linux only")
@@ -145,6 +146,7 @@ func TestSpilledResults(t *testing.T) {
 // names it.
 func TestSmallestBudget(t *testing.T) {
 	t.Parallel()
+	executor.Long(t)
 	tune := tuning.Default()
 	if runtime.GOOS != "linux" {
 		t.Skip("spilling exists on Linux only")
@@ -249,6 +251,7 @@ func limitFiles(t *testing.T, bytes uint64) (back func()) {
 // results, and rows of blocks that are read through an index are counted as such.
 func TestSpilledProducts(t *testing.T) {
 	t.Parallel()
+	executor.Long(t)
 	tune := tuning.Default()
 	if runtime.GOOS != "linux" {
 		t.Skip("spilling exists on Linux only")

@@ -125,6 +125,7 @@ func framesBesideOracle(t *testing.T, over string, db *memdb.DB, instruction str
 // equal, and of integers. All that attain an extreme have a share of its gradient.
 func TestExtremes(t *testing.T) {
 	t.Parallel()
+	executor.Long(t)
 	for _, over := range frames {
 		t.Run(over, func(t *testing.T) {
 			for _, few := range []bool{true, false} {

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/relgrad/relgrad/internal/need"
 )
 
 // columnFields are columns of numbers, and of values that all rows have.
@@ -145,6 +147,7 @@ func TestReadColumns(t *testing.T) {
 
 // TestRepeated: columns that have one value in whole row groups, in a part of one, and in none.
 func TestRepeated(t *testing.T) {
+	need.Time(t)
 	r := rand.New(rand.NewPCG(5, 6))
 	row, rows := nestedRow(r), [][]any{}
 	for range 3000 {

@@ -11,6 +11,7 @@ import (
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/memdb"
+	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/ra"
@@ -172,6 +173,7 @@ func TestThousandsArePlanned(t *testing.T) {
 // TestLargePlansAreTheSame: the facts that are kept about a large plan while it changes stay true, and no rule is left
 // that would fire.
 func TestLargePlansAreTheSame(t *testing.T) {
+	need.Time(t)
 	for shape := range shapes {
 		if _, err := large(context.Background(), shape, 34, optimizer.Options{Verify: true}); err != nil {
 			t.Errorf("%s: %v", shape, err)

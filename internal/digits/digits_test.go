@@ -63,7 +63,10 @@ func execute(on ...device.Device) Engine {
 // check reports every expression of every kernel that is over its bound.
 func check(t *testing.T, run Runner, slack float64, kinds ...kernels.Kind) {
 	t.Helper()
-	for _, name := range Kernels() {
+	for i, name := range Kernels() {
+		if testing.Short() && i%8 > 0 { // computing the truth takes long
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			wrong, worst, err := Check(name, kinds, slack, run)
 			if err != nil {

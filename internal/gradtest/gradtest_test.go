@@ -2,6 +2,7 @@ package gradtest
 
 import (
 	"context"
+	"maps"
 	"math/rand"
 	"slices"
 	"testing"
@@ -38,17 +39,18 @@ func TestRules(t *testing.T) {
 		}
 		variants := []optimizer.Options{{Disable: none, Verify: true}, {Verify: true},
 			{Verify: true, Shuffle: rand.New(rand.NewSource(3)).Shuffle}}
-		for _, r := range none {
-			variants = append(variants, optimizer.Options{Disable: []string{r}, Verify: true})
-		}
-		for i, opt := range variants {
+		for i := 0; i < len(variants); i++ {
+			opt := variants[i]
 			res, err := Optimize(ctx, db, c.SQL, c.Params, opt)
 			if err != nil {
 				t.Errorf("%s: variant %d: %v", c.SQL, i, err)
 				break
 			}
-			for r, n := range res.Fired {
-				fired[r] += n
+			for _, r := range slices.Sorted(maps.Keys(res.Fired)) {
+				fired[r] += res.Fired[r]
+				if i == 1 && res.Fired[r] > 0 { // leaving out a rule that does not fire changes nothing
+					variants = append(variants, optimizer.Options{Disable: []string{r}, Verify: true})
+				}
 			}
 			for j, root := range res.Plan.Roots {
 				got, err := Rows(ctx, db, env, root)

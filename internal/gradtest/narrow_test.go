@@ -8,6 +8,7 @@ import (
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/memdb"
+	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/ra"
@@ -16,6 +17,7 @@ import (
 // TestNarrowIdentities: joins that pass on no more of an identity than tells their rows apart have the same gradients
 // as others.
 func TestNarrowIdentities(t *testing.T) {
+	need.Time(t)
 	db := Graph()
 	cases := append(Losses[:len(Losses):len(Losses)], deep(db)...)
 	for _, width := range []int{0, 1, 3} {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/executor/tuning"
+	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/internal/randquery"
 	"github.com/relgrad/relgrad/internal/randquery/engines"
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -87,6 +88,7 @@ func TestRecursionsAgain(t *testing.T) {
 // TestRecursionsAtSites runs them at several sites of this process, and at such that have nothing in common; how many
 // and where tables lie is drawn from the plan.
 func TestRecursionsAtSites(t *testing.T) {
+	need.Time(t)
 	db, ctx, env := Graph(), t.Context(), &kernels.Env{Seed: 1, Step: 2}
 	for _, c := range Recursions {
 		for _, opt := range []optimizer.Options{{}, {Disable: []string{"HoistFromLoop"}}, {Disable: ruleNames()}} {

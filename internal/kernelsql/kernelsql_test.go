@@ -12,6 +12,7 @@ import (
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/kernelsql"
 	"github.com/relgrad/relgrad/internal/memdb"
+	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/internal/randquery"
 	"github.com/relgrad/relgrad/internal/randquery/engines"
 	"github.com/relgrad/relgrad/kernels"
@@ -131,6 +132,7 @@ func same(got any, want kernels.Value) error {
 // TestLosses runs a loss over every call, and its gradient, in the oracle, the executor and as generated SQL, and
 // compares the oracle's gradient with central differences of the oracle's loss.
 func TestLosses(t *testing.T) {
+	need.Time(t)
 	lite, done, err := engines.SQLite()
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,7 @@
 // Data and Surface say what a test needs beyond the repository. Where it is absent the test is skipped with
 // a line that starts with "needs data:" and the like, which the summary of make test collects. CSV reads a file of it,
 // Command builds relgrad, Python finds one with packages that read tables, Chromium a browser. Row holds a page to what
-// a test finds.
+// a test finds. Time leaves a test out of a quick run, which uses neither data nor a server, a browser or Python.
 //
 // # Invariants
 //
@@ -94,6 +94,7 @@ func Command(m *testing.M, use func(file string)) {
 
 func folder(t testing.TB, name, variable, fallback string) string {
 	t.Helper()
+	Time(t)
 	dir := os.Getenv(variable)
 	if dir == "" {
 		dir = fallback
@@ -110,6 +111,7 @@ func folder(t testing.TB, name, variable, fallback string) string {
 // Chromium gives the path of the browser of Debian's package chromium.
 func Chromium(t testing.TB) string {
 	t.Helper()
+	Time(t)
 	path, err := exec.LookPath("chromium")
 	if err != nil {
 		Absent(t, "chromium", "no chromium on PATH; scripts/setup chromium installs it")
@@ -125,6 +127,14 @@ func Absent(t testing.TB, name, why string) {
 		t.Fatalf("needs %s: %s (RELGRAD_REQUIRE asks for it)", name, why)
 	}
 	t.Skipf("needs %s: %s", name, why)
+}
+
+// Time skips a test of many seconds in a quick run (go test -short).
+func Time(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs time: it has no part in a quick run")
+	}
 }
 
 // Row checks that a page, named from the repository's root, has a row of a table with these cells: what a test finds is

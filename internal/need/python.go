@@ -19,6 +19,7 @@ var pythonPackages = []string{"deltalake==1.6.6", "polars==2.1.0", "pyarrow==26.
 // user's folder of caches; the test is skipped where there is no Python or the packages cannot be had.
 func Python(t testing.TB) string {
 	t.Helper()
+	Time(t)
 	python, err := findPython()
 	if err != nil {
 		Absent(t, "python", err.Error())

@@ -144,6 +144,7 @@ func pgConfig() string {
 // locate asks pg_config for the server's folders.
 func locate(t testing.TB) map[string]string {
 	t.Helper()
+	need.Time(t)
 	for _, program := range []string{pgConfig(), "make", "gcc"} {
 		if _, err := exec.LookPath(program); err != nil {
 			need.Absent(t, "pg", "no "+program+"; make pg-install installs what a server needs")

@@ -40,7 +40,7 @@ func TestRandom(t *testing.T) {
 	n := *nFlag
 	if n == 0 {
 		if n = usual; testing.Short() {
-			n = 300
+			n = 100
 		}
 	}
 	var stats randquery.Stats

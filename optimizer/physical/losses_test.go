@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/internal/gradtest"
+	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/internal/randquery"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
@@ -73,6 +74,7 @@ func compiled(t *testing.T, draw *rand.Rand, c gradtest.Loss, plan *ra.Plan, sit
 
 // TestLosses: losses with their gradients give the same over any sites, as compiled and after rules at random.
 func TestLosses(t *testing.T) {
+	need.Time(t)
 	db, env := gradtest.Graph(), &kernels.Env{Seed: 1, Step: 2}
 	fired := map[string]int{}
 	for k, c := range gradtest.Losses {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/script"
 )
 
@@ -34,6 +35,7 @@ func (h *heap) Write(p []byte) (int, error) {
 
 // TestRowsAreNotHeld: of the rows that \gset, \gexec, a loop and RETURNING use, few are in memory at a time.
 func TestRowsAreNotHeld(t *testing.T) {
+	need.Time(t)
 	db := open(t)
 	const n, size = 64, 1 << 20
 	long := "RESET search_path -- " + strings.Repeat("x", size)

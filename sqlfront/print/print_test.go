@@ -98,6 +98,7 @@ func checkBelow(t *testing.T, root ast.Tree) (n int) {
 
 // TestPrintRepository prints all SQL of the repository: scripts, pages, and the strings of its Go files.
 func TestPrintRepository(t *testing.T) {
+	need.Time(t)
 	n := map[string]int{}
 	err := filepath.WalkDir(need.Root(), func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
