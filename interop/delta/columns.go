@@ -42,12 +42,17 @@ func (r *Scan) Columns(columns []any) int {
 	}
 }
 
-// Most is how many rows the files have, by the log, in which there may be rows within the bounds, and their bytes.
+// Most is how many rows the files have, by the log, in which there may be rows within the bounds, and their bytes; of
+// a part, but for the rest of a row group.
 func (r *Scan) Most() (rows, bytes int64) {
-	for _, f := range r.files {
+	for i, f := range r.files {
 		if skip, err := r.s.skips(f, r.spans); err == nil && !skip {
 			st := f.stats()
-			rows, bytes = rows+max(st.rows(), 0), bytes+f.Size
+			n := max(st.rows(), 0)
+			if p := r.share; p != nil {
+				n = min(p.begins[i]+n, p.to) - max(p.begins[i], p.from)
+			}
+			rows, bytes = rows+n, bytes+f.Size
 		}
 	}
 	return rows, bytes

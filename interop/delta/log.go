@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -44,6 +45,7 @@ type Snapshot struct {
 	files    []*File
 	removed  map[string]*remove // by name: files whose deletion is still recorded
 	txns     map[string]*txn
+	last     atomic.Pointer[opening]
 }
 
 // Place is where the table lies.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sort"
 
 	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/interop"
@@ -15,7 +16,7 @@ type Piece struct {
 
 	s     *Snapshot
 	file  *File
-	group int
+	first int64           // row, in the file
 	whole map[string]bool // columns that surely hold no NULL
 }
 
@@ -41,7 +42,7 @@ func PiecesOf(s *Snapshot) (out []Piece, err error) {
 
 // pieces adds the row groups of a file.
 func pieces(s *Snapshot, f *File, out []Piece) ([]Piece, error) {
-	p, err := interop.OpenParquet(&opened{s.store, f.name, f.Size}, f.Size, f.name)
+	open, err := s.open(f)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +55,8 @@ func pieces(s *Snapshot, f *File, out []Piece) ([]Piece, error) {
 		name := s.columns[i].Field.Name
 		logged[name] = r.nulls == 0 && (r.min != nil || !contains(s.meta.PartitionColumns, name))
 	}
-	for i, g := range p.Groups() {
+	first := int64(0)
+	for _, g := range open.groups {
 		if g.Rows == 0 {
 			continue
 		}
@@ -62,7 +64,8 @@ func pieces(s *Snapshot, f *File, out []Piece) ([]Piece, error) {
 		for name, st := range g.Stats {
 			whole[name] = whole[name] || st.Nulls == 0
 		}
-		out = append(out, Piece{Rows: g.Rows, s: s, file: f, group: i, whole: whole})
+		out = append(out, Piece{Rows: g.Rows, s: s, file: f, first: first, whole: whole})
+		first += g.Rows
 	}
 	return out, nil
 }
@@ -74,14 +77,53 @@ func (p *Piece) Read(want []interop.Column, where []Bound) (rows interop.Rows, e
 	if err != nil {
 		return nil, err
 	}
-	in.group = p
+	in.share = &share{from: p.first, to: p.first + p.Rows, begins: []int64{0}}
 	return p.s.converted(in, want), nil
 }
 
-// only picks the piece of a scan that has one, unless it has no row within the bounds.
-func (r *Scan) only(groups []int) []int {
-	if r.group == nil {
+// only picks the row groups of the scan's share.
+func (r *Scan) only(groups []int, all []interop.Group) []int {
+	p := r.share
+	if p == nil {
 		return groups
 	}
-	return slices.DeleteFunc(groups, func(g int) bool { return g != r.group.group })
+	at, mine := p.begin, make([]bool, len(all))
+	for i, g := range all {
+		mine[i] = at >= p.from && at < p.to
+		at += g.Rows
+	}
+	return slices.DeleteFunc(groups, func(g int) bool { return !mine[g] })
+}
+
+// share are the row groups that begin within some rows of the files of a scan, as the log counts these. nil: all.
+type share struct {
+	from, to int64
+	begins   []int64 // the first row of each file that is left to read
+	begin    int64   // that of the one that is read
+}
+
+// Split divides a scan of which nothing was read for so many goroutines: the rows of the first come before those of the
+// second, and so on. It stays one where the log does not count the rows of each file.
+func (r *Scan) Split(n int) []*Scan {
+	begins, total := make([]int64, len(r.files)), int64(0)
+	for i, f := range r.files {
+		st := f.stats()
+		if begins[i] = total; st.rows() < 0 {
+			return []*Scan{r}
+		}
+		total += st.rows()
+	}
+	if total == 0 {
+		return []*Scan{r}
+	}
+	out := make([]*Scan, min(int64(n), total))
+	for k := range out {
+		p := &share{from: total * int64(k) / int64(len(out)), to: total * int64(k+1) / int64(len(out))}
+		low := max(0, sort.Search(len(begins), func(i int) bool { return begins[i] > p.from })-1)
+		high := sort.Search(len(begins), func(i int) bool { return begins[i] >= p.to })
+		x := *r
+		x.share, x.row, x.files, p.begins = p, slices.Clone(r.row), r.files[low:high], begins[low:high]
+		out[k] = &x
+	}
+	return out
 }

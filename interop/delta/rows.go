@@ -96,12 +96,12 @@ type Scan struct {
 	rows    interop.Rows
 	name    string
 	row     []any
-	part    []any // values of the current file, by column of r.columns: partition columns
+	given   []any // values of the current file, by column of r.columns: partition columns
 	from    []int // where the file's columns go
 	file    []any
 	widen   []bool
 	sure    []bool // by span: all rows of the file are within it
-	group   *Piece // the only one of the file that is read; nil: all
+	share   *share // of the rows that is read; nil: all
 	many    bool   // the file may be read by columns
 	some    []any
 	sieve   sieve
@@ -131,7 +131,7 @@ func (r *Scan) Next(dst []any) (err error) {
 		} else if err != nil {
 			return err
 		}
-		copy(r.row, r.part)
+		copy(r.row, r.given)
 		for i, to := range r.from {
 			r.row[to] = r.file[i]
 			if x, ok := r.file[i].(float32); ok && r.widen[i] {
@@ -150,6 +150,9 @@ func (r *Scan) next() (err error) {
 	defer guard(&err)
 	f := r.files[0]
 	r.files = r.files[1:]
+	if p := r.share; p != nil {
+		p.begin, p.begins = p.begins[0], p.begins[1:]
+	}
 	if err := r.open(f); err != nil {
 		return within(err, "file \"%s\" of version %d: ", f.name, r.s.Version)
 	}
@@ -166,18 +169,39 @@ func (r *Scan) within() bool {
 	return true
 }
 
+// opening is a file with what its footer says.
+type opening struct {
+	*interop.Parquet
+	file   *File
+	groups []interop.Group
+}
+
+// open opens a file. The last one is kept: a scan often reads the one that the scan before it has read.
+func (s *Snapshot) open(f *File) (*opening, error) {
+	if last := s.last.Load(); last != nil && last.file == f {
+		return last, nil
+	}
+	p, err := interop.OpenParquet(&opened{s.store, f.name, f.Size}, f.Size, f.name)
+	if err != nil {
+		return nil, err
+	}
+	out := &opening{p, f, p.Groups()}
+	s.last.Store(out)
+	return out, nil
+}
+
 // open opens a file, unless none of its rows is wanted.
 func (r *Scan) open(f *File) error {
 	skip, err := r.s.skips(f, r.spans)
 	if err != nil || skip {
 		return err
 	}
-	p, err := interop.OpenParquet(&opened{r.s.store, f.name, f.Size}, f.Size, f.name)
+	p, err := r.s.open(f)
 	if err != nil {
 		return err
 	}
 	have := p.Fields()
-	r.part, r.from, r.widen = make([]any, len(r.columns)), nil, nil
+	r.given, r.from, r.widen = make([]any, len(r.columns)), nil, nil
 	if err := r.ensure(f); err != nil {
 		return err
 	}
@@ -188,7 +212,7 @@ func (r *Scan) open(f *File) error {
 		}
 		col := &r.s.columns[c].Field
 		if contains(r.s.meta.PartitionColumns, col.Name) {
-			if r.part[i], err = value(col, f.PartitionValues[col.Name]); err != nil {
+			if r.given[i], err = value(col, f.PartitionValues[col.Name]); err != nil {
 				return err
 			}
 			continue
@@ -206,14 +230,16 @@ func (r *Scan) open(f *File) error {
 		names, r.from = append(names, col.Name), append(r.from, i)
 		r.widen = append(r.widen, col.Type == "double" && have[k].Type == "float")
 	}
-	groups, err := r.groups(p, f)
+	groups, err := r.groups(p.groups, f)
 	if err != nil {
 		return err
 	}
-	if groups = r.only(groups); len(groups) == 0 {
+	if groups = r.only(groups, p.groups); len(groups) == 0 {
 		return nil
 	}
-	r.Files, r.Groups = r.Files+1, r.Groups+len(groups)
+	if r.Groups += len(groups); r.share == nil || r.share.begin >= r.share.from {
+		r.Files++
+	}
 	r.file, r.some = make([]any, len(names)), make([]any, len(names))
 	r.rows, err = p.Read(groups, names)
 	r.many = r.byColumns()
@@ -234,17 +260,20 @@ func (r *Scan) mayLack(f *File, col *interop.Field) error {
 }
 
 // groups are the row groups in which there may be rows within the bounds.
-func (r *Scan) groups(p *interop.Parquet, f *File) (out []int, err error) {
+func (r *Scan) groups(all []interop.Group, f *File) (out []int, err error) {
 	total, log := int64(0), f.stats()
-	for i, g := range p.Groups() {
+	known := make([]rangeOf, len(r.spans)) // of all rows
+	for k := range r.spans {
+		known[k] = log.of(&r.s.columns[r.spans[k].column].Field)
+	}
+	for i, g := range all {
 		total += g.Rows
 		none := g.Rows == 0
 		for k := range r.spans {
 			b := &r.spans[k]
 			if st, ok := g.Stats[b.Column]; ok && !contains(r.s.meta.PartitionColumns, b.Column) {
 				of := rangeOf{ordered(b, st.Min), ordered(b, st.Max), st.Nulls}
-				file := log.of(&r.s.columns[b.column].Field)
-				if err := cmp.Or(of.check(b.Column, g.Rows), of.within(file, b.Column)); err != nil {
+				if err := cmp.Or(of.check(b.Column, g.Rows), of.within(known[k], b.Column)); err != nil {
 					return nil, err
 				}
 				none = none || b.none(of, g.Rows)

@@ -219,10 +219,10 @@ func (e *elements) distinct(block []int64) int {
 // chunk is how many elements a row of csr, csc and csf has, about: a 64th of the tensor, but not few.
 func (w *writing) chunk() int { return max(len(w.e.bits)/64, w.few()) }
 
-// few is the least number of elements that are read at once: so many that their indices take about 50 KB, beside which
+// few is the least number of elements that are read at once: so many that their indices take about 25 KB, beside which
 // the head of a row group is little. Between neighbours that are close to each other an index takes hardly a bit.
 func (w *writing) few() int {
-	const target, least, most = 50_000, 1 << 13, 1 << 16
+	const target, least, most = 25_000, 1 << 12, 1 << 16
 	n, sum := min(len(w.e.bits), sampled), 0
 	for _, c := range w.e.coords {
 		for i := 1; i < n; i++ {
@@ -247,8 +247,9 @@ func (w *writing) parquet(name string) interop.ParquetOptions {
 		o.Bytes = int(min(max(total*w.width()/64, least), largest))
 		o.Encoding["chunk"], o.NoStatistics["chunk"], o.Trial = interop.PlainEncoding, true, map[string]bool{"chunk": true}
 	case "coo", "bsgs":
-		o.Rows = max(len(w.e.bits)/64, w.few()/2)
+		o.Rows = max(len(w.e.bits)/64, w.few())
 		if name == "bsgs" {
+			o.Rows = max(len(w.e.bits)/64, w.few()/2)
 			if cells, _ := size(w.o.Block); cells > 0 {
 				o.Rows = max(8*o.Rows/int(cells), 1) // blocks compress well
 			}

@@ -32,12 +32,12 @@ var csf = &layout{
 		}
 		names := each(treeFields(len(r.shape), ""), func(f interop.Field) string { return f.Name })
 		where := []delta.Bound{{Column: "root_first", Max: r.b.to[0] - 1}, {Column: "root_last", Min: r.b.from[0]}}
-		whole, seen := !r.has("root_first"), 0
+		whole := !r.has("root_first")
 		if whole {
 			where = nil
 		}
 		return r.rows(names, where, func(v []any) error {
-			if seen++; whole && seen > 1 {
+			if whole && r.seen.Add(1) > 1 {
 				return corrupt("rows that do not say which part of the tensor they have")
 			}
 			return r.tree(v[2:])

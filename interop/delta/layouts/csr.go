@@ -193,11 +193,10 @@ func (n matrixNames) read(r *reading, column bool) error {
 	if whole {
 		where = nil
 	}
-	seen := 0
 	return r.rows([]string{n.first, n.last, n.pointers, n.indices, "value"}, where, func(v []any) error {
 		majors, _ := m.sizes()
 		first, last := int64(0), majors-1
-		if seen++; whole && seen > 1 {
+		if whole && r.seen.Add(1) > 1 {
 			return corrupt("rows that do not say which part of the tensor they have")
 		}
 		if !whole {

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -272,6 +274,8 @@ type reading struct {
 	scan          delta.Scan // what was read, for tests
 	// rowsMost is how many rows the tensor may have, and bytesMost what their files take.
 	rowsMost, bytesMost int64
+	seen                *atomic.Int64 // rows that do not say which part of the tensor they have
+	part, of            int           // of the tensor's rows: those that are read
 }
 
 // Read reads a slice of a tensor: of a sparse layout a sparse tensor, of ftsf a dense one.
@@ -290,8 +294,7 @@ func read(s *delta.Snapshot, id string, part Slice) (t *Tensor, seen *delta.Scan
 	if r.b, err = part.of(r.shape); err != nil {
 		return nil, nil, within(err, "tensor \"%s\": ", id)
 	}
-	r.out = &elements{dtype: r.dtype, shape: r.b.shape(), coords: make([][]int64, len(r.b.shape()))}
-	if err := layouts[r.layout].read(r); err != nil {
+	if err := r.readParts(); err != nil {
 		return nil, nil, within(err, "tensor \"%s\": ", id)
 	}
 	if r.dense != nil {
@@ -303,13 +306,75 @@ func read(s *delta.Snapshot, id string, part Slice) (t *Tensor, seen *delta.Scan
 	return t, &r.scan, nil
 }
 
+// mostParts bounds the row groups that are decoded at once, and so the memory of a reader.
+const mostParts = 4
+
+// readParts reads the elements, those of consecutive parts of the rows at once where most of a sparse tensor is wanted.
+func (r *reading) readParts() error {
+	parts := []*reading{r}
+	if n := min(runtime.GOMAXPROCS(0), mostParts); n > 1 && !layouts[r.layout].dense && r.wants() > 1.0/8 {
+		parts = make([]*reading, n)
+		for k := range parts {
+			x := *r
+			parts[k], x.part, x.of = &x, k, n
+		}
+	}
+	errs := make([]error, len(parts))
+	inParallel(len(parts), func(k int) {
+		defer guard(&errs[k])
+		x := parts[k]
+		x.out = &elements{dtype: r.dtype, shape: r.b.shape(), coords: make([][]int64, len(r.b.shape()))}
+		if errs[k] = layouts[r.layout].read(x); errs[k] == nil && x.out.ascending() {
+			x.out.ordered, x.out.data = true, x.out.bytes()
+		}
+	})
+	for k, x := range parts {
+		if errs[k] != nil {
+			return errs[k]
+		}
+		if x != r {
+			r.scan.Files, r.scan.Groups = r.scan.Files+x.scan.Files, r.scan.Groups+x.scan.Groups
+		}
+	}
+	r.out = parts[0].out
+	for _, x := range parts[1:] {
+		r.out.join(x.out)
+	}
+	return nil
+}
+
+// wants is the share of the tensor's places that are read.
+func (r *reading) wants() float64 {
+	share := 1.0
+	for d, n := range r.b.extent() {
+		share *= float64(n) / float64(max(r.shape[d], 1))
+	}
+	return share
+}
+
+// share is the reading's part of a scan; nil: it has none. The first one makes room for all.
+func (r *reading) share(in *delta.Scan) *delta.Scan {
+	r.rowsMost, r.bytesMost = in.Most()
+	if r.of == 1 {
+		return in
+	}
+	all := in.Split(r.of)
+	if r.part >= len(all) {
+		return nil
+	}
+	if r.part > 0 {
+		r.rowsMost, r.bytesMost = all[r.part].Most()
+	}
+	return all[r.part]
+}
+
 // marks are the columns by which layouts are known that do not say their name.
 var marks = map[string]string{"ftsf": "chunk", "coo": "value", "csr": "crow_indices", "csc": "ccol_indices",
 	"csf": "fid_zero", "bsgs": "block_shape"}
 
 // find reads what the first row of a tensor says of it.
 func find(s *delta.Snapshot, id string) (*reading, error) {
-	r := &reading{s: s, id: id, head: map[string]any{}}
+	r := &reading{s: s, id: id, head: map[string]any{}, seen: &atomic.Int64{}, of: 1}
 	var names []string
 	for _, f := range s.Fields() {
 		if slices.Contains([]string{"layout", "dtype", "dense_shape", "dimensions", "dim_count", "chunk_dim_count",
@@ -453,7 +518,9 @@ func (r *reading) many(names []string, where []delta.Bound, columns func(n int, 
 	if err != nil {
 		return err
 	}
-	r.rowsMost, r.bytesMost = in.Most()
+	if in = r.share(in); in == nil {
+		return nil
+	}
 	defer func() { r.scan.Files, r.scan.Groups = r.scan.Files+in.Files, r.scan.Groups+in.Groups }()
 	values, out := make([]any, len(have)), make([]any, len(names))
 	one := func(values []any) error {
@@ -465,7 +532,7 @@ func (r *reading) many(names []string, where []delta.Bound, columns func(n int, 
 	if len(have) != len(names) {
 		columns = nil
 	}
-	if columns == nil && !bytes {
+	if columns == nil && !bytes && r.of == 1 {
 		return ahead(in, len(have), one)
 	}
 	for {
@@ -487,72 +554,6 @@ func (r *reading) many(names []string, where []delta.Bound, columns func(n int, 
 			return err
 		}
 	}
-}
-
-// ahead gives rows of so many columns to a function while another goroutine reads the next ones.
-func ahead(in *delta.Scan, columns int, row func(values []any) error) error {
-	const mostRows, mostNumbers = 256, 1 << 16 // read before they are given
-	batches, stop, failed := make(chan [][]any, 1), make(chan struct{}), error(nil)
-	read := func() (batch [][]any) {
-		defer guard(&failed)
-		room := make([]any, mostRows*columns)
-		for numbers := 0; len(batch) < mostRows && numbers < mostNumbers && failed == nil; {
-			values := room[:columns:columns]
-			room = room[columns:]
-			if failed = in.Next(values); failed == nil {
-				batch = append(batch, values)
-			}
-			for _, v := range values {
-				numbers += length(v)
-			}
-		}
-		return batch
-	}
-	go func() {
-		defer close(batches)
-		for failed == nil {
-			select {
-			case batches <- read():
-			case <-stop:
-				return
-			}
-		}
-	}()
-	defer func() {
-		close(stop)
-		for range batches { // the other one uses the scan until it ends
-		}
-	}()
-	for batch := range batches {
-		for _, values := range batch {
-			if err := row(values); err != nil {
-				return err
-			}
-		}
-	}
-	if failed != io.EOF {
-		return failed
-	}
-	return nil
-}
-
-// length is about how many numbers a value takes the room of.
-func length(v any) int {
-	switch x := v.(type) {
-	case []int64:
-		return len(x)
-	case []float32:
-		return len(x)
-	case []float64:
-		return len(x)
-	case []any:
-		return 2 * len(x)
-	case []byte:
-		return 1 + len(x)/8
-	case string:
-		return 1 + len(x)/8
-	}
-	return 1
 }
 
 // integers is a list of integers; nil for other values.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"math/bits"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -135,6 +136,9 @@ type elements struct {
 	shape  []int64
 	coords [][]int64
 	bits   []uint64
+
+	ordered bool   // they are known to be in row-major order, each at a place of its own
+	data    []byte // their bytes, where ordered and already made
 }
 
 // sorted makes the elements of a tensor. Of two elements at one place it refuses the tensor.
@@ -210,13 +214,30 @@ func compareAt(coords [][]int64, i, j int) int {
 	return 0
 }
 
+// ascending reports whether the elements are in row-major order, each at a place of its own.
+func (e *elements) ascending() bool {
+	for i := 1; i < len(e.bits); i++ {
+		if compareAt(e.coords, i-1, i) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// bytes are the elements as those of a tensor.
+func (e *elements) bytes() []byte {
+	width := interop.ElementSize(e.dtype)
+	out := make([]byte, 0, width*len(e.bits))
+	for _, u := range e.bits {
+		out = put(out, width, u)
+	}
+	return out
+}
+
 // inOrder returns the elements in row-major order, and an error where two are at one place.
 func (e *elements) inOrder() (*elements, error) {
-	n, ordered := len(e.bits), true
-	for i := 1; i < n && ordered; i++ {
-		ordered = compareAt(e.coords, i-1, i) < 0
-	}
-	if ordered {
+	n := len(e.bits)
+	if e.ordered || e.ascending() {
 		return e, nil // nobody changes them
 	}
 	if n > math.MaxInt32 {
@@ -224,10 +245,13 @@ func (e *elements) inOrder() (*elements, error) {
 	}
 	perm := sortBy(e.coords, e.shape, n)
 	out := &elements{dtype: e.dtype, shape: e.shape, coords: make([][]int64, len(e.coords))}
-	out.bits = gather(e.bits, perm)
-	for d, c := range e.coords {
-		out.coords[d] = gather(c, perm)
-	}
+	inParallel(len(e.coords)+1, func(d int) {
+		if d < len(e.coords) {
+			out.coords[d] = gather(e.coords[d], perm)
+		} else {
+			out.bits = gather(e.bits, perm)
+		}
+	})
 	for i := 1; i < n; i++ {
 		if compareAt(out.coords, i-1, i) == 0 {
 			return nil, sqlerr.New(sqlerr.UniqueViolation, "two elements at %s", text(at(out.coords, i))).
@@ -276,28 +300,38 @@ func sortBy(coords [][]int64, shape []int64, n int) []int32 {
 }
 
 // sortKeys sorts perm by keys, which are not negative and are sorted with it: by one digit of them after the other,
-// from the last on, each time in the order of before among equal ones.
+// from the last on, each time in the order of before among equal ones. Parts of them are moved at once.
 func sortKeys(keys []int64, perm []int32) []int32 {
-	const digit = 11
-	all := int64(0)
+	const digit, few = 11, 1 << 15 // few are moved by one goroutine
+	all, n := int64(0), len(keys)
 	for _, k := range keys {
 		all |= k
 	}
-	nextKeys, next := make([]int64, len(keys)), make([]int32, len(perm))
+	parts := max(1, min(runtime.GOMAXPROCS(0), mostParts, n/few))
+	at := make([][1 << digit]int32, parts)
+	nextKeys, next := make([]int64, n), make([]int32, n)
 	for shift := 0; all>>shift > 0; shift += digit {
-		var at [1 << digit]int32
-		for _, k := range keys {
-			at[k>>shift&(1<<digit-1)]++
-		}
+		clear(at)
+		inParallel(parts, func(p int) {
+			for _, k := range keys[n*p/parts : n*(p+1)/parts] {
+				at[p][k>>shift&(1<<digit-1)]++
+			}
+		})
 		sum := int32(0)
-		for d, n := range at {
-			at[d], sum = sum, sum+n
+		for d := range at[0] {
+			for p := range at {
+				at[p][d], sum = sum, sum+at[p][d]
+			}
 		}
-		for i, k := range keys {
-			d := k >> shift & (1<<digit - 1)
-			nextKeys[at[d]], next[at[d]] = k, perm[i]
-			at[d]++
-		}
+		inParallel(parts, func(p int) {
+			at := &at[p]
+			for i := n * p / parts; i < n*(p+1)/parts; i++ {
+				k := keys[i]
+				d := k >> shift & (1<<digit - 1)
+				nextKeys[at[d]], next[at[d]] = k, perm[i]
+				at[d]++
+			}
+		})
 		keys, nextKeys, perm, next = nextKeys, keys, next, perm
 	}
 	return perm
@@ -305,21 +339,20 @@ func sortKeys(keys []int64, perm []int32) []int32 {
 
 // tensor is the result of reading: a sparse tensor in row-major order.
 func (e *elements) tensor() (*Tensor, error) {
-	width := interop.ElementSize(e.dtype)
 	if len(e.shape) == 0 { // a slice by a single index of each dimension
 		u := uint64(0)
 		if len(e.bits) > 0 {
 			u = e.bits[0]
 		}
-		return &Tensor{DType: e.dtype, Shape: e.shape, Data: put(nil, width, u)}, nil
+		return &Tensor{DType: e.dtype, Shape: e.shape, Data: put(nil, interop.ElementSize(e.dtype), u)}, nil
 	}
 	e, err := e.inOrder()
 	if err != nil {
 		return nil, err
 	}
-	t := &Tensor{DType: e.dtype, Shape: e.shape, Coords: e.coords, Data: make([]byte, 0, width*len(e.bits))}
-	for _, u := range e.bits {
-		t.Data = put(t.Data, width, u)
+	t := &Tensor{DType: e.dtype, Shape: e.shape, Coords: e.coords, Data: e.data}
+	if t.Data == nil {
+		t.Data = e.bytes()
 	}
 	for d := range t.Coords {
 		if t.Coords[d] == nil {

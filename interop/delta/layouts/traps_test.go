@@ -226,8 +226,13 @@ func TestBadTensors(t *testing.T) {
 // rowsOf makes a table of rows by hand.
 func rowsOf(t testing.TB, fields []interop.Field, rows ...[]any) delta.Memory {
 	t.Helper()
+	return tableOf(t, delta.WriteOptions{}, fields, rows)
+}
+
+func tableOf(t testing.TB, o delta.WriteOptions, fields []interop.Field, rows [][]any) delta.Memory {
+	t.Helper()
 	files := delta.Memory{}
-	tx, err := delta.Create(files, fields, delta.TableOptions{}, delta.WriteOptions{})
+	tx, err := delta.Create(files, fields, delta.TableOptions{}, o)
 	for _, row := range rows {
 		if err == nil {
 			err = tx.Write(row)
