@@ -15,7 +15,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// Files is where a table lies. Names are relative to the table, with slashes.
+// Files is where a table lies. Names are relative to the table, with slashes. Several goroutines may get files at once.
 type Files interface {
 	// List lists the files whose names begin with prefix and are greater than after, in the order of their names.
 	List(prefix, after string) ([]Info, error)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -20,13 +21,13 @@ import (
 // counter counts the bytes that are read of data files.
 type counter struct {
 	delta.Memory
-	bytes int
+	bytes atomic.Int64
 }
 
 func (c *counter) Get(name string, from, n int64) ([]byte, error) {
 	b, err := c.Memory.Get(name, from, n)
 	if strings.HasPrefix(name, "part-") {
-		c.bytes += len(b)
+		c.bytes.Add(int64(len(b)))
 	}
 	return b, err
 }
@@ -48,19 +49,19 @@ func TestSlicesSkip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		files.bytes = 0
+		files.bytes.Store(0)
 		got, seen, err := read(latest(t, files), "x", s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		few := files.bytes
+		few := files.bytes.Load()
 		same(t, layout, got, partOf(x, s))
 		_, whole, err := read(latest(t, files), "x", nil)
 		if err != nil || seen.Files != 1 || whole.Files != 1 || 2*seen.Groups > whole.Groups {
 			t.Errorf("%s: %d of %d row groups, %d of %d files (%v)", layout, seen.Groups, whole.Groups, seen.Files,
 				whole.Files, err)
 		}
-		if all := files.bytes - few; few > 3*all/4 {
+		if all := files.bytes.Load() - few; few > 3*all/4 {
 			t.Errorf("%s: %d bytes are read of a slice, %d of all", layout, few, all)
 		}
 	}
