@@ -309,7 +309,8 @@ func read(s *delta.Snapshot, id string, part Slice) (t *Tensor, seen *delta.Scan
 // mostParts bounds the row groups that are decoded at once, and so the memory of a reader.
 const mostParts = 4
 
-// readParts reads the elements, those of consecutive parts of the rows at once where most of a sparse tensor is wanted.
+// readParts reads the elements, those of consecutive parts of the rows at once where many rows of a sparse tensor are
+// wanted.
 func (r *reading) readParts() error {
 	parts := []*reading{r}
 	if n := min(runtime.GOMAXPROCS(0), mostParts); n > 1 && !layouts[r.layout].dense && r.wants() > 1.0/8 {
@@ -343,13 +344,13 @@ func (r *reading) readParts() error {
 	return nil
 }
 
-// wants is the share of the tensor's places that are read.
+// wants is about the share of the rows that are read: that of the dimension by which they are in order first.
 func (r *reading) wants() float64 {
-	share := 1.0
-	for d, n := range r.b.extent() {
-		share *= float64(n) / float64(max(r.shape[d], 1))
+	d := 0
+	if rows, ok := r.head["row_dims"].(int64); ok && r.layout == "csc" && rows > 0 && rows < int64(len(r.shape)) {
+		d = int(rows)
 	}
-	return share
+	return float64(r.b.extent()[d]) / float64(max(r.shape[d], 1))
 }
 
 // share is the reading's part of a scan; nil: it has none. The first one makes room for all.
