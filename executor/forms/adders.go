@@ -71,7 +71,7 @@ func addedInstr(l *Lowerer, v *values.Val, a *device.Adding) (*device.Instr, err
 	if err := emitSum(c, v, a); err != nil {
 		return nil, err
 	}
-	c.finish()
+	c.finish(v.Groups.In.N)
 	in := &device.Instr{V: v, How: a.How, Rows: v.Groups.In.N, T: c.t, Grp: v.Groups, Sum: a}
 	l.finish(in)
 	if a.Flops > 0 {

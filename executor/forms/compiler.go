@@ -38,7 +38,11 @@ func Compile(g *values.Graph, order *structure.Index, vals ...*values.Val) (*dev
 		}
 		c.t.Result = append(c.t.Result, r)
 	}
-	c.finish()
+	rows := 0
+	if len(vals) > 0 && !vals[0].Uniform() {
+		rows = vals[0].Space.N
+	}
+	c.finish(rows)
 	return c.t, nil
 }
 
@@ -173,8 +177,9 @@ func (c *compiler) convert(r int, k column.Kind) int {
 	return c.add(&device.Op{Code: device.OpConvert, Out: out, Args: []int{r}, Mask: -1})
 }
 
-// finish plans the scratch memory: uniform cells have their own, other cells share it by lifetime.
-func (c *compiler) finish() {
+// finish plans the scratch memory for blocks of so many rows in all, 0 where that is unknown: uniform cells have their
+// own, other cells share it by lifetime.
+func (c *compiler) finish(all int) {
 	nearby(c)
 	t := c.t
 	perRow := 0
@@ -187,14 +192,21 @@ func (c *compiler) finish() {
 	if t.Most > 0 {
 		rows = min(rows, t.Most)
 	}
+	if !t.Multiplies() {
+		t.Place(rows)
+		return
+	}
+	most := 256
+	if all > 0 { // a step of a recurrence has few rows, and as many workers as a pass
+		most = min(most, max(32, (all/4+15)&^15))
+		rows = min(rows, max(most, all/4))
+	}
 	t.Place(rows)
-	for _, more := range []int{256, 128, 64} { // a product packs its other operand again for each block
-		if rows < more && t.Multiplies() {
-			if t.Place(more); t.Bytes <= t.Tune.ProductScratch {
-				return
-			}
-			t.Place(rows)
+	for more := most; more > rows && more >= 64; more /= 2 { // a product packs its other operand again for each block
+		if t.Place(more); t.Bytes <= t.Tune.ProductScratch {
+			return
 		}
+		t.Place(rows)
 	}
 }
 

@@ -383,7 +383,7 @@ func distributedInstr(l *Lowerer, d *device.Distributed) (*device.Instr, error) 
 			c.t.Result = append(c.t.Result, r)
 		}
 	}
-	c.finish()
+	c.finish(0)
 	c.t.Also = []*values.Val{d.From.V, d.Sides[0].V, d.Sides[1].V, d.Norm}
 	d.Plan = newDistribution(d, l.Tune)
 	d.Work = &values.Val{ID: l.g.NewID(), Op: values.OpLeaf, Name: "work", Space: l.g.Unit,

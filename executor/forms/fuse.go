@@ -205,7 +205,7 @@ func (l *Lowerer) fused(vs []*values.Val) (*device.Instr, error) {
 		}
 		c.t.Result = append(c.t.Result, r)
 	}
-	c.finish()
+	c.finish(values.Iteration(vs[0]).N)
 	if rows := wholeGroups(f, c.t.Rows); rows < c.t.Rows {
 		c.t.Place(rows)
 	}

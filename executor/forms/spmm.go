@@ -21,7 +21,7 @@ func weightsTree(l *Lowerer, order *structure.Index, scalars []values.Factor, t 
 		}
 		c.t.Result = append(c.t.Result, c.convert(r, column.KindOf(t)))
 	}
-	c.finish()
+	c.finish(0)
 	return c.t, nil
 }
 

@@ -269,7 +269,7 @@ func (s *Step) rule(x *boundColumn, u *device.Update, v *values.Val, r *device.R
 		}
 		u.New, c.t.Result = append(u.New, y), append(c.t.Result, c.convert(cell, v.Data.Kind()))
 	}
-	c.finish()
+	c.finish(0)
 	c.t.Also = append(slices.Clone(u.Buffers), v, u.Numbers)
 	if u.Gradient != nil {
 		c.t.Also = append(c.t.Also, u.Gradient)

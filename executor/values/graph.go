@@ -75,6 +75,7 @@ type Graph struct {
 	Seen   map[string]*Val
 	Moved  map[*Val]*Val // by val: what keepGuarded made of it
 	Unit   *structure.Space
+	calls  map[string]*kernels.Expr
 	Shared *Shared                      // nil: no val is read through an index of a grid
 	Rows   func(n int) *structure.Space // the space of n rows
 	rows   *structure.Labelled          // the labels of the rows that vals are made over; nil: not known
@@ -88,13 +89,14 @@ func (g *Graph) Over(rows *structure.Labelled) *Graph {
 }
 
 func NewGraph(wide bool, x *structure.Indexer, unit *structure.Space) *Graph {
-	return &Graph{Indexer: x, Wide: wide, Seen: map[string]*Val{}, Moved: map[*Val]*Val{}, Unit: unit}
+	return &Graph{Indexer: x, Wide: wide, Seen: map[string]*Val{}, Moved: map[*Val]*Val{}, Unit: unit,
+		calls: map[string]*kernels.Expr{}}
 }
 
 // Child returns a graph for one step's vals.
 func (g *Graph) Child(x *structure.Indexer) *Graph {
 	return &Graph{Indexer: x, Parent: g, Wide: g.Wide, Seen: map[string]*Val{}, Moved: map[*Val]*Val{}, Unit: g.Unit,
-		Shared: g.Shared, Rows: g.Rows}
+		Shared: g.Shared, Rows: g.Rows, calls: g.calls}
 }
 
 // intern returns the val with this key, and makes it on first use. A val that does not change between steps belongs to
@@ -156,17 +158,15 @@ func (g *Graph) Call(d *kernels.Def, at kernels.Attr, args ...*Val) (*Val, error
 	if err != nil {
 		return nil, err
 	}
-	if idx := sharedIndex(args); idx != nil && worthLifting(d, idx, args) && Total(d, at, args) {
-		inner := make([]*Val, len(args))
-		for i, a := range args {
-			inner[i] = a
-			if a.Op == OpGather && !a.Uniform() {
-				inner[i] = a.Args[0]
-			}
-		}
+	if idx, inner := sharedIndex(args); idx != nil && (worthLifting(d, idx, args) || g.knows(d, at, idx, inner)) &&
+		Total(d, at, args) {
 		v, err := g.Call(d, at, inner...)
 		if err != nil {
 			return nil, err
+		}
+		alone := concatKey(v.Type, v.Space, []*Val{v}, []*structure.Space{v.Space})
+		if kept := g.find(alone); kept != nil { // it lies in memory
+			v = kept
 		}
 		return g.Gather(v, idx)
 	}
@@ -174,6 +174,43 @@ func (g *Graph) Call(d *kernels.Def, at kernels.Attr, args ...*Val) (*Val, error
 	product := d.Name == "dot" || d.Name == "matmul"
 	if v := g.find(key); v != nil && !product {
 		return v, nil
+	}
+	e, err := g.typed(d, at, args)
+	if err != nil {
+		return nil, err
+	}
+	vary := d.PerStep || sp.Varies
+	for _, a := range args {
+		vary = vary || a.Vary
+	}
+	v := g.intern(key, func() *Val { return &Val{Op: OpCall, Space: sp, Type: e.Type, Args: args, Expr: e, Vary: vary} })
+	if product {
+		if w, err := gridProduct(g, v, v.Type, nil); w != nil || err != nil {
+			return w, err
+		}
+	}
+	return v, nil
+}
+
+// typed is the call for arguments of these types. It is made once for calls that differ in nothing else: the levels of a
+// recursion have thousands of these.
+func (g *Graph) typed(d *kernels.Def, at kernels.Attr, args []*Val) (*kernels.Expr, error) {
+	key, same := append(append(make([]byte, 0, 96), d.Name...), ' '), true
+	if !at.IsZero() {
+		key = fmt.Append(key, at)
+	}
+	for _, a := range args {
+		same = same && a.Op != OpConst && a.Type.Of == nil
+		key = strconv.AppendInt(append(key, ' '), int64(a.Type.Kind), 10)
+		if key = strconv.AppendBool(key, a.Type.Nullable); a.Type.Shape != nil {
+			key = append(key, 's')
+		}
+		for _, n := range a.Type.Shape {
+			key = strconv.AppendInt(append(key, ','), int64(n), 10)
+		}
+	}
+	if e := g.calls[string(key)]; e != nil && same {
+		return e, nil
 	}
 	exprs := make([]*kernels.Expr, len(args))
 	for i, a := range args {
@@ -186,18 +223,10 @@ func (g *Graph) Call(d *kernels.Def, at kernels.Attr, args ...*Val) (*Val, error
 	if err != nil {
 		return nil, err
 	}
-	e.Type = g.KindType(e.Type)
-	vary := d.PerStep || sp.Varies
-	for _, a := range args {
-		vary = vary || a.Vary
+	if e.Type = g.KindType(e.Type); same {
+		g.calls[string(key)] = e
 	}
-	v := g.intern(key, func() *Val { return &Val{Op: OpCall, Space: sp, Type: e.Type, Args: args, Expr: e, Vary: vary} })
-	if product {
-		if w, err := gridProduct(g, v, v.Type, nil); w != nil || err != nil {
-			return w, err
-		}
-	}
-	return v, nil
+	return e, nil
 }
 
 // simpler is an equal but simpler val for a call; nil if there is none.
@@ -289,19 +318,22 @@ func worthLifting(d *kernels.Def, idx *structure.Index, args []*Val) bool {
 	if d.Name == "transpose" {
 		return false // a product reads a matrix either way
 	}
-	if idx.Src.N > idx.Dst.N || idx.Src.N*2 <= idx.Dst.N {
-		return idx.Src.N <= idx.Dst.N
+	if thins(idx) || idx.Src.N*2 <= idx.Dst.N {
+		return !thins(idx)
 	}
 	t := make([]kernels.Type, len(args))
 	columns, size := 0, 1
 	for i, a := range args {
 		if t[i] = a.Type; !a.Uniform() {
-			columns++
+			columns, size = columns+1, max(size, a.Type.Size())
 		}
-		size = max(size, a.Type.Size())
 	}
 	return columns > 1 || d.Flops == nil || d.Flops(t, kernels.Attr{}, t[0]) > 4*float64(size)
 }
+
+// thins reports whether an index leaves out rows worth mentioning. The state before each step of a recursion is all
+// states but the last ones.
+func thins(idx *structure.Index) bool { return idx.Src.N > idx.Dst.N+idx.Dst.N/64 }
 
 // commonSpace is the space of a call: that of its arguments with several rows, else one of one row.
 func commonSpace(g *Graph, args []*Val) (*structure.Space, error) {
@@ -321,19 +353,30 @@ func commonSpace(g *Graph, args []*Val) (*structure.Space, error) {
 	return sp, nil
 }
 
-// sharedIndex is the index through which all arguments with several rows are read; nil if there is no such index.
-func sharedIndex(args []*Val) *structure.Index {
-	var idx *structure.Index
+// knows reports whether a kernel has been applied to the arguments before they are read through idx, to no more rows.
+// It is then not applied again: the gradient of a recursion reads what its levels have.
+func (g *Graph) knows(d *kernels.Def, at kernels.Attr, idx *structure.Index, inner []*Val) bool {
+	if thins(idx) {
+		return false
+	}
+	v := g.find(callKey(d, at, idx.Src, inner))
+	return v != nil && !Turned(v) && column.KindOf(v.Type) != column.Str // which Gather reads through their arguments
+}
+
+// sharedIndex is the index through which all arguments with several rows are read, and the arguments before they are;
+// nil if there is no such index.
+func sharedIndex(args []*Val) (idx *structure.Index, inner []*Val) {
 	for _, a := range args {
 		switch {
 		case a.Uniform():
 		case a.Op != OpGather || a.Index.Missing || idx != nil && idx != a.Index:
-			return nil
+			return nil, nil
 		default:
-			idx = a.Index
+			idx, a = a.Index, a.Args[0]
 		}
+		inner = append(inner, a)
 	}
-	return idx
+	return idx, inner
 }
 
 // Gather reads v through an index (nil: the identity). If v is a call over more rows than are read, its arguments are
@@ -352,7 +395,8 @@ func (g *Graph) Gather(v *Val, idx *structure.Index) (*Val, error) {
 		}
 		return g.Gather(v.Args[0], both)
 	}
-	if v.Op == OpCall && !idx.Missing && (idx.Dst.N < idx.Src.N || column.KindOf(v.Type) == column.Str || Turned(v)) {
+	if v.Op == OpCall && !idx.Missing && (thins(idx) || column.KindOf(v.Type) == column.Str || Turned(v) ||
+		idx.Dst.N < idx.Src.N && !Total(v.Expr.Def, v.Expr.Attr, v.Args)) {
 		args := make([]*Val, len(v.Args))
 		for i, a := range v.Args {
 			var err error
@@ -446,16 +490,23 @@ func typesOf(vals []*Val) []kernels.Type {
 	return lists.Map(vals, func(a *Val) kernels.Type { return a.Type })
 }
 
-// Concat puts columns one below the other; from are their spaces.
+// Concat puts columns one below the other; from are their spaces. A single one is kept in memory.
 func (g *Graph) Concat(t kernels.Type, sp *structure.Space, args []*Val, from []*structure.Space) *Val {
-	key, vary := fmt.Sprintf("u%v %d", t, sp.ID), sp.Varies
-	for i, a := range args {
-		key += fmt.Sprintf(" %d:%d", a.ID, from[i].N)
+	vary := sp.Varies
+	for _, a := range args {
 		vary = vary || a.Vary
 	}
-	return g.intern(key, func() *Val {
+	return g.intern(concatKey(t, sp, args, from), func() *Val {
 		return &Val{Op: OpConcat, Space: sp, Type: g.KindType(t), Args: args, From: from, Vary: vary}
 	})
+}
+
+func concatKey(t kernels.Type, sp *structure.Space, args []*Val, from []*structure.Space) string {
+	key := fmt.Sprintf("u%v %d", t, sp.ID)
+	for i, a := range args {
+		key += fmt.Sprintf(" %d:%d", a.ID, from[i].N)
+	}
+	return key
 }
 
 // isNumber reports whether v is a constant other than NULL.
