@@ -192,7 +192,7 @@ func (g *Graph) Call(d *kernels.Def, at kernels.Attr, args ...*Val) (*Val, error
 	return v, nil
 }
 
-// typed is the call for arguments of these types. It is made once for calls that differ in nothing else: the levels of a
+// typed is the call for arguments of these types. It is made once for calls that differ in nothing else: levels of a
 // recursion have thousands of these.
 func (g *Graph) typed(d *kernels.Def, at kernels.Attr, args []*Val) (*kernels.Expr, error) {
 	key, same := append(append(make([]byte, 0, 96), d.Name...), ' '), true
