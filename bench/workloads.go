@@ -53,7 +53,7 @@ var (
 		{"triples", 272115, 200, 3000}, {"dim", 100, 100, 10},
 		{"negatives", 200, 50, 20}, {"drawn", 0, 1, 0}}
 	// A rate of 0.1 makes differences in the seventh digit grow to the fourth within 20 steps.
-	adamRate  = Number{"lr", 0.1, 0.01, 0.1}
+	adamRate  = Number{"lr", 0.1, 0.01, 0.01}
 	batch1000 = []Number{{"batch", 1000, 200, 1000}}
 )
 
