@@ -247,9 +247,11 @@ func (w *writing) parquet(name string) interop.ParquetOptions {
 		o.Bytes = int(min(max(total*w.width()/64, least), largest))
 		o.Encoding["chunk"], o.NoStatistics["chunk"], o.Trial = interop.PlainEncoding, true, map[string]bool{"chunk": true}
 	case "coo", "bsgs":
-		o.Rows = max(len(w.e.bits)/64, w.few())
+		few := w.few()
 		if name == "bsgs" {
-			o.Rows = max(len(w.e.bits)/64, w.few()/2)
+			few /= 2
+		}
+		if o.Rows = max(len(w.e.bits)/64, few); name == "bsgs" {
 			if cells, _ := size(w.o.Block); cells > 0 {
 				o.Rows = max(8*o.Rows/int(cells), 1) // blocks compress well
 			}
