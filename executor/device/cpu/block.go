@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"slices"
+
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/kernels"
@@ -17,10 +19,10 @@ func (b *block) partial(k column.Kind, n int) *column.Column {
 
 // runSums returns the block's sums for the n members of a pass. Each lane begins them anew.
 func (b *block) runSums(n int) []runSum {
-	if b.runs == nil {
+	if len(b.runs) < n {
 		b.runs = make([]runSum, n)
 	}
-	return b.runs
+	return b.runs[:n]
 }
 
 // strictValid sets the result's validity to that of all arguments.
@@ -66,8 +68,10 @@ func (b *block) evalReference(e *kernels.Expr, args []kernels.Value) (kernels.Va
 	return e.Eval(b.env, func(c kernels.Col) kernels.Value { return args[c.ID] })
 }
 
-// block is a worker's state.
+// block is a worker's state while it computes a tree. It keeps its memory for the next instruction's tree, so that
+// small instructions, of which a recurrence has thousands, allocate nothing.
 type block struct {
+	of    *task // nil: no instruction that runs
 	t     *device.Tree
 	cells []column.Column
 	head  []ready
@@ -80,6 +84,7 @@ type block struct {
 	draws []float64
 	base  int // which result of the tree counts as number 0, where members of a pass share a tree
 	runs  []runSum
+	outs  []column.Column // the columns that the instruction stores
 }
 
 // rows is the number of rows of the operation in this block.
@@ -128,8 +133,15 @@ func (b *block) null(o *device.Op, i, r int) bool {
 
 // newBlock makes a worker's state for the tree, in a buffer of at least t.Bytes bytes.
 func newBlock(t *device.Tree, env *kernels.Env, buf *tensor.Buffer) *block {
-	b := &block{t: t, cells: make([]column.Column, len(t.Cells)), head: readied(t.Head), ops: readied(t.Ops),
-		env: env, buf: buf}
+	b := &block{}
+	b.lay(t, readied(t.Head), readied(t.Ops), env, buf)
+	return b
+}
+
+// lay prepares the block for a tree: its cells lie in the buffer, but those that point into a column.
+func (b *block) lay(t *device.Tree, head, ops []ready, env *kernels.Env, buf *tensor.Buffer) {
+	b.t, b.head, b.ops, b.env, b.buf, b.base = t, head, ops, env, buf, 0
+	b.cells = slices.Grow(b.cells[:0], len(t.Cells))[:len(t.Cells)]
 	for i := range t.Cells {
 		c := &t.Cells[i]
 		if c.View {
@@ -141,7 +153,6 @@ func newBlock(t *device.Tree, env *kernels.Env, buf *tensor.Buffer) *block {
 		}
 		b.cells[i] = column.Place(buf, c.Off, c.Kind, n, c.Size, c.Nullable)
 	}
-	return b
 }
 
 // start computes the uniform cells.

@@ -116,20 +116,28 @@ func runUnary[T column.Float](b *block, o *device.Op) error {
 
 // flatten joins many rows to one long row if the strides allow it: for scalars, and if each operand is either whole or
 // one number for all rows.
-func flatten(e *device.Elem, rows int, step []int) (r, size int, row, each []int) {
-	each = append([]int(nil), e.Each...)
-	if e.Size == 1 {
-		for i := range each {
-			each[i] = step[i]
-		}
-		return 1, rows, make([]int, len(step)), each
+func flatten(e *device.Elem, rows int, step strides) (r, size int, row, each strides) {
+	n := len(e.Each)
+	if copy(each[:], e.Each); e.Size == 1 {
+		return 1, rows, strides{}, step
 	}
-	for i, s := range step {
+	for i, s := range step[:n] {
 		if !(s == e.Size && each[i] == 1 || s == 0 && each[i] == 0) {
 			return rows, e.Size, step, each
 		}
 	}
-	return 1, rows * e.Size, make([]int, len(step)), each
+	return 1, rows * e.Size, strides{}, each
+}
+
+// strides are the distances of up to three arguments' elements.
+type strides [3]int
+
+// strides are the distances from row to row.
+func (b *block) strides(o *device.Op) (s strides) {
+	for i := range o.Args {
+		s[i] = b.step(o, i)
+	}
+	return s
 }
 
 func (b *block) steps(o *device.Op) []int {
@@ -142,16 +150,15 @@ func (b *block) steps(o *device.Op) []int {
 
 func runBinary[T column.Float](b *block, o *device.Op) error {
 	e := o.Aux.(*device.Elem)
-	rows, size, row, each := flatten(e, b.rows(o), b.steps(o))
-	arg := func(i int) []T { return column.Numbers[T](b.arg(o, i)) }
-	cpu.Binary(fastBinary[e.Loop], rows, size, arg(0), row[0], each[0], arg(1), row[1], each[1],
-		column.Numbers[T](b.out(o)))
+	rows, size, row, each := flatten(e, b.rows(o), b.strides(o))
+	cpu.Binary(fastBinary[e.Loop], rows, size, column.Numbers[T](b.arg(o, 0)), row[0], each[0],
+		column.Numbers[T](b.arg(o, 1)), row[1], each[1], column.Numbers[T](b.out(o)))
 	return nil
 }
 
 func runSelect[T column.Float](b *block, o *device.Op) error {
 	e := o.Aux.(*device.Elem)
-	rows, size, row, each := flatten(e, b.rows(o), b.steps(o))
+	rows, size, row, each := flatten(e, b.rows(o), b.strides(o))
 	arg := func(i int) []T { return column.Numbers[T](b.arg(o, i)) }
 	cpu.Select(rows, size, arg(0), row[0], each[0], arg(1), row[1], each[1], arg(2), row[2], each[2],
 		column.Numbers[T](b.out(o)))

@@ -19,6 +19,7 @@ type Machine struct {
 	workers int
 	crew    *cpu.Crew
 	scratch []*tensor.Buffer
+	blocks  []*block // of the workers
 	tune    *tuning.Sizes
 	sums    pool         // of passes
 	port    *device.Port // nil: it is the only site
@@ -50,7 +51,7 @@ func (m *Machine) Go(run func()) { m.crew.Lead(run) }
 // reserve gives every worker at least n bytes of scratch.
 func (m *Machine) reserve(n int) error {
 	for len(m.scratch) < m.workers {
-		m.scratch = append(m.scratch, nil)
+		m.scratch, m.blocks = append(m.scratch, nil), append(m.blocks, &block{})
 	}
 	for i, b := range m.scratch {
 		if b != nil && len(b.Bytes()) >= n {
@@ -67,11 +68,28 @@ func (m *Machine) reserve(n int) error {
 	return nil
 }
 
+// leave has the workers' blocks leave the instruction that they are of, which has ended.
+func (m *Machine) leave() {
+	for _, b := range m.blocks {
+		b.of = nil
+	}
+}
+
+// rest has the workers' blocks let go of the columns that they have read.
+func (m *Machine) rest() {
+	for _, b := range m.blocks {
+		b.of = nil
+		clear(b.cells[:cap(b.cells)])
+		clear(b.outs[:cap(b.outs)])
+		clear(b.runs)
+	}
+}
+
 func (m *Machine) free() {
 	for _, b := range m.scratch {
 		b.Free()
 	}
-	m.scratch = nil
+	m.scratch, m.blocks = nil, nil
 }
 
 // Allocate makes memory of the host. The processors share it, so Fetch and Store have nothing to do.
@@ -98,6 +116,9 @@ func (m *Machine) Prepare(list []*device.Instr, scratch int) (device.Code, error
 	out, of := &tasks{m: m, scratch: scratch, loans: &loans{from: &m.sums}}, map[*device.Instr]*task{}
 	for _, in := range list {
 		t := &task{Instr: in, m: m, loans: out.loans, unless: of[in.Unless]}
+		if in.T != nil {
+			t.head, t.ops = readied(in.T.Head), readied(in.T.Ops)
+		}
 		if t.run = t.loop(); t.run == nil {
 			return nil, sqlerr.Broken("executor", "the processors have no code for %s (%T)", in.How, in.Form)
 		}

@@ -12,7 +12,7 @@ func (in *task) runStore() error {
 		if err != nil {
 			return err
 		}
-		outs := storedOf(in.Instr)
+		outs := b.stored(in.Instr)
 		for lo, hi := lane*in.Lane, min((lane+1)*in.Lane, in.Rows); lo < hi; lo += in.T.Rows {
 			n := min(in.T.Rows, hi-lo)
 			for i := range outs {
@@ -34,16 +34,21 @@ func (in *task) runStore() error {
 	})
 }
 
-// storedOf is the memory of the results for the instruction's rows.
-func storedOf(in *device.Instr) (outs []column.Column) {
-	for _, v := range append([]*values.Val{in.V}, in.Besides...) {
-		if in.By > 0 {
-			outs = append(outs, v.Data.Shaped(v.Data.Len()*in.By, v.Data.Size()/in.By))
-		} else {
-			outs = append(outs, *v.Data)
-		}
+// stored is the memory of the results for the instruction's rows.
+func (b *block) stored(in *device.Instr) []column.Column {
+	b.outs = append(b.outs[:0], shaped(in.V, in.By))
+	for _, v := range in.Besides {
+		b.outs = append(b.outs, shaped(v, in.By))
 	}
-	return outs
+	return b.outs
+}
+
+// shaped is the value's memory, each row of which counts as by rows; 0: as one.
+func shaped(v *values.Val, by int) column.Column {
+	if by > 0 {
+		return v.Data.Shaped(v.Data.Len()*by, v.Data.Size()/by)
+	}
+	return *v.Data
 }
 
 // direct reports whether result r can be computed directly in its column's memory. Columns with NULLs are copied,

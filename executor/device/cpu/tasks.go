@@ -20,13 +20,13 @@ type tasks struct {
 // task is a prepared instruction.
 type task struct {
 	*device.Instr
-	m      *Machine
-	loans  *loans
-	run    func() error
-	unless *task // runs only if this task was not done
-	blocks []*block
-	done   bool // a sum by parts was exact enough
-	took   []time.Duration
+	m         *Machine
+	loans     *loans
+	run       func() error
+	unless    *task   // runs only if this task was not done
+	head, ops []ready // of its tree
+	done      bool    // a sum by parts was exact enough
+	took      []time.Duration
 }
 
 // loop is the function that runs the instruction; nil if the device has none.
@@ -61,6 +61,7 @@ func (x *tasks) Run(ctx context.Context, env *kernels.Env, timed bool) error {
 	if err := x.m.reserve(x.scratch); err != nil {
 		return err
 	}
+	defer x.m.rest()
 	for _, t := range x.list {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -69,7 +70,8 @@ func (x *tasks) Run(ctx context.Context, env *kernels.Env, timed bool) error {
 			continue
 		}
 		begin := time.Now()
-		if t.blocks = make([]*block, x.m.workers); t.Rows > 0 || t.Grp != nil || t.always() {
+		x.m.leave()
+		if t.Rows > 0 || t.Grp != nil || t.always() {
 			if err := t.run(); err != nil {
 				return err
 			}
@@ -99,14 +101,16 @@ func (t *task) always() bool {
 
 // block returns worker w's block. Its uniform cells are computed once per run.
 func (t *task) block(w int) (*block, error) {
-	if t.blocks[w] == nil {
-		b := newBlock(t.T, t.m.env, t.m.scratch[w])
-		if err := b.start(); err != nil {
-			return nil, err
-		}
-		t.blocks[w] = b
+	b := t.m.blocks[w]
+	if b.of == t {
+		return b, nil
 	}
-	return t.blocks[w], nil
+	b.lay(t.T, t.head, t.ops, t.m.env, t.m.scratch[w])
+	if err := b.start(); err != nil {
+		return nil, err
+	}
+	b.of = t
+	return b, nil
 }
 
 func (x *tasks) Close() { x.loans.recycle() }
