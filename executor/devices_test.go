@@ -104,7 +104,7 @@ func TestCudaDevice(t *testing.T) {
 	const tests = "^(TestKernels|TestRandomPlans|TestTraining|TestPerStep|TestErrors|TestHaloRows|TestOneSiteFails|" +
 		"TestEmptyAggregates|TestStepKeys|TestParametersInPlace|TestMaskDrawnAgain|TestStepsLeaveNothing|" +
 		"TestMinusLabels|TestMinusWrongLabel|TestNullMoves|TestAddOfOneRow|TestSumsOfProducts|TestNarrowProducts|" +
-		"TestConstantProducts|TestLongSumOfOuterProducts|TestNotNumbers|TestAhead)$"
+		"TestConstantProducts|TestLongSumOfOuterProducts|TestDrawnProducts|TestNotNumbers|TestAhead)$"
 	cudamock.Card(t, cuda.Absent, tests, args...)
 	cudamock.Rerun(t, tests, env, args...)
 	cudamock.Rerun(t, "^TestRandomPlans$", append(env, "RELGRAD_MOCK_SEED=7"), args...)

@@ -38,6 +38,7 @@ func TestPlaces(t *testing.T) {
 		"elements":       "sum(coalesce(m[i][k] * c[k], 0.5) ^ 2 * z)",
 		"no element":     "count(c[i + 2]) + sum(z ^ 2)",
 		"largest":        "sum(c[argmax(c - z) + 1] * c[argmin(c * y) + 1])",
+		"first NaN":      "sum(c[argmax(sqrt(c)) + 1] * z)",
 		"sums by labels": "sum(z * sqnorm(einsum('ij,j,k->kki', m, c, c)) + einsum('ij,ij,j->', m, m, c))",
 		"traces":         "sum(z * einsum('ii->', einsum('ij,ik->jk', m, m)) + sqnorm(einsum('i->ii', c)))",
 		"differ": "sum(CASE WHEN y IS DISTINCT FROM z / 2 AND i IS DISTINCT FROM nullif(i, k) THEN z ^ 2 " +

@@ -57,7 +57,7 @@ func init() {
 			"	if false {\n		return fmt.Sprintf(\"(%s < 0 ? 0 : %s)\", row, value)", onDevice},
 		{"NaN is not the largest number", "executor/device/cuda/lanes.go",
 			"		s.add(\"if (%s == %[1]s && (%[2]s > %[1]s || %[2]s != %[2]s))\", most, x)",
-			"		s.add(\"if (%[2]s > %[1]s)\", most, x)", onDevice},
+			"		s.add(\"if (%[2]s > %[1]s)\", most, x)", "./executor -run=TestCudaPlaces"},
 		{"four numbers are read at any address", "executor/device/cuda/vectors.go",
 			"	return (uint64(at)+uint64(off))%16 == 0", "	return uint64(at)%8 == 0", onQueries},
 		{"a mask of dropout has another order", "executor/device/cuda/prelude.cu", "(i & 2 ? i & 1 ? c.w[3] : c.w[2]",

@@ -14,7 +14,8 @@
 //
 // Every call runs on the caller's thread only (openblas_set_num_threads(1), omp_set_num_threads(1)). The executor runs
 // panels of fixed size in parallel, so that results do not depend on the number of workers. Nothing is linked against
-// the libraries; without them everything works, but slower.
+// the libraries; without them everything works, but slower. In single precision subnormal numbers count as zero
+// in a library (subnormal.h), where the processor can do that.
 //
 // # Errors
 //

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -118,5 +119,28 @@ func BenchmarkGemmPanel(b *testing.B) {
 			}
 			b.ReportMetric(2*float64(s[0]*s[1]*s[2])*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 		})
+	}
+}
+
+// TestSubnormals: products in single precision by a library count numbers below 1.2e-38 as zero, of large matrices and
+// small ones; behind them the thread computes with these numbers as before.
+func TestSubnormals(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if Name() == "gonum" || runtime.GOARCH != "amd64" {
+		t.Skip("needs a library, and a processor of the x86 family")
+	}
+	for _, n := range []int{4, 200} {
+		x, y, z := make([]float32, n*n), make([]float32, n*n), make([]float32, n*n)
+		for i := range x {
+			x[i], y[i], z[i] = 1e-40, 0.25, 1
+		}
+		Gemm(false, false, n, n, n, x, n, y, n, 0, z, n)
+		if i := slices.IndexFunc(z, func(x float32) bool { return x != 0 }); i >= 0 {
+			t.Errorf("%d × %d: element %d is %v, not 0", n, n, i, z[i])
+		}
+		if half := x[0] / 2; half == 0 || half == x[0] {
+			t.Errorf("half of %v is %v behind a product", x[0], half)
+		}
 	}
 }

@@ -6,6 +6,7 @@ package blas
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <stdint.h>
+#include "subnormal.h"
 
 // Declared by hand from oneDNN's documentation: https://uxlfoundation.github.io/oneDNN/group_dnnl_api_blas.html
 typedef int (*dnnl_sgemm_fn)(char ta, char tb, int64_t m, int64_t n, int64_t k, float alpha, const float *a,
@@ -17,7 +18,10 @@ static int call_dnnl(void *f, void *threads, char ta, char tb, int m, int n, int
 	int lda,
 	const float *b, int ldb, float beta, float *c, int ldc) {
 	if (threads) ((void (*)(int))threads)(1);
-	return ((dnnl_sgemm_fn)f)(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+	unsigned was = without_subnormals();
+	int failed = ((dnnl_sgemm_fn)f)(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+	resume(was);
+	return failed;
 }
 
 typedef struct { int major, minor, patch; } dnnl_version_head;

@@ -6,6 +6,7 @@ package blas
 #cgo LDFLAGS: -ldl
 #include <dlfcn.h>
 #include <stdlib.h>
+#include "subnormal.h"
 
 // Declared by hand from the CBLAS standard, so that no header or library is needed to build.
 typedef void (*sgemm_fn)(int order, int ta, int tb, int m, int n, int k, float alpha, const float *a, int lda,
@@ -15,7 +16,9 @@ typedef void (*dgemm_fn)(int order, int ta, int tb, int m, int n, int k, double 
 
 static void call_sgemm(void *f, int ta, int tb, int m, int n, int k, float alpha, const float *a, int lda,
 	const float *b, int ldb, float beta, float *c, int ldc) {
+	unsigned was = without_subnormals();
 	((sgemm_fn)f)(101, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+	resume(was);
 }
 static void call_dgemm(void *f, int ta, int tb, int m, int n, int k, double alpha, const double *a, int lda,
 	const double *b, int ldb, double beta, double *c, int ldc) {
