@@ -1,10 +1,13 @@
 """An LSTM over sequences of one length, whose last state is compared with a goal, by gradient descent.
 
 forms: torch
+       flushed: numbers below 1.2e-38 count as zero, which PyTorch does where it is asked to; gradients of 200 steps
+                meet many on their way to zero, and Intel's processors take some hundred cycles for each
 """
 from common import *
 
 torch = torch()
+torch.set_flush_denormal(form == "flushed")
 token, goal, cell = table("token"), table("goal"), table("cell")
 sequences = len(goal["seq"])
 order = np.lexsort((token["t"], token["seq"]))

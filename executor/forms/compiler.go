@@ -202,7 +202,8 @@ func (c *compiler) finish(all int) {
 		rows = min(rows, max(most, all/4))
 	}
 	t.Place(rows)
-	for more := most; more > rows && more >= 64; more /= 2 { // a product packs its other operand again for each block
+	// a product packs its other operand again for each block
+	for more := most; more > rows && more >= min(64, most); more /= 2 {
 		if t.Place(more); t.Bytes <= t.Tune.ProductScratch {
 			return
 		}
