@@ -8,8 +8,8 @@
 // "off" for none), then libopenblas.so.0 and libopenblas.so. Large products of float32 matrices go to oneDNN if there
 // is one, found by the variable ONEDNN or the names libdnnl.so.3 and libdnnl.so.2. On AMD's processors with AVX-512,
 // products with narrow results go to OpenBLAS, in pieces so small that it does not pack them; without AVX-512, products
-// that are large or read an operand across its rows go to OpenBLAS. An OpenBLAS that takes a newer processor than itself
-// for an old one is told which vectors that has.
+// that are large or read an operand across its rows go to OpenBLAS. An OpenBLAS that takes a newer processor than
+// itself for an old one is told which vectors that has.
 //
 // # Invariants
 //
