@@ -98,10 +98,12 @@ type Pipelined interface {
 }
 
 // A run commits at most once in an interval, and so that commits take a tenth of its time: behind two that took long,
-// the next one is so many times as far away. (One alone may have waited for a lock.)
+// the next one is so many times as far away. (One alone may have waited for a lock.) Waiting makes the losses that a
+// commit writes more, not fewer: so many of them are not kept waiting, however long they take.
 const (
 	commitInterval = time.Second
 	commitPause    = 9
+	commitLosses   = 1 << 17
 )
 
 // pause is the time between a commit and the next one: how long it took, and the one before.
@@ -121,7 +123,7 @@ func Run(ctx context.Context, c Config, m Model, slots []*Slot, p Progress) (Pro
 	ahead, _ := m.(Pipelined)
 	for last := began; p.Step < c.Steps() && p.Status == Running; {
 		late := c.MaxSeconds > 0 && time.Since(began).Seconds() >= c.MaxSeconds
-		due := time.Since(last) >= wait
+		due := func() bool { return time.Since(last) >= wait || len(rows) >= commitLosses }
 		on := ctx
 		switch {
 		case begun > p.Step:
@@ -129,7 +131,7 @@ func Run(ctx context.Context, c Config, m Model, slots []*Slot, p Progress) (Pro
 		case ctx.Err() != nil:
 			return p, finish(ctx, m, p, rows, sqlerr.New(sqlerr.QueryCanceled, "training was cancelled after step %d", p.Step))
 		}
-		if ahead != nil && ctx.Err() == nil && !late && !due && c.mayBeFollowed(p.Step+1) {
+		if ahead != nil && ctx.Err() == nil && !late && !due() && c.mayBeFollowed(p.Step+1) {
 			for begun = max(begun, p.Step); begun < p.Step+2 && ahead.Ahead(); begun++ {
 				ahead.Begin(ctx, begun+1)
 			}
@@ -150,7 +152,7 @@ func Run(ctx context.Context, c Config, m Model, slots []*Slot, p Progress) (Pro
 			p.Status = OutOfTime
 		}
 		m.Tick(row)
-		if begun <= p.Step && time.Since(last) >= wait && p.Step < c.Steps() && p.Status == Running {
+		if begun <= p.Step && due() && p.Step < c.Steps() && p.Status == Running {
 			begin := time.Now()
 			if err := m.Commit(ctx, p, rows); err != nil {
 				return p, err

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/column"
+	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 )
@@ -253,5 +254,32 @@ func TestNearestOption(t *testing.T) {
 		if !slices.Contains(OptionNames(), option) || slices.Contains(OptionNames(), name) {
 			t.Errorf("%s, elsewhere %s, is no option", option, name)
 		}
+	}
+}
+
+// slowly is a bowl whose commits take as long as the losses that they write.
+type slowly struct {
+	*bowl
+	most int
+}
+
+func (s *slowly) Commit(ctx context.Context, p Progress, rows []LossRow) error {
+	s.most = max(s.most, len(rows))
+	time.Sleep(time.Duration(len(rows)) * 10 * time.Microsecond)
+	return s.bowl.Commit(ctx, p, rows)
+}
+
+// TestCommitsOfManyLosses: losses are not kept waiting for ever longer where writing them is what takes long.
+func TestCommitsOfManyLosses(t *testing.T) {
+	need.Time(t)
+	m := &slowly{bowl: newBowl()}
+	c := Default()
+	c.Epochs = 3 * commitLosses
+	m.slot()
+	if _, err := m.train(c, m); err != nil {
+		t.Fatal(err)
+	}
+	if m.most > commitLosses {
+		t.Errorf("a commit wrote %d losses, more than %d", m.most, commitLosses)
 	}
 }

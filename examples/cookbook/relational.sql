@@ -29,5 +29,5 @@ CREATE VIEW score AS SELECT c.id, back, dot(relu(matmul(o.v, wc) + c.age * net.a
 FROM customer c JOIN ordered o USING (id) CROSS JOIN net;
 CREATE VIEW loss AS SELECT avg(bce_with_logits(z, back)) AS loss FROM score WHERE id < 200;
 
-CALL train('loss', ARRAY['kind', 'net'], lr => 0.02, epochs => 200, weight_decay => 1e-3);
+CALL train('loss', ARRAY['kind', 'net'], lr => 0.01, epochs => 100, weight_decay => 1e-3);
 SELECT round(avg(((z > 0)::int = back)::int), 2) AS accuracy, round(greatest(avg(back), 1 - avg(back)), 2) AS always FROM score WHERE id >= 200;

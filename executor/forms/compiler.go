@@ -202,8 +202,11 @@ func (c *compiler) finish(all int) {
 		rows = min(rows, max(most, all/4))
 	}
 	t.Place(rows)
-	// a product packs its other operand again for each block
-	for more := most; more > rows && more >= min(64, most); more /= 2 {
+	least := 64 // a product packs its other operand again for each block
+	if all >= 2*most {
+		least = min(least, most)
+	}
+	for more := most; more > rows && more >= least; more /= 2 {
 		if t.Place(more); t.Bytes <= t.Tune.ProductScratch {
 			return
 		}

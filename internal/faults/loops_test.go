@@ -12,6 +12,8 @@ func init() {
 			"c.B.Retrace(self, start, back,", "c.B.Retrace(self, back, back,", recursions},
 		{"a recursion's last states are left out of its kernels", "executor/values/graph.go",
 			"idx.Src.N > idx.Dst.N+idx.Dst.N/64", "idx.Src.N > idx.Dst.N", "./executor -run=TestRecurrenceWork"},
+		{"a momentum without gradients stays at the least number", "executor/device/cpu/loops_update.go",
+			"		v[i] = cpu.Settled(mu*v[i] + d)\n", "		v[i] = mu*v[i] + d\n", "./executor/device/cpu -run=TestStatesEnd"},
 		{"calls of other types are one", "executor/values/graph.go", "strconv.AppendInt(append(key, ','), int64(n), 10)",
 			"strconv.AppendInt(append(key, ','), int64(n)*0, 10)", "./executor -run=TestModels"},
 		{"what a step reads receives from outside alone", "rjp/recursion.go", "c.Spread(step, rowsOf(c, total,",

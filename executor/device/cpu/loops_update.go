@@ -55,7 +55,7 @@ func sgd[T column.Float](n *stepNumbers[T], p, g []T, _ [][]T) {
 func momentum[T column.Float](n *stepNumbers[T], p, g []T, s [][]T) {
 	lr, wd, mu, scale, v := n.rate, n.decay, n.momentum, n.scale, s[0]
 	for i := range p {
-		v[i] = mu*v[i] + (scale*g[i] + wd*p[i])
+		v[i] = cpu.Settled(mu*v[i] + (scale*g[i] + wd*p[i]))
 		p[i] -= lr * v[i]
 	}
 }
@@ -65,7 +65,7 @@ func nesterov[T column.Float](n *stepNumbers[T], p, g []T, s [][]T) {
 	lr, wd, mu, scale, v := n.rate, n.decay, n.momentum, n.scale, s[0]
 	for i := range p {
 		d := scale*g[i] + wd*p[i]
-		v[i] = mu*v[i] + d
+		v[i] = cpu.Settled(mu*v[i] + d)
 		p[i] -= lr * (d + mu*v[i])
 	}
 }
@@ -85,7 +85,9 @@ func rmsprop[T column.Float](n *stepNumbers[T], p, g []T, s [][]T) {
 	lr, wd, a, eps, scale, avg := n.rate, n.decay, n.alpha, n.epsilon, n.scale, s[0]
 	for i := range p {
 		d := scale*g[i] + wd*p[i]
-		avg[i] = a*avg[i] + (1-a)*d*d
+		if avg[i] = a*avg[i] + (1-a)*d*d; eps > cpu.Seen {
+			avg[i] = cpu.Settled(avg[i])
+		}
 		p[i] -= ratio(lr*d, root(avg[i])+eps)
 	}
 }

@@ -75,10 +75,10 @@ func (m *Machine) leave() {
 	}
 }
 
-// rest has the workers' blocks let go of the columns that they have read.
+// rest has the workers' blocks let go of the trees and the columns that they have read.
 func (m *Machine) rest() {
 	for _, b := range m.blocks {
-		b.of = nil
+		b.of, b.t, b.head, b.ops, b.env, b.buf = nil, nil, nil, nil, nil, nil
 		clear(b.cells[:cap(b.cells)])
 		clear(b.outs[:cap(b.outs)])
 		clear(b.runs)
