@@ -79,7 +79,7 @@ func init() {
 		{"a step begins before a validation", "train/schedule.go", "c.Tolerance == nil && !c.validates(n)",
 			"c.Tolerance == nil", "./train -run=TestAhead"},
 		{"parameters are stored while they change", "train/train.go",
-			"		if begun <= p.Step && time.Since(last)", "		if time.Since(last)", "./train -run=TestAhead"},
+			"		if begun <= p.Step && due() &&", "		if due() &&", "./train -run=TestAhead"},
 		{"a step that goes on is left when the run is cancelled", "train/train.go",
 			"		case begun > p.Step:\n", "		case begun > p.Step && ctx.Err() == nil:\n", "./train -run=TestAhead"},
 	}...)

@@ -38,7 +38,7 @@ func TestLoops(t *testing.T) {
 	}
 }
 
-// TestStatesEnd: what optimizers keep of an element without a gradient ends at zero, not at the least numbers there are.
+// TestStatesEnd: what optimizers keep of an element without a gradient ends at zero, not at the least number there is.
 // That of squares stays where epsilon is none, since it divides.
 func TestStatesEnd(t *testing.T) {
 	statesEnd(t, updates32)
