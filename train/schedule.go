@@ -171,7 +171,8 @@ func (c *Config) GoesOn(run int64, p Progress) error {
 	hint := ""
 	switch {
 	case p.Step >= c.Steps():
-		hint = fmt.Sprintf("CALL train(resume => %d, epochs => %d); takes more steps.", run, 2*max(c.Epochs, 1))
+		done := (p.Step-1)/c.perEpoch() + 1 // epochs: more than are asked for where fewer are than before
+		hint = fmt.Sprintf("CALL train(resume => %d, epochs => %d); takes more steps.", run, 2*max(c.Epochs, done, 1))
 	case p.Status == Impatient && c.Patience > 0 && p.Since >= c.Patience:
 		hint = fmt.Sprintf("CALL train(resume => %d, patience => %d); waits longer.", run, 2*c.Patience)
 	case p.Status == Converged && c.Tolerance != nil && p.Window.settled(*c.Tolerance):

@@ -283,3 +283,14 @@ func TestCommitsOfManyLosses(t *testing.T) {
 		t.Errorf("a commit wrote %d losses, more than %d", m.most, commitLosses)
 	}
 }
+
+// TestMoreEpochs: the hint of a run that has done more than is asked for names so many epochs that steps are left.
+func TestMoreEpochs(t *testing.T) {
+	c := Default()
+	c.Epochs, c.Batch, c.BatchSize, c.rows = 10, "b", 8, 64
+	var e *sqlerr.Error
+	if err := c.GoesOn(3, Progress{Step: 656, Status: Finished}); !errors.As(err, &e) ||
+		e.Hint != "CALL train(resume => 3, epochs => 164); takes more steps." {
+		t.Errorf("%v", err)
+	}
+}
