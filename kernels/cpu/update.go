@@ -29,7 +29,7 @@ func SGD[T Float](lr, decay, scale T, g, p []T) {
 	}
 }
 
-// Seen is the greatest epsilon that is no larger than the root of a number that Settled makes zero may be.
+// Seen is the epsilon above which a mean of squares that Settled makes zero cannot be seen: its root is below 1.1e-19.
 const Seen = 1e-15
 
 // Settled is x, and 0 for a subnormal number. What an optimizer keeps of an element decays where that has no gradient,
