@@ -26,7 +26,7 @@ func init() {
 			" || !x.Fn.Equal(y.Fn) ||", " ||", sites + "TestValidate|TestLosses"},
 		{"rows are spread alike by the first of their columns", "optimizer/physical/placement.go",
 			"	for k := range x.By {\n		if !slices", "	for k := range x.By[:1] {\n		if !slices",
-			sites + "TestLosses"},
+			sites + "TestValidate"},
 		{"a SHUF is dropped though groups lie apart", "optimizer/physical/placement.go",
 			"p.Kind == Replicated || p.Kind == By && !", "p.Kind == Replicated || p.Kind == By || !", sites + "TestRules"},
 		{"the owner of a cell is another", "optimizer/physical/function.go", "number*f.Lens[i]",

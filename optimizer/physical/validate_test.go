@@ -61,6 +61,11 @@ var refusals = []struct {
 		y := h.scan("y", "j", "j", 2)
 		return raw(h, h.join("i j", "mul", x, y))
 	}},
+	{"rows are spread alike by their first column", "as if rows that meet lay at one site", func(h *hand) *Plan {
+		x := h.scan("x", "i j", "i j", 2)
+		y := h.scan("y", "i j k", "i k", 2)
+		return raw(h, h.join("i j k", "mul", x, y))
+	}},
 	{"two sites", "as if rows that meet lay at one site", func(h *hand) *Plan {
 		x, y := h.scan("x", "i j", "", 2), h.scan("y", "j", "", 2)
 		y.Place.Site = 1
@@ -172,7 +177,7 @@ func relations(of []*Node) (out []*ra.Node) {
 func TestValidate(t *testing.T) {
 	for _, c := range refusals {
 		t.Run(c.what, func(t *testing.T) {
-			h := newHand(t, 3, map[string]int64{"i": 5, "j": 3, "v": 2})
+			h := newHand(t, 3, map[string]int64{"i": 5, "j": 3, "k": 3, "v": 2})
 			h.lax = true
 			if err := Validate(c.plan(h)); err == nil || !strings.Contains(err.Error(), c.err) {
 				t.Errorf("the error is %v, not %s", err, c.err)
