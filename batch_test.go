@@ -423,3 +423,45 @@ func TestBatchNearMatricesTrains(t *testing.T) {
 		}
 	}
 }
+
+// TestBatchOfRecurrence: a recurrence without parameters that starts from the rows of the step runs over these alone.
+func TestBatchOfRecurrence(t *testing.T) {
+	setup := `CREATE TABLE goal (seq int PRIMARY KEY, y double precision);
+INSERT INTO goal SELECT i, sin(i) FROM generate_series(1, 10) AS g(i);
+CREATE TABLE token (seq int, t int, x double precision, PRIMARY KEY (seq, t));
+INSERT INTO token SELECT seq, t, cos(seq * t) FROM goal CROSS JOIN generate_series(1, 6) AS g(t) WHERE t < 3 + seq % 4;
+CREATE TABLE cell (id int PRIMARY KEY, u double precision, v double precision);
+INSERT INTO cell VALUES (1, 0.3, 0.7);
+CREATE TABLE head (id int PRIMARY KEY, w double precision);
+INSERT INTO head VALUES (1, 0.2);
+`
+	views := `CREATE VIEW state AS WITH RECURSIVE s(seq, t, h) AS (
+    SELECT seq, 0, 0 * y FROM goal
+    UNION ALL SELECT x.seq, x.t, tanh(u * x.x + v * s.h) FROM s JOIN token x ON x.seq = s.seq AND x.t = s.t + 1
+    CROSS JOIN cell) SELECT * FROM s;
+CREATE VIEW loss AS SELECT avg((h * w - y) ^ 2) FROM state JOIN goal USING (seq) CROSS JOIN head WHERE t > 0;
+`
+	db, hand := open(t, ""), open(t, "")
+	mustRun(t, db, setup+views+"CALL train('loss', ARRAY['head'], optimizer => 'sgd', lr => 0.1, epochs => 2, seed => 3, "+
+		"batch => 'goal', batch_size => 4)")
+	mustRun(t, hand, setup+`CREATE TABLE chosen (seq int PRIMARY KEY);
+ALTER TABLE goal RENAME TO everything;
+CREATE VIEW goal AS SELECT e.* FROM everything e JOIN chosen USING (seq);
+`+views)
+	losses := mustRun(t, db, "SELECT loss FROM relgrad.loss ORDER BY step").Rows
+	if len(losses) != 6 {
+		t.Fatalf("%d steps for two epochs of 10 rows, 4 a step", len(losses))
+	}
+	for i, row := range losses {
+		mustRun(t, hand, "DELETE FROM chosen")
+		rows := train.Permutation(3, int64(i/3+1), 10)[4*(i%3):]
+		for _, k := range rows[:min(4, len(rows))] {
+			mustRun(t, hand, fmt.Sprintf("INSERT INTO chosen VALUES (%d)", k+1))
+		}
+		x := mustRun(t, hand, fmt.Sprintf("SELECT backward('loss', ARRAY['head'], step => %d, seed => 3)", i+1)).Rows[0][0]
+		mustRun(t, hand, "UPDATE head SET w = head.w - 0.1 * g.w FROM head_grad g WHERE g.id = head.id")
+		if want := x.(float64); want == 0 || math.Abs(row[0].(float64)-want) > 1e-12 {
+			t.Errorf("step %d: loss %v, by hand %v", i+1, row[0], want)
+		}
+	}
+}

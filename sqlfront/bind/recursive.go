@@ -12,15 +12,18 @@ import (
 // invalidRecursion is the SQLSTATE of a recursive query that Postgres refuses.
 const invalidRecursion = "42P19"
 
-// recursion binds a query of WITH RECURSIVE that refers to itself. One that reads no parameter is the store's.
+// recursion binds a query of WITH RECURSIVE that refers to itself. One that reads no parameter is the store's, unless
+// it reads the rows of a step, which the store does not know.
 func recursion(b *binder, f *place, c *cte) (*relation, error) {
 	inner := *f
 	inner.ctes = append(f.ctes[:len(f.ctes):len(f.ctes)], c)
 	all := &ast.Select{Node: c.sel.Node, End: -1,
 		Targets: []ast.Target{{Node: c.sel.Node, X: &ast.ColumnRef{Node: c.sel.Node, Star: true}}},
 		From:    []ast.FromItem{&ast.TableRef{Node: c.sel.Node, Name: c.name}}}
-	if o, ok := opaqueQuery(b, &inner, all, false); ok {
-		return o.rel, o.err
+	if refuseBatch(b, &inner, all) == nil || wellFormed(f, c) != nil {
+		if o, ok := opaqueQuery(b, &inner, all, false); ok {
+			return o.rel, o.err
+		}
 	}
 	if err := wellFormed(f, c); err != nil {
 		return nil, err
