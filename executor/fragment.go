@@ -150,8 +150,23 @@ func (f *fragments) structural() map[structure.ColumnOf]bool {
 				}
 			}
 		}
+		r.states(of)
 	})
 	return r.columns
+}
+
+// states marks the columns of levels that hold no values of parameters: the structure has these.
+func (r *reads) states(n *ra.Node) {
+	if n.Op != ra.Recursion {
+		return
+	}
+	for i, c := range n.Cols[:n.States()] {
+		for _, in := range n.Inputs[:2] {
+			if !c.Dep {
+				r.mark(in, i)
+			}
+		}
+	}
 }
 
 // reads are columns that something reads, with all that they are computed from.

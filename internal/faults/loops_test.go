@@ -12,6 +12,8 @@ func init() {
 			"c.B.Retrace(self, start, back,", "c.B.Retrace(self, back, back,", recursions},
 		{"a recursion's last states are left out of its kernels", "executor/values/graph.go",
 			"idx.Src.N > idx.Dst.N+idx.Dst.N/64", "idx.Src.N > idx.Dst.N", "./executor -run=TestRecurrenceWork"},
+		{"the structure has no states of a recursion at another site", "executor/fragment.go", "		r.states(of)\n", "",
+			"./internal/gradtest -run=TestRecursionsAtSites"},
 		{"a momentum without gradients stays at the least number", "executor/device/cpu/loops_update.go",
 			"		v[i] = cpu.Settled(mu*v[i] + d)\n", "		v[i] = mu*v[i] + d\n", "./executor/device/cpu -run=TestStatesEnd"},
 		{"calls of other types are one", "executor/values/graph.go", "strconv.AppendInt(append(key, ','), int64(n), 10)",

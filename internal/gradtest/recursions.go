@@ -60,6 +60,10 @@ var ServerRecursions = []Loss{
 		"SELECT h.node, CASE WHEN h.node > 2 THEN coalesce(s.y, 1.5) * s.x END, h.x * s.x FROM s JOIN half h ON " +
 		"h.node = s.node + 1) SELECT sum(coalesce(x, 3) * (node + 1)) + sum(coalesce(y, 1) ^ 2) FROM s",
 		[]string{"half"}},
+	// a state of numbers that no parameter changes, beside one that has a gradient
+	{"WITH RECURSIVE s(node, d, v) AS (SELECT 1::bigint, 0.5::double precision, v FROM w0 WHERE node = 0 UNION ALL " +
+		"SELECT h.node, sin(s.d) + h.x, w0.v * s.d + s.v FROM s JOIN half h ON h.node = s.node + 1 JOIN w0 ON w0.node = " +
+		"h.node) SELECT sum(sqnorm(v) * (node + d)) FROM s", []string{"w0"}},
 	// a tree: each row has its own children
 	{"WITH RECURSIVE t(node, level, x) AS (SELECT src, 0, weight FROM adj WHERE src = 0 AND dst = 0 UNION ALL " +
 		"SELECT 10 * t.node + a.dst, t.level + 1, t.x * a.weight + sqrt(abs(t.x)) FROM t JOIN adj a ON a.src = " +
