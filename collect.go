@@ -13,6 +13,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/interop"
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/store/columns"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -131,6 +132,9 @@ func (c *collector) add(v any) error {
 	case int64:
 		c.ints = append(c.ints, x)
 	case float64:
+		if math.IsNaN(x) {
+			return columns.ErrNaN().WithDetail("Column \"%s\" holds it.", c.col.Name)
+		}
 		c.floats = append(c.floats, x)
 	case string:
 		c.texts = append(c.texts, x)

@@ -51,12 +51,22 @@ func fileRelation(ctx context.Context, path string, needs ast.Needs) (*catalog.R
 	return collect(ctx, cols, rows)
 }
 
-// openTable opens a file by the format that its name tells.
+// openTable opens a file by the format that its name tells. A pattern names several csv files, or one of another
+// format.
 func openTable(ctx context.Context, path string) (interop.Reader, error) {
-	if csvfile.Is(path) {
-		return csvfile.Open(ctx, []string{path}, csvfile.Options{})
+	files, err := csvfile.Matching(path)
+	if err != nil {
+		return nil, err
 	}
 	format := interop.FormatOf(path)
+	switch {
+	case csvfile.Is(path):
+		return csvfile.Open(ctx, files, csvfile.Options{})
+	case len(files) > 1:
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "%d files cannot be one table in the format %s", len(files),
+			format).WithHint("Several csv files can. Write (SELECT … UNION ALL SELECT …) of these.")
+	}
+	path = files[0]
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		e := sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is a folder", path)
 		if ok, _ := delta.Exists(delta.NewLocal(path)); ok {

@@ -30,6 +30,7 @@ func csvFiles(t *testing.T) {
 		"comma.tsv":  "k,x\n1,2\n",
 		"pandas.csv": ",x\n0,0.5\n",
 		"gap.csv":    "k,,x\n0,1,0.5\n",
+		"gone.csv":   "k,x,name\n1,n/a,Ann\n2,4,12\n3,n/a,Bob\n4,5,Carl\n",
 		"head.csv":   "id,x,A b\n",
 		"latin.csv":  "k,x\n1,caf\xe9\n",
 	} {
@@ -50,8 +51,10 @@ func csvFiles(t *testing.T) {
 
 // imports are command lines without the place, and what they print or a part of the error.
 var imports = []struct{ args, out, errs string }{
-	{"r.csv|r", "", "NaN cannot be stored"},
-	{"--null|NaN|r.csv|r", "-- the key is a guess: no two rows have the same u, i\nCREATE TABLE r (u integer, " +
+	{"r.csv|r", "", "NaN cannot be stored in a scalar column\nHINT:  Use NULL for a missing value: relgrad import " +
+		"--null NaN makes it one in a new table.\nCONTEXT:  COPY r, line 4, column rating, source r.csv"},
+	{"--null|NaN|r.csv|r", "-- column \"zip\" is text because of \"007\" in line 2 of r.csv\n" +
+		"-- the key is a guess: no two rows have the same u, i\nCREATE TABLE r (u integer, " +
 		"i integer, rating double precision, zip text, PRIMARY KEY (u, i));\nCOPY 3\n", ""},
 	{"part-*.csv*|p", "-- column \"x\" is numeric because of \"9007199254740993\" in line 2 of part-3.csv.gz\n" +
 		"-- the key is a guess: no two rows have the same k\n" +
@@ -81,6 +84,11 @@ var imports = []struct{ args, out, errs string }{
 	{"--delimiter|;|semi.csv|sc", "-- column \"x\" is text because of \"2,5\" in line 3 of semi.csv\n" +
 		"-- the key is a guess: no two rows have the same k\n" +
 		"CREATE TABLE sc (k integer, x text, PRIMARY KEY (k));\nCOPY 2\n", ""},
+	{"gone.csv|g", "-- column \"x\" is text because of \"n/a\" in line 2 of gone.csv; --null 'n/a' makes it NULL\n" +
+		"-- the key is a guess: no two rows have the same k\n" +
+		"CREATE TABLE g (k integer, x text, name text, PRIMARY KEY (k));\nCOPY 4\n", ""},
+	{"--null|n/a|gone.csv|g2", "-- the key is a guess: no two rows have the same k\n" +
+		"CREATE TABLE g2 (k integer, x integer, name text, PRIMARY KEY (k));\nCOPY 4\n", ""},
 	{"--delimiter|tab|--key|k|tabs.csv|tc",
 		"CREATE TABLE tc (k integer, x double precision, PRIMARY KEY (k));\nCOPY 1\n", ""},
 	{"--key|k|tabs.tsv|tv", "CREATE TABLE tv (k integer, x double precision, PRIMARY KEY (k));\nCOPY 2\n", ""},

@@ -202,13 +202,13 @@ func loaded(created []string, n int64) {
 // matching lists the files that names and patterns mean, in the order of the names.
 func matching(args []string) (files []string, err error) {
 	for _, a := range args {
-		if _, err := os.Stat(a); err == nil || places.IsURL(a) || !strings.ContainsAny(a, "*?[") {
+		if places.IsURL(a) {
 			files = append(files, a)
 			continue
 		}
-		found, err := filepath.Glob(a)
-		if err != nil || len(found) == 0 {
-			return nil, sqlerr.New(sqlerr.UndefinedFile, "no file matches \"%s\"", a)
+		found, err := csvfile.Matching(a)
+		if err != nil {
+			return nil, err
 		}
 		files = append(files, found...)
 	}

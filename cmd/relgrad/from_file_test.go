@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/binary"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -16,8 +18,9 @@ func fromScript(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{"r.csv": "id,y,zip\n1,2,007\n2,3.5,12\n", "it's.csv": "a\n5\n",
-		"tabs.tsv": "id\tzip\n1\t007\n",
-		"s.sql":    text} {
+		"tabs.tsv": "id\tzip\n1\t007\n", "p1.csv": "id,q\n1,2\n", "p2.csv": "id,q\n2,2.5\n",
+		"nan.csv": "id,y\n1,2\n2,nan\n",
+		"s.sql":   text} {
 		if err := os.WriteFile("sub/"+name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -43,10 +46,11 @@ CALL relgrad.train('SELECT sum((w.x - r.y) ^ 2) FROM w JOIN ''r.csv'' r USING (i
 SELECT * FROM w ORDER BY id;
 SELECT trim(FROM ' a ') || 'b' AS t;
 SELECT zip FROM 'tabs.tsv';
+SELECT p.id, q FROM 'p*.csv' AS p;
 `)
 	out, errs, status := both(t, "run", "-q", "--format", "csv", script)
 	want := "zip,y\n007,2\ncount,sum\n2,5.5\nsum\n5.5\nid,y\n1,2\n2,3.5\nid,x\n1,-2\n2,-1\nid,x\n1,-2\n2,-1\n" +
-		"id,x\n1,2\n2,3.5\nt\nab\nzip\n007\n"
+		"id,x\n1,2\n2,3.5\nt\nab\nzip\n007\nid,q\n1,2\n2,2.5\n"
 	if status != 0 || out != want {
 		t.Errorf("status %d\n%s%s", status, out, errs)
 	}
@@ -55,6 +59,13 @@ SELECT zip FROM 'tabs.tsv';
 // TestFromFileRefused: positions of errors are those of the text; where no file can stand it is a syntax error.
 func TestFromFileRefused(t *testing.T) {
 	fromScript(t, "")
+	npy := "\x93NUMPY\x01\x00" + "\x37\x00{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}" +
+		string(binary.LittleEndian.AppendUint64(nil, math.Float64bits(math.NaN())))
+	for _, name := range []string{"sub/nan.npy", "sub/two.npy"} {
+		if err := os.WriteFile(name, []byte(npy), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, tc := range []struct{ sql, want string }{
 		{`SELECT 1 FROM 'sub/r.csv' WHERE nix > 0`, "column \"nix\" does not exist\n" +
 			"LINE 1: SELECT 1 FROM 'sub/r.csv' WHERE nix > 0\n" +
@@ -68,6 +79,15 @@ func TestFromFileRefused(t *testing.T) {
 		{`SELECT 1 FROM 'a"b.csv'`, "could not open file \"a\"b.csv\""},
 		{`SELECT 1 FROM 'r.txt'`, "does not tell its format"},
 		{`SELECT 1 FROM 'sub'`, "\"sub\" is a folder"},
+		{`SELECT id FROM 'sub/p*.csv.gz'`, "no file matches \"sub/p*.csv.gz\"\n" +
+			"LINE 1: SELECT id FROM 'sub/p*.csv.gz'\n                       ^"},
+		{`SELECT y FROM 'sub/nan.csv'`, "NaN cannot be stored in a scalar column\nLINE 1: SELECT y FROM 'sub/nan.csv'\n" +
+			"                      ^\nHINT:  Use NULL for a missing value: relgrad import --null nan makes it one in a new " +
+			"table.\nCONTEXT:  line 3, column y, source sub/nan.csv"},
+		{`SELECT * FROM 'sub/nan.npy'`, "NaN cannot be stored in a scalar column\nLINE 1: SELECT * FROM 'sub/nan.npy'\n" +
+			"                      ^\nDETAIL:  Column \"v\" holds it.\nHINT:  Use NULL"},
+		{`SELECT x FROM 'sub/*.npy'`, "2 files cannot be one table in the format npy\n" +
+			"LINE 1: SELECT x FROM 'sub/*.npy'\n                      ^\nHINT:  Several csv files can."},
 		{`SELECT 1 FROM file_table()`, "file_table needs the argument \"file\""},
 		{`SELECT * FROM gradient('SELECT sum(x) FROM ''sub/r.csv'' r JOIN w ON w.x = r.nix', NULL::w)`, "nix"},
 	} {

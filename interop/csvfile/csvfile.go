@@ -30,6 +30,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -75,6 +76,19 @@ func Is(name string) bool {
 		name = strings.TrimSuffix(name, ext)
 	}
 	return filepath.Ext(name) == ".csv" || filepath.Ext(name) == ".tsv"
+}
+
+// Matching lists the files of a name, or of a pattern as filepath.Match has it, in the order of their names. There is
+// one at least.
+func Matching(name string) ([]string, error) {
+	if _, err := os.Stat(name); err == nil || !strings.ContainsAny(name, "*?[") {
+		return []string{name}, nil
+	}
+	files, err := filepath.Glob(name)
+	if err != nil || len(files) == 0 {
+		return nil, sqlerr.New(sqlerr.UndefinedFile, "no file matches \"%s\"", name)
+	}
+	return files, nil
 }
 
 // Delimiter is what separates the fields of a file of that name: a tab in .tsv, else a comma.
@@ -206,10 +220,12 @@ func (r *Reader) Empty() bool { return r.found == nil }
 // Remarks say, for columns whose values have no common type but a wide one, which value is the reason.
 func (r *Reader) Remarks() (out []string) {
 	for i, c := range r.cols {
-		if _, given := r.opt.Types[c.Name]; given || r.found == nil || r.found[i].reason == "" {
+		if _, given := r.opt.Types[c.Name]; given || r.found == nil {
 			continue
 		}
-		out = append(out, fmt.Sprintf("column \"%s\" is %s because of %s", c.Name, c.Type, r.found[i].reason))
+		if why := r.found[i].why(); why != "" {
+			out = append(out, fmt.Sprintf("column \"%s\" is %s because of %s", c.Name, c.Type, why))
+		}
 	}
 	return out
 }
@@ -261,6 +277,10 @@ func value(s string, t catalog.Type) (any, error) {
 	v, err := columns.TextIn(s, t)
 	if err == nil && t.IsChunk() {
 		return columns.ToStored(v, t)
+	}
+	if x, ok := v.(float64); ok && math.IsNaN(x) {
+		return nil, columns.ErrNaN().WithHint("Use NULL for a missing value: relgrad import --null %s makes it one in a "+
+			"new table.", s)
 	}
 	return v, err
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/store/columns"
@@ -43,9 +44,16 @@ type finder struct {
 	nulls  bool // a NULL was there
 	shape  tensor.Shape
 	reason string // which value made the type wide
+
+	values  int    // that are not NULL
+	others  kinds  // of the values that a narrower type than text holds
+	odd     int    // values that only text holds
+	oddText string // the first of them
+	oddAt   string // and its place
+	same    bool   // they are all that text
 }
 
-func newFinder() *finder { return &finder{kinds: all} }
+func newFinder() *finder { return &finder{kinds: all, others: all} }
 
 // add takes a value into account.
 func (f *finder) add(s []byte, at *records) {
@@ -54,12 +62,45 @@ func (f *finder) add(s []byte, at *records) {
 	if k&chunk != 0 && f.kinds&chunk != 0 {
 		k = f.chunk(string(s), k)
 	}
+	f.count(s, k, at)
 	f.kinds &= k
 	wide := f.kinds == text || f.kinds&(integer|bigint|double) == 0 && f.kinds&exact != 0
 	if f.kinds != before && wide && (f.some || f.kinds != text) {
-		f.reason = fmt.Sprintf("\"%s\" in line %d of %s", clip(s), at.csv.Line, at.r.files[at.file])
+		f.reason = placeOf(s, at)
 	}
 	f.some = true
+}
+
+// count counts a value of the types k.
+func (f *finder) count(s []byte, k kinds, at *records) {
+	f.values++
+	switch {
+	case k != text:
+		f.others &= k
+	case f.odd == 0:
+		f.odd, f.oddText, f.same = 1, string(s), true
+		f.oddAt = placeOf(s, at)
+	default:
+		f.odd++
+		f.same = f.same && string(s) == f.oddText
+	}
+}
+
+func placeOf(s []byte, at *records) string {
+	return fmt.Sprintf("\"%s\" in line %d of %s", clip(s), at.csv.Line, at.r.files[at.file])
+}
+
+// why tells which value made the type wide: the first that a type does not hold that held all before, or the first of
+// those that are text where most values have another type. A word that stands there for NULL is read so.
+func (f *finder) why() string {
+	why, mostly := f.reason, f.others&^text != 0 && f.odd > 0 && 2*f.odd <= f.values
+	if why == "" && mostly {
+		why = f.oddAt
+	}
+	if mostly && f.same && strings.IndexFunc(f.oddText, unicode.IsDigit) < 0 && f.oddText != "" {
+		why += fmt.Sprintf("; --null '%s' makes it NULL", f.oddText)
+	}
+	return why
 }
 
 // chunk notes the shape of an array: a column of chunks has one.

@@ -28,7 +28,7 @@ const (
 )
 
 // ErrNaN refuses NaN in a scalar column.
-func ErrNaN() error {
+func ErrNaN() *sqlerr.Error {
 	return sqlerr.New(sqlerr.NumericOutOfRange, "NaN cannot be stored in a scalar column").
 		WithHint("Use NULL for a missing value.")
 }
