@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"image/color"
 	"io"
@@ -17,6 +18,7 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -69,18 +71,20 @@ func plotRuns(ctx context.Context, c *command, args []string) error {
 	if err != nil {
 		return err
 	}
-	var lines []series
+	var figures []*runFigures
 	for i, run := range runs {
-		more, err := loadSeries(ctx, db, run, *only)
+		if slices.Contains(runs[:i], run) {
+			return sqlerr.New(sqlerr.InvalidParameter, "run %d is named twice", run)
+		}
+		f, err := loadFigures(ctx, db, run)
 		if err != nil {
 			return err
 		}
-		for _, r := range runs[:i] {
-			if r == run {
-				return sqlerr.New(sqlerr.InvalidParameter, "run %d is named twice", run)
-			}
-		}
-		lines = append(lines, more...)
+		figures = append(figures, f)
+	}
+	lines, err := wanted(figures, *only, os.Stderr)
+	if err != nil {
+		return err
 	}
 	if len(lines) == 0 {
 		return sqlerr.New(sqlerr.UndefinedObject, "the runs have no finite figures to draw").
@@ -119,9 +123,16 @@ func lastRun(ctx context.Context, db *engine) ([]int64, error) {
 	return []int64{last}, nil
 }
 
-// loadSeries reads the figures of a run's steps, as far as it has some; only names the ones that are wanted, all if it
-// is empty.
-func loadSeries(ctx context.Context, db *engine, run int64, only string) ([]series, error) {
+// runFigures are the figures of a run's steps.
+type runFigures struct {
+	run   int64
+	title string
+	all   []*series
+	first []*series // the validation by the name of its column
+}
+
+// loadFigures reads the figures of a run's steps.
+func loadFigures(ctx context.Context, db *engine, run int64) (*runFigures, error) {
 	figures, err := figuresOf(ctx, db)
 	if err != nil {
 		return nil, err
@@ -136,37 +147,68 @@ func loadSeries(ctx context.Context, db *engine, run int64, only string) ([]seri
 		return nil, sqlerr.New(sqlerr.UndefinedObject, "run %d does not exist or has no steps", run).
 			WithHint("relgrad runs lists the runs.")
 	}
-	title := fmt.Sprintf("run %d", run)
+	out := &runFigures{run: run, title: fmt.Sprintf("run %d", run)}
 	if name, ok := res.Rows[0][0].(string); ok {
-		title += " (" + name + ")"
+		out.title += " (" + name + ")"
 	}
-	all := lists.Map(figures, func(f string) *series { return &series{name: f} })
+	out.all = lists.Map(figures, func(f string) *series { return &series{name: f} })
 	for i := range figures {
 		for _, r := range res.Rows {
-			all[i].add(r[1], r[2+i])
+			out.all[i].add(r[1], r[2+i])
 		}
 	}
 	first, others, err := loadValidation(ctx, db, run)
 	if err != nil {
 		return nil, err
 	}
-	all = append(all, others...)
-	if only != "" {
-		if all, err = wanted(all, first, only); err != nil {
-			return nil, err
+	out.all, out.first = append(out.all, others...), first
+	return out, nil
+}
+
+// named finds a figure by its name; nil: the run has none. The validation has the name of its column, too.
+func (r *runFigures) named(name string) *series {
+	for _, l := range slices.Concat(r.all, r.first) {
+		if l.name == name && len(l.x) > 0 {
+			return l
 		}
 	}
-	var out []series
-	for _, l := range all {
-		if len(l.x) > 0 {
-			l.name = title + ", " + l.name
-			out = append(out, *l)
+	return nil
+}
+
+// wanted are the lines of the figures that are wanted, all if only is empty. A run that has none of them, where another
+// one has, is said to have none.
+func wanted(runs []*runFigures, only string, say io.Writer) (out []series, err error) {
+	var known []string
+	for _, r := range runs {
+		for _, l := range slices.Concat(r.all, r.first) {
+			if len(l.x) > 0 && !slices.Contains(known, l.name) {
+				known = append(known, l.name)
+			}
+		}
+	}
+	names := strings.Split(only, ",")
+	for _, w := range names {
+		if only != "" && !slices.Contains(known, w) {
+			return nil, sqlerr.New(sqlerr.InvalidParameter, "there is no figure %q", w).
+				WithHint("The steps have %s.", strings.Join(known, ", "))
+		}
+	}
+	for _, r := range runs {
+		lines := r.all
+		if only != "" {
+			lines = lists.Map(names, r.named)
+		}
+		for i, l := range lines {
+			switch {
+			case l == nil:
+				fmt.Fprintf(say, "NOTICE:  run %d has no figure %q\n", r.run, names[i])
+			case len(l.x) > 0:
+				out = append(out, series{name: r.title + ", " + l.name, x: l.x, y: l.y})
+			}
 		}
 	}
 	return out, nil
 }
-
-func (s *series) title() string { return s.name }
 
 // add adds a figure of a step, if it is finite.
 func (s *series) add(step, figure any) {
@@ -195,22 +237,6 @@ func loadValidation(ctx context.Context, db *engine, run int64) (first, others [
 		(*to)[at].add(r[0], r[3])
 	}
 	return first, others, nil
-}
-
-// wanted are the lines of the figures that are wanted. The validation has the name of its column, too.
-func wanted(all, first []*series, only string) (out []*series, err error) {
-	for _, w := range strings.Split(only, ",") {
-		named := func(s *series) bool { return s.name == w }
-		if at := slices.IndexFunc(all, named); at >= 0 {
-			out = append(out, all[at])
-		} else if at := slices.IndexFunc(first, named); at >= 0 {
-			out = append(out, first[at])
-		} else {
-			return nil, sqlerr.New(sqlerr.InvalidParameter, "there is no figure %q", w).
-				WithHint("Figures of steps are %s.", strings.Join(lists.Map(all, (*series).title), ", "))
-		}
-	}
-	return out, nil
 }
 
 func qualified(figure string) string { return "loss." + sqltext.Ident(figure) }
@@ -329,11 +355,34 @@ func drawFile(path string, lines []series, look look) error {
 		}
 		p.Legend.Add(s.name, l)
 	}
-	p.Legend.Top = true
-	if err := p.Save(16*vg.Centimeter, 10*vg.Centimeter, path); err != nil {
+	if err := save(p, path); err != nil {
 		return sqlerr.New(sqlerr.IO, "could not write %s", path).Wrap(err)
 	}
 	return nil
+}
+
+// save writes a picture with its legend above it, where it hides no line.
+func save(p *plot.Plot, path string) error {
+	const width, height, gap = 16 * vg.Centimeter, 10 * vg.Centimeter, vg.Length(4)
+	legend := p.Legend
+	legend.Top, legend.Left, legend.Padding, legend.XOffs, p.Legend = true, true, gap, gap, plot.NewLegend()
+	room := gap + legend.Rectangle(draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: width, Y: height}}}).Size().Y
+	format := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
+	c, err := draw.NewFormattedCanvas(width, height+room, format)
+	if err != nil {
+		return err
+	}
+	whole := draw.New(c)
+	whole.SetColor(p.BackgroundColor)
+	whole.Fill(whole.Rectangle.Path())
+	p.Draw(draw.Crop(whole, 0, 0, 0, -room))
+	legend.Draw(whole)
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	_, err = c.WriteTo(f)
+	return errors.Join(err, f.Close())
 }
 
 // look is how figures are drawn.

@@ -187,6 +187,15 @@ func TestPlot(t *testing.T) {
 			t.Errorf("figure %s: status %d\n%s", figure, got, out)
 		}
 	}
+	out, errs, status := both(t, "plot", "--store", store, "--metric", "loss,validation", "1", "2")
+	if status != 0 || errs != "NOTICE:  run 1 has no figure \"validation\"\n" || !strings.Contains(out, "run 1, loss") ||
+		!strings.Contains(out, "run 2 (second), validation") {
+		t.Errorf("status %d\n%s%s", status, out, errs)
+	}
+	_, errs, _ = both(t, "plot", "--store", store, "--metric", "rmse", "1", "2")
+	if want := "HINT:  The steps have loss, validation, far off, v.\n"; !strings.HasSuffix(errs, want) {
+		t.Error(errs)
+	}
 	for _, args := range [][]string{{"9"}, {"1", "1"}, {"x"}, {"--smooth", "1", "2"}, {"--metric", "accuracy", "2"},
 		{"--metric", "validation", "1"},
 		{"-o", filepath.Join(dir, "a.gif")},
