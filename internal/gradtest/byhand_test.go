@@ -195,6 +195,24 @@ func TestFrames(t *testing.T) {
 		"FROM t) q', NULL::t) d", 4*(121+100+49), 480, 392, 224)
 }
 
+// TestFramesOfTexts: the least and greatest text of a frame choose what is summed.
+func TestFramesOfTexts(t *testing.T) {
+	db := scalars(1, 2, 4) // with the texts b, c, a
+	of := func(z, over string) string {
+		return "SELECT sum(x * CASE z WHEN 'a' THEN 100 WHEN 'b' THEN 1 WHEN 'c' THEN 10 ELSE 0 END) FROM (SELECT x, " + z +
+			" OVER (" + over + ") AS z FROM (SELECT id, g, x, CASE id WHEN 0 THEN 'b' WHEN 1 THEN 'c' ELSE 'a' END AS y " +
+			"FROM t) r) q"
+	}
+	byHand(t, db, of("max(y)", "ORDER BY id DESC"), 10+20+400, 10, 10, 100)
+	byHand(t, db, of("min(y)", "ORDER BY id DESC"), 100+200+400, 100, 100, 100)
+	byHand(t, db, of("max(y)", "ORDER BY id ROWS 1 PRECEDING"), 1+20+40, 1, 10, 10)
+	byHand(t, db, of("min(y)", "ORDER BY id ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING"), 1+200+400, 1, 100, 100)
+	byHand(t, db, of("max(y)", "PARTITION BY g ORDER BY id ROWS 1 PRECEDING"), 1+20+4, 1, 10, 1)
+	byHand(t, db, of("max(y)", "ORDER BY g RANGE CURRENT ROW"), 1+20+4, 1, 10, 1)
+	byHand(t, db, of("lag(y)", "ORDER BY id DESC"), 10+200, 10, 100, 0)
+	byHand(t, db, of("lead(y)", "PARTITION BY g ORDER BY id"), 100, 100, 0, 0)
+}
+
 // TestFound: EXISTS, IN, ANY and ALL are three-valued wherever they stand.
 func TestFound(t *testing.T) {
 	db := scalars(1, 2, 4)
