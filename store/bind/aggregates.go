@@ -180,7 +180,7 @@ func distinctAggregate(b *Binder, e *ast.FuncCall, tmpl string, conv []Value, fi
 	equatable(b, x)
 	x.SQL = x.Collate()
 	if e.Name == "string_agg" {
-		tmpl = "rg_array_to_string('text[]', " + arrayAgg(b, catalog.Text) + "@, " + conv[1].SQL + ")"
+		tmpl = "rg_array_to_string('text[]', " + arrayAgg(catalog.Text, "") + "@, " + conv[1].SQL + ")"
 		present := "(" + x.SQL + " IS NOT NULL)"
 		if filter != "" {
 			present += " AND " + filter
@@ -210,7 +210,7 @@ func aggregateSQL(b *Binder, e *ast.FuncCall, args []Value) (string, catalog.Typ
 		a := b.settle(args[0])
 		ret := a.Type
 		ret.Array, ret.Rank = true, 0
-		return arrayAgg(b, a.Type) + "@", ret, []Value{a}
+		return arrayAgg(a.Type, "$frame") + "@", ret, []Value{a}
 	case len(args) == 1 && args[0].Type.IsChunk() && functions.ChunkAggregates[e.Name] != "":
 		t := args[0].Type
 		t.Rank = 0
@@ -237,9 +237,9 @@ func aggregateSQL(b *Binder, e *ast.FuncCall, args []Value) (string, catalog.Typ
 	return sig.SQL, sig.Ret, conv
 }
 
-// arrayAgg is the name of the aggregate that collects values of a type.
-func arrayAgg(b *Binder, t catalog.Type) string {
-	return sqltext.Ident("rg_array_agg "+t.String()) + "($1)"
+// arrayAgg is the call of the aggregate that collects values of a type; frame is "$frame" where it may be over one.
+func arrayAgg(t catalog.Type, frame string) string {
+	return sqltext.Ident("rg_array_agg"+frame+" "+t.String()) + "($1)"
 }
 
 // bindWindowCall binds f(…) OVER (…).

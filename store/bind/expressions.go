@@ -437,7 +437,7 @@ func bindSubLink(b *Binder, s *Scope, e *ast.SubLink) Value {
 		oneColumn(b, q, e.At)
 		q.Settle(b)
 		t := TypesOfColumns(q.Columns)[0]
-		f := arrayAgg(b, t)
+		f := arrayAgg(t, "")
 		return Value{SQL: "(SELECT coalesce(" + strings.Replace(f, "$1", q.Phys(0), 1) + ", " +
 			b.constant(e.At, columns.EmptyArray(t), catalog.ArrayOf(t)) + ") FROM (" + q.Text() +
 			"))", Type: catalog.ArrayOf(t), At: e.At}

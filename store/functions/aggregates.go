@@ -19,13 +19,55 @@ type aggregateDef struct {
 	state func() lite.State
 }
 
-// noInverse is embedded by aggregates that cannot remove a row.
+// noInverse is embedded by aggregates that cannot remove a row: over frames they are the state of framed.
 type noInverse struct{}
 
-// Inverse refuses moving frames.
+// Inverse is never called.
 func (noInverse) Inverse([]lite.Cell) error {
-	return sqlerr.New(sqlerr.FeatureNotSupported, "this aggregate cannot run over a frame whose start moves").
-		WithHint("Use a frame that begins at UNBOUNDED PRECEDING.")
+	return sqlerr.New(sqlerr.Internal, "internal error: an aggregate that keeps no rows is to remove one")
+}
+
+// framed is an aggregate over frames that cannot remove a row. It keeps the rows of the frame, which leave it in the
+// order in which they came, and after one has left adds up the others anew.
+type framed struct {
+	state func() lite.State
+	now   lite.State // of the rows, where it is not stale
+	rows  [][]lite.Cell
+	stale bool // a row has left since
+}
+
+// Step adds a row.
+func (s *framed) Step(a []lite.Cell) error {
+	s.rows = append(s.rows, lite.Copies(a))
+	if s.stale {
+		return nil
+	}
+	return s.now.Step(a)
+}
+
+// Inverse removes the first row.
+func (s *framed) Inverse([]lite.Cell) error {
+	s.rows, s.stale = s.rows[1:], true
+	return nil
+}
+
+// Heavy implements lite.Heavy.
+func (s *framed) Heavy() bool {
+	h, ok := s.now.(lite.Heavy)
+	return ok && h.Heavy()
+}
+
+// Value is that of the rows of the frame.
+func (s *framed) Value(r lite.Result) error {
+	if s.stale {
+		s.now, s.stale = s.state(), false
+		for _, a := range s.rows {
+			if err := s.now.Step(a); err != nil {
+				return err
+			}
+		}
+	}
+	return s.now.Value(r)
 }
 
 // aggregateStates are the aggregates written in Go; their SQL names begin with "rg_".
@@ -52,9 +94,6 @@ var aggregateStates = map[string]aggregateDef{
 	"chunk_avg":      {1, func() lite.State { return &fold{op: "avg"} }},
 	"chunk_max":      {1, func() lite.State { return &fold{op: "max_agg"} }},
 	"chunk_min":      {1, func() lite.State { return &fold{op: "min_agg"} }},
-	// over frames
-	"chunk_max_frame": {1, func() lite.State { return &frameFold{op: "max_agg"} }},
-	"chunk_min_frame": {1, func() lite.State { return &frameFold{op: "min_agg"} }},
 }
 
 // numSum is sum and avg with exact results. Integers are added in a machine word while they fit.
@@ -510,39 +549,6 @@ func (s *fold) addChunk(b []byte, sign float64) error {
 		}
 	}
 	return nil
-}
-
-// frameFold is an extreme of chunks over a frame, whose chunks it keeps: rows leave it in the order in which they came.
-type frameFold struct {
-	op     string
-	chunks [][]byte
-}
-
-// Step adds a chunk.
-func (s *frameFold) Step(a []lite.Cell) error {
-	if !a[0].IsNull() {
-		s.chunks = append(s.chunks, bytes.Clone(a[0].Bytes()))
-	}
-	return nil
-}
-
-// Inverse removes the first chunk.
-func (s *frameFold) Inverse(a []lite.Cell) error {
-	if !a[0].IsNull() {
-		s.chunks = s.chunks[1:]
-	}
-	return nil
-}
-
-// Value is NULL for no rows.
-func (s *frameFold) Value(r lite.Result) error {
-	f := &fold{op: s.op}
-	for _, b := range s.chunks {
-		if err := f.addChunk(b, 1); err != nil {
-			return err
-		}
-	}
-	return f.Value(r)
 }
 
 // combiner merges element i of a chunk into the maximum or minimum.

@@ -61,15 +61,22 @@ func Register(c *lite.Conn) error {
 		}
 	}
 	for name, a := range aggregateStates {
-		errs = append(errs, c.Aggregate("rg_"+name, a.n, a.state))
+		errs = append(errs, aggregate(c, "rg_"+name, "", a))
 	}
 	for name := range columns.Storage { // one array_agg for each type
 		for _, t := range []catalog.Type{{Name: name}, {Name: name, Array: true}} {
-			errs = append(errs, c.Aggregate("rg_array_agg "+t.String(), 1, func() lite.State { return &collect{typ: t} }))
+			a := aggregateDef{1, func() lite.State { return &collect{typ: t} }}
+			errs = append(errs, aggregate(c, "rg_array_agg", " "+t.String(), a))
 		}
 	}
 	errs = append(errs, registerKernels(c), kernelfunc.Register(c)) // the second registers those of generated SQL
 	return errors.Join(errs...)
+}
+
+// aggregate registers an aggregate, and as name_frame that over frames.
+func aggregate(c *lite.Conn, name, suffix string, a aggregateDef) error {
+	return errors.Join(c.Aggregate(name+suffix, a.n, a.state),
+		c.Aggregate(name+"_frame"+suffix, a.n, func() lite.State { return &framed{state: a.state, now: a.state()} }))
 }
 
 // strict makes a function NULL for any NULL argument.

@@ -9,7 +9,9 @@ static sqlite3_destructor_type rg_transient(void) { return SQLITE_TRANSIENT; }
 import "C"
 
 import (
+	"bytes"
 	"math"
+	"slices"
 	"unsafe"
 )
 
@@ -50,6 +52,17 @@ func (c *Cell) Float() float64 {
 		return float64(c.i)
 	}
 	return math.NaN()
+}
+
+// Copies returns copies of values, which stay when the call that got them has ended.
+func Copies(cells []Cell) []Cell {
+	out := slices.Clone(cells)
+	for i := range out {
+		if b := out[i].Bytes(); len(b) > 0 {
+			out[i].p = unsafe.Pointer(unsafe.SliceData(bytes.Clone(b)))
+		}
+	}
+	return out
 }
 
 // Bytes returns the bytes of TEXT or BLOB, without a copy.
