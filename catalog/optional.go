@@ -20,8 +20,8 @@ type Pusher interface {
 	Captured() bool
 	// Inexact tells why a text that stands for a date or number may not read back as the same value; "": it does.
 	Inexact() string
-	// FillFrom is Fill with the rows of a query, whose columns are the table's.
-	FillFrom(ctx context.Context, name string, t *ra.Table, query string) (bool, error)
+	// FillFrom is Fill with the rows of a query, whose columns are these of the table.
+	FillFrom(ctx context.Context, name string, t *ra.Table, cols []int, query string) (bool, error)
 	// Planned is a query of the changes that another session has made to a table since it was described; "" where there
 	// can be none. HasChanged is the condition that it finds some, or an error; PlannedRows raises that error from a
 	// sub-query.

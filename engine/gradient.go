@@ -140,23 +140,29 @@ func (db *Engine) once(ctx context.Context, c *Compiled, step *int64, seed int64
 	return x, About(err, "loss", 0)
 }
 
-// relation returns the gradient of parameter i with the table's columns in the table's order.
+// relation returns the gradient of parameter i: columns of the table in the table's order.
 func (c *Compiled) relation(i int) (*catalog.Relation, error) {
 	cols, err := c.Prog.Result(1 + i)
 	if err != nil {
 		return nil, err
 	}
-	t := c.Tables[i]
 	out := &catalog.Relation{}
-	for tc, def := range t.Cols {
-		for j, k := range c.Res.Cols[i] {
-			if k == tc {
-				out.Names, out.Types, out.Cols = append(out.Names, def.Name), append(out.Types, def.PGType),
-					append(out.Cols, cols[j].Plain())
-			}
-		}
+	for _, j := range inOrder(c, i) {
+		def := c.Tables[i].Cols[c.Res.Cols[i][j]]
+		out.Names, out.Types, out.Cols = append(out.Names, def.Name), append(out.Types, def.PGType),
+			append(out.Cols, cols[j].Plain())
 	}
 	return out, nil
+}
+
+// inOrder are the columns of parameter i's gradient in the order of the table's.
+func inOrder(c *Compiled, i int) (out []int) {
+	for tc := range c.Tables[i].Cols {
+		if j := slices.Index(c.Res.Cols[i], tc); j >= 0 {
+			out = append(out, j)
+		}
+	}
+	return out
 }
 
 // Backward computes the loss and all gradients in one pass and fills the temporary tables <table>_grad.

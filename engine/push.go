@@ -245,18 +245,6 @@ func (db *pusher) named(c *Compiled, i int, text string) string {
 	return "SELECT " + strings.Join(items, ", ") + " FROM (\n" + strings.TrimRight(text, "\n") + "\n) AS g"
 }
 
-// inOrder are the columns of parameter i's gradient in the order of the table's.
-func inOrder(c *Compiled, i int) (out []int) {
-	for tc := range c.Tables[i].Cols {
-		for j, k := range c.Res.Cols[i] {
-			if k == tc {
-				out = append(out, j)
-			}
-		}
-	}
-	return out
-}
-
 // pushedRelation is Gradient by the database.
 func (db *pusher) pushedRelation(ctx context.Context, c *Compiled, env kernels.Env) (*catalog.Relation, error) {
 	if _, err := db.pushedLoss(ctx, c, env); err != nil {
@@ -350,7 +338,9 @@ func (db *pusher) pushedBackward(ctx context.Context, c *Compiled, env kernels.E
 		if err != nil {
 			return 0, err
 		}
-		ok, err := db.Database.(catalog.Pusher).FillFrom(ctx, gradName(t), t, text)
+		ok, err := db.Database.(catalog.Pusher).FillFrom(ctx, gradName(t), t, lists.Map(inOrder(c, i), func(j int) int {
+			return c.Res.Cols[i][j]
+		}), text)
 		if err == nil && !ok {
 			err = errGradName(t)
 		}

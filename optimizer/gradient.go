@@ -17,7 +17,7 @@ type Param struct {
 
 // Result is a differentiated, optimized query with its earlier forms.
 type Result struct {
-	Plan  *ra.Plan // root 0 the loss (its columns), then one root per parameter with its table's columns
+	Plan  *ra.Plan // root 0 the loss (its columns), then one root per parameter
 	RA    *ra.Plan // the loss as bound, nested gradients expanded
 	Grad  *ra.Plan // loss and gradients before optimization
 	Fired map[string]int
@@ -74,12 +74,25 @@ func differentiate(ctx context.Context, b *ra.Builder, p *ra.Plan, params []Para
 	}
 	for i, g := range grads {
 		r := ra.Root{Name: params[i].Table.Name, Node: g}
-		for _, c := range g.Cols[:len(ps[i].Scan.Cols)] {
-			r.Cols = append(r.Cols, c.ID)
+		var of []int
+		for j, c := range ps[i].Scan.TableCols {
+			if shows(params, params[i].Table, c) {
+				r.Cols, of = append(r.Cols, g.Cols[j].ID), append(of, c)
+			}
 		}
-		out.Roots, cols = append(out.Roots, r), append(cols, slices.Clone(ps[i].Scan.TableCols))
+		out.Roots, cols = append(out.Roots, r), append(cols, of)
 	}
 	return out, cols, nil
+}
+
+// shows reports whether a gradient by columns of a table has a column of it: all but values by which there is none.
+func shows(params []Param, t *ra.Table, col int) bool {
+	if col == ra.RowID || !t.Cols[col].IsValue() || slices.Contains(t.Key, col) {
+		return true
+	}
+	return slices.ContainsFunc(params, func(p Param) bool {
+		return p.Table.Schema == t.Schema && p.Table.Name == t.Name && (p.Cols == nil || slices.Contains(p.Cols, col))
+	})
 }
 
 // autoParam finds the parameter's scan. A table that the loss does not read gets a new scan, about which autodiff

@@ -27,6 +27,7 @@ var namesSteps = []struct {
 	{"SELECT sum(g.X) FROM gradient('S.L', NULL::S.T) g", 1 - 1},
 	{"SELECT sum(X) FROM TABLE_grad", 1 - 1},
 	{"SELECT backward('SELECT X FROM S.L', ARRAY['S.T.X'])", 0.25 + 5 + 2*(0.0625+25)},
+	{"SELECT sum(X) + count(*) FROM TABLE_grad", 1 - 1 + 2}, // made anew, without V
 	{"SELECT sum(V[2]) FROM gradient('S.L', NULL::S.T) g", 4 - 16},
 	{"SELECT backward('SELECT sum(g.X ^ 2) FROM gradient(''S.L'', NULL::S.T) g', ARRAY['S.T.X'])", 1 + 1},
 	{"SELECT sum(X) FROM gradient('SELECT sum(g.X ^ 2) FROM gradient(''S.L'', NULL::S.T) g', NULL::S.T) g", 4 - 8},

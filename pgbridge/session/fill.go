@@ -23,14 +23,11 @@ func (s *rows) Fill(ctx context.Context, name string, r *catalog.Relation, key [
 	return s.fill(ctx, name, r.Names, r.Types, key, func() (string, error) { return s.OfferRows(ctx, r.Names, r.Cols) })
 }
 
-// FillFrom is Fill with the rows of a query, whose columns are the table's.
-func (s *rows) FillFrom(ctx context.Context, name string, t *ra.Table, query string) (bool, error) {
+// FillFrom is Fill with the rows of a query, whose columns are these of the table.
+func (s *rows) FillFrom(ctx context.Context, name string, t *ra.Table, cols []int, query string) (bool, error) {
 	var names, types, key []string
-	for _, c := range t.Cols {
-		if c.NoType == ra.NoRight {
-			continue
-		}
-		names, types = append(names, c.Name), append(types, c.PGType)
+	for _, k := range cols {
+		names, types = append(names, t.Cols[k].Name), append(types, t.Cols[k].PGType)
 	}
 	for _, k := range t.Key {
 		if k != ra.RowID {

@@ -5,6 +5,7 @@ var meant = map[string]string{
 	"bce":                  "bce_with_logits(z, y) of the logit z, whose probability is sigmoid(z)",
 	"binary_cross_entropy": "bce_with_logits(z, y) of the logit z, whose probability is sigmoid(z)",
 	"mean":                 "avg(x)",
+	"median":               "percentile_cont(0.5) WITHIN GROUP (ORDER BY x)",
 	"if":                   "CASE WHEN c THEN a ELSE b END",
 	"iif":                  "CASE WHEN c THEN a ELSE b END",
 	"@":                    "dot(v, w) of vectors, matmul(a, b) of matrices",

@@ -103,21 +103,45 @@ func batchView(b *binder, v *View, streams bool) (*Batch, error) {
 		}
 		out.Key, out.Types = append(out.Key, r.names[i]), append(out.Types, columnType(r.node, k))
 	}
-	if len(hidden) > 0 && streams && ast.ReadsRange(v.Query) {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "the batch %q reads a table outside of the database in a way "+
-			"that cannot be cut into steps", v.Name).WithHint("Its view may be SELECT … FROM delta_table('dir') WHERE …, with " +
-			"columns, expressions and comparisons of columns with constants; put other conditions, joins and groups into the " +
-			"loss.")
-	}
 	if len(hidden) > 0 {
-		return nil, sqlerr.New(sqlerr.InvalidParameter, "the batch %q does not show what identifies its rows: %s", v.Name,
-			strings.Join(hidden, ", ")).WithHint("Add that to its SELECT list, or name the table that its rows come from.")
+		return nil, noIdentity(v, hidden, streams)
 	}
 	if len(out.Key) == 0 {
 		return nil, sqlerr.New(sqlerr.InvalidParameter, "the batch %q has one row at most", v.Name)
 	}
 	return out, nil
 }
+
+// noIdentity is the error of a batch that does not show these columns, which identify its rows.
+func noIdentity(v *View, hidden []string, streams bool) error {
+	reads := func(function string) bool {
+		return ast.Any(v.Query, func(c *ast.FuncCall) bool { return c.Name == function })
+	}
+	outside := streams && ast.ReadsRange(v.Query)
+	switch {
+	case outside && reads("file_table") && !reads("delta_table"):
+		return sqlerr.New(sqlerr.FeatureNotSupported, "the batch %q reads a file, whose rows nothing identifies", v.Name).
+			WithHint("relgrad import makes a table of it. A folder of Delta Lake is read in steps: FROM delta_table('dir').")
+	case outside:
+		return sqlerr.New(sqlerr.FeatureNotSupported, "the batch %q reads a table outside of the database in a way that "+
+			"cannot be cut into steps", v.Name).WithHint("Its view may be SELECT … FROM delta_table('dir') WHERE …, with " +
+			"columns, expressions and comparisons of columns with constants; put other conditions, joins and groups into the " +
+			"loss.")
+	}
+	e := sqlerr.New(sqlerr.InvalidParameter, "the batch %q does not show what identifies its rows: %s", v.Name,
+		strings.Join(slices.Compact(hidden), ", "))
+	if slices.Contains(hidden, noKey) || slices.Contains(hidden, branches) {
+		return e.WithHint("Name the table that its rows come from, or make a table of the view: CREATE TABLE … (…, PRIMARY "+
+			"KEY (…)); INSERT INTO … SELECT … FROM %s.", v.Name)
+	}
+	return e.WithHint("Add that to its SELECT list, or name the table that its rows come from.")
+}
+
+// What a batch cannot show.
+const (
+	noKey    = "a key of a sub-query that the store runs, which has none"
+	branches = "the branch of UNION ALL and its keys"
+)
 
 // calledName is the name that a column of an identity has in its table.
 func calledName(b *binder, n *ra.Node, id ra.ColumnID) string {
@@ -139,9 +163,9 @@ func calledName(b *binder, n *ra.Node, id ra.ColumnID) string {
 			return calledName(b, n.Inputs[0], id)
 		}
 	case ra.Opaque:
-		return "a key of a sub-query, which has none"
+		return noKey
 	case ra.Union:
-		return "the branch of UNION ALL and its keys"
+		return branches
 	}
 	return n.Cols[i].Name
 }

@@ -165,6 +165,10 @@ func LossQuery(ctx context.Context, cat Catalog, as, loss string) (*ast.Select, 
 		if t != nil {
 			e := sqlerr.New(sqlerr.WrongObjectType, "%s %q is a table, not a view", as, name).
 				WithHint("A loss is a view or a query text: its gradient goes through the query that computes it.")
+			if as == "validation" {
+				e = e.WithHint("A validation is a view or a query text whose columns are figures, such as SELECT avg((y - z) ^ 2) "+
+					"AS mse FROM %s.", name)
+			}
 			if t.Schema == "relgrad" && t.Name == "loss" {
 				e = e.WithHint("relgrad.loss is relgrad's own log of losses, and no view of that name comes before it: " +
 					"CREATE VIEW loss AS SELECT ….")

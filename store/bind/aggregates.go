@@ -271,6 +271,9 @@ func bindWindowCall(b *Binder, s *Scope, e *ast.FuncCall) Value {
 		return bindAggregate(b, s, e, over)
 	}
 	if !functions.WindowFunctions[e.Name] {
+		if !isFunction(e.Name) {
+			noFunction(b, e, callArgs(b, s, e))
+		}
 		b.Fail(e.At, sqlerr.WrongObjectType, "OVER specified, but %s is not a window function nor an aggregate function",
 			e.Name)
 	}

@@ -86,6 +86,9 @@ func inlined(p any, fn *ast.CreateFunction, at ast.Pos) any {
 // callArgs binds the arguments; named ones are put in order by the kernel's list of names.
 func callArgs(b *Binder, s *Scope, e *ast.FuncCall) []Value {
 	args := make([]Value, len(e.Args))
+	if !isFunction(e.Name) {
+		rowArguments(b, s, e, args)
+	}
 	var names []string
 	if d := kernels.Find(e.Name); d != nil {
 		for _, n := range strings.Split(strings.NewReplacer("[", "", "]", "").Replace(d.Args), ",") {
@@ -111,6 +114,30 @@ func callArgs(b *Binder, s *Scope, e *ast.FuncCall) []Value {
 	return args
 }
 
+// rowArguments refuses a call of a function that does not exist where an argument is NULL of a table's row type, as
+// gradient has.
+func rowArguments(b *Binder, s *Scope, e *ast.FuncCall, args []Value) {
+	found := false
+	for i, x := range e.Args {
+		if c, ok := x.(*ast.Cast); ok && columns.Storage[c.Type.Name] == "" {
+			if t, v := b.session.Definitions().Relation(b.Path, c.Type.Schema, c.Type.Name); t != nil || v != nil {
+				found, args[i].Type = true, catalog.Type{Name: c.Type.Name}
+				continue
+			}
+		}
+		args[i] = b.Expr(s, x)
+	}
+	if found {
+		noFunction(b, e, args)
+	}
+}
+
+// isFunction reports whether there is a function of the name that stands in expressions.
+func isFunction(name string) bool {
+	return functions.Signatures[name] != nil || functions.Aggregates[name] != nil || kernels.Find(name) != nil ||
+		functions.ChunkAggregates[name] != ""
+}
+
 // BuiltinNames lists the functions that may stand in expressions.
 func BuiltinNames() []string {
 	names := append([]string{"backward", "explain_gradient"}, ofTheStep...)
@@ -130,10 +157,9 @@ func BuiltinNames() []string {
 
 func noFunction(b *Binder, e *ast.FuncCall, args []Value) {
 	types := lists.Map(args, func(a Value) string { return a.Type.String() })
-	names := append(BuiltinNames(), b.session.Definitions().FunctionNames()...)
+	names := append(append(BuiltinNames(), "gradient", "check_gradient"), b.session.Definitions().FunctionNames()...)
 	hint := "No function matches the given name and argument types. You might need to add explicit type casts."
-	known := functions.Signatures[e.Name] != nil || functions.Aggregates[e.Name] != nil || kernels.Find(e.Name) != nil ||
-		functions.ChunkAggregates[e.Name] != ""
+	known := isFunction(e.Name)
 	switch near := sqlerr.Nearest(e.Name, names); {
 	case !known && near != "" && near != e.Name:
 		hint = "Perhaps you meant \"" + near + "\"."
