@@ -399,7 +399,6 @@ func assemble(b *ra.Builder, p Param, g *rjp.Grad) *ra.Node {
 	var out []ra.OutCol
 	for i, c := range p.Scan.Cols {
 		x := p.Scan.Var(1, c.ID)
-		// also where w.v was asked for
 		if k := p.Scan.TableCols[i]; k != ra.RowID && p.Scan.Table.Cols[k].IsValue() && !p.Scan.IsKey(c.ID) {
 			x = gradient(g, c.ID, c.Type)
 		}

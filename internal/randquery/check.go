@@ -158,15 +158,7 @@ func (cs *Case) wellFormed(want [][]interp.Row) error {
 }
 
 // tableCols are the table columns of the columns of parameter p's root.
-func (cs *Case) tableCols(p int) []int {
-	var out []int
-	for i := range cs.Params[p].Table.Cols {
-		if cs.Params[p].Table.Cols[i].NoType == "" {
-			out = append(out, i)
-		}
-	}
-	return out
-}
+func (cs *Case) tableCols(p int) []int { return cs.Result.Cols[p] }
 
 // active reports whether table column c belongs to parameter p.
 func (cs *Case) active(p, c int) bool {
