@@ -142,7 +142,7 @@ const graphicsQueries = 500
 func TestFound(t *testing.T) {
 	var halos atomic.Int64
 	c := &randquery.Checker{Engines: []randquery.Engine{engines.Executor(), engines.Sites(&halos)}}
-	for _, seed := range []int64{3001, 3089, 3097, 3109, 3189, 3341, 3829, 11079} {
+	for _, seed := range []int64{3001, 3089, 3097, 3109, 3189, 3341, 3541, 3829, 11079} {
 		if err := guarded(c, seed); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 		}
