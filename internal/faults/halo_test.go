@@ -47,7 +47,7 @@ func init() {
 			"			c.Place = NeededBy(copies[need.Of], need.At, need.Pairs)\n", "			_ = need\n",
 			haloPlans},
 		{"whatever lies elsewhere is read as the halo", "optimizer/physical/halo.go",
-			"v.at(p).Kind == Needed && len(v.in) == 0", "v.at(p).Kind == Needed", "./optimizer/physical -run=TestSearchHalo"},
+			"v.at(p).Kind == Needed && len(v.in) == 0", "v.at(p).Kind == Needed", "./optimizer/physical -run=TestWhole"},
 		{"a bound of ranges belongs to the site below", "optimizer/physical/function.go", "		if least > x {\n",
 			"		if least >= x {\n", "./optimizer/physical -run=TestBalance"},
 		{"joined columns are spread by other ranges", "optimizer/physical/function.go",

@@ -232,6 +232,23 @@ func TestHaloEstimate(t *testing.T) {
 	}
 }
 
+// TestWhole: readers of the whole find a table where it is stored though a halo of it is sent, and what is computed
+// only where it is brought.
+func TestWhole(t *testing.T) {
+	needed := &Node{Place: Placement{Kind: Needed}}
+	places := []*Node{{Place: At(0)}, {Place: Spread(Function{}, 1)}, needed}
+	table := &vertex{places: places, stored: 1}
+	computed := &vertex{places: places, in: []*vertex{table}}
+	for p, want := range []int{0, 1, 1} {
+		if got := table.whole(p); got != want {
+			t.Errorf("of a table at %d the whole is at %d, not %d", p, got, want)
+		}
+		if got := computed.whole(p); got != p {
+			t.Errorf("of what is computed at %d the whole is at %d", p, got)
+		}
+	}
+}
+
 // free tells a search that no row is ever needed at another site, so that it sends halos wherever it can.
 type free struct{ Even }
 
