@@ -70,8 +70,13 @@ func coarse(t testing.TB, db *memdb.DB) {
 		t.Fatal(err)
 	}
 	for _, c := range cols {
-		for i, x := range c.F64() {
-			c.F64()[i] = math.Round(x)
+		seen := map[float32]bool{}
+		for i, x := range c.F32() {
+			c.F32()[i] = float32(math.Round(16*float64(x)) / 16)
+			seen[c.F32()[i]] = true
+		}
+		if len(seen) < 3 || len(seen) > 20 {
+			t.Fatalf("%d different numbers", len(seen))
 		}
 	}
 }
