@@ -10,6 +10,7 @@ import (
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/column"
 	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -211,8 +212,8 @@ func firstBad(root ra.Root, cols []*column.Column) *notFinite {
 			}
 			bad := train.Number(x)
 			var key []string
-			for k, id := range n.Key {
-				key = append(key, fmt.Sprintf("%s = %s", n.Col(id).Name, cols[k].Value(row)))
+			for k, name := range keyNames(n) {
+				key = append(key, fmt.Sprintf("%s = %s", name, cols[k].Value(row)))
 			}
 			id := root.Cols[keys+i]
 			col, where := n.Col(id).Name, keyText(key)
@@ -228,6 +229,39 @@ func firstBad(root ra.Root, cols []*column.Column) *notFinite {
 		}
 	}
 	return nil
+}
+
+// keyNames are the names of a relation's identity in messages: where two are the same, behind those of their tables.
+func keyNames(n *ra.Node) []string {
+	count := map[string]int{}
+	for _, id := range n.Key {
+		count[n.Col(id).Name]++
+	}
+	return lists.Map(n.Key, func(id ra.ColumnID) string {
+		name := n.Col(id).Name
+		if t := tableOf(n, id); t != nil && count[name] > 1 {
+			return t.Name + "." + name
+		}
+		return name
+	})
+}
+
+// tableOf is the table from which a column comes as it is; nil: it is computed.
+func tableOf(n *ra.Node, id ra.ColumnID) *ra.Table {
+	for n.Op != ra.Scan {
+		i := n.Index(id)
+		switch {
+		case (n.Op == ra.Select || n.Op == ra.Join) && n.Out[i].IsCol:
+			n, id = n.Inputs[n.Out[i].Col.Input], n.Out[i].Col.ID
+		case n.Op == ra.SemiJoin || n.Op == ra.AntiJoin:
+			n, id = n.Inputs[0], n.Inputs[0].Cols[i].ID
+		case n.Op == ra.Aggregate && i < len(n.Group):
+			n, id = n.Inputs[0], n.Group[i]
+		default:
+			return nil
+		}
+	}
+	return n.Table
 }
 
 // aggregates are the names of columns that hold arguments of aggregates.
