@@ -32,6 +32,9 @@ var _ = bindExpr(func(s *scope, a *ast.AnyArray) (*kernels.Expr, error) {
 		if err != nil {
 			return nil, err
 		}
+		if _, inPlace := a.Array.(*ast.ArrayLit); inPlace && untyped(y) && x.Type.Of.String() == "bpchar" {
+			y = asTyped(s, y) // ARRAY['x'] is one of texts
+		}
 		l, y, err := typeOperands(s, &ast.Binary{Node: a.Node, Op: a.Op, L: a.X, R: e}, x, y)
 		if err != nil {
 			return nil, err

@@ -19,7 +19,7 @@ func kindOf(t ast.TypeName) (kernels.Kind, bool) {
 		return kernels.Float64, true
 	case "boolean":
 		return kernels.Bool, true
-	case "text", "character varying", "character", "name":
+	case "text", "character varying", "name":
 		return kernels.Text, true
 	}
 	return 0, false
@@ -65,6 +65,8 @@ func castExpr(s *scope, c *ast.Cast) (*kernels.Expr, error) {
 func castBound(s *scope, c *ast.Cast, x *kernels.Expr, k kernels.Kind) (*kernels.Expr, error) {
 	isArray := x.Type.Shape != nil
 	switch {
+	case k == kernels.Text && untyped(x) && !x.Const.Null:
+		return asTyped(s, x), nil
 	case k == kernels.Text && x.Type.Kind == k:
 		return plainText(s, x, c)
 	case x.Type.Kind == k && x.Type.Of != nil && x.Type.IsFloat(): // a numeric, which is rounded only now

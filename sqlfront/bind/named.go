@@ -15,6 +15,18 @@ import (
 // inSubQuery is the hint where only the database can compute something.
 const inSubQuery = "It may stand in a sub-query that reads no parameter."
 
+// typedText is the type of a literal that has been cast to text, where texts have none.
+var typedText = &kernels.Named{Name: "text"}
+
+// asTyped gives a literal that has been cast to text the type of a text, so that it takes no other any more.
+func asTyped(s *scope, x *kernels.Expr) *kernels.Expr {
+	of := s.b.cat.Text()
+	if of == nil {
+		of = typedText
+	}
+	return retypedCopy(x, of)
+}
+
 // untyped reports whether x is a literal that takes the type of the values that it meets.
 func untyped(x *kernels.Expr) bool {
 	return x.IsConst() && x.Type.Kind == kernels.Text && x.Type.Of == nil
@@ -68,8 +80,10 @@ func meet(a, b *kernels.Named) (*kernels.Named, error) {
 		return a, nil
 	case a.IsText() && b.IsText():
 		return oneCollation(a, b)
-	case is("bpchar", "text"): // blanks at the end have been removed
-		return oneCollation(a.AsText(), b.AsText())
+	case is("bpchar", "text"): // texts and varying ones, which are texts here, meet it in different ways
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "a character(n) and a text meet, which a loss does not tell apart "+
+			"by the blanks at their ends as Postgres does").
+			WithHint("Write the character(n) as c::text, which has no blanks at its end, in a loss and for Postgres alike.")
 	case is("date", timestamp), is("inet", "cidr"), is(`"bit"`, "bit varying"):
 		if b.Name == timestamp || b.Name == "inet" || b.Name == "bit varying" {
 			return b, nil
@@ -248,6 +262,9 @@ func castNamed(s *scope, c *ast.Cast, x *kernels.Expr) (_ *kernels.Expr, done bo
 	want, err := s.b.cat.Named(s.b.ctx, s.f.text.Path, c.Type)
 	if err != nil || want == nil {
 		return nil, err != nil, s.f.at(err, c)
+	}
+	if x.IsConst() && x.Type.Of.IsText() { // a text is cast as a literal is read
+		x = retypedCopy(x, nil)
 	}
 	same := x.Type.Of != nil && (x.Type.Of.Name == want.Name || x.Type.Of.Name == "date" && want.Name == timestamp)
 	switch {
