@@ -314,7 +314,10 @@ var elsewhere = map[string]string{"learning_rate": "lr", "eta": "lr", "steps": "
 	"early_stopping": "patience", "random_state": "seed", "validation": "validate", "betas": "beta1",
 	"max_grad_norm": "clip_norm", "grad_clip": "clip_norm", "scheduler": "schedule", "eps": "epsilon",
 	"warmup_steps": "warmup", "minibatch": "batch_size", "history_size": "history",
-	"timeout": "max_seconds"}
+	"timeout": "max_seconds",
+	// on a server an unknown name is one of a function that does not exist: so the commonest slips are here, too
+	"epoch": "epochs", "max_epochs": "epochs", "learningrate": "lr", "batchsize": "batch_size", "optimiser": "optimizer",
+	"weightdecay": "weight_decay"}
 
 // Synonyms lists the names that other programs have for options.
 func Synonyms() []string { return names(elsewhere) }

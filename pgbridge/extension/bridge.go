@@ -69,10 +69,12 @@ var trainOptions = []trainOption{
 	{"note", "text", ""}, {"tags", "text[]", ""}, {"resume", "bigint", ""},
 }
 
-// trainSynonyms are names that other programs have for options of train. A test compares them with package train.
-var trainSynonyms = []string{"betas", "early_stopping", "eps", "eta", "grad_clip", "history_size",
-	"iterations", "l2", "lambda", "learning_rate", "max_grad_norm", "max_iter", "minibatch", "n_epochs",
-	"num_epochs", "random_state", "scheduler", "steps", "timeout", "validation", "warmup_steps"}
+// trainSynonyms are names that other programs have for options of train, and common slips. A test compares them with
+// package train.
+var trainSynonyms = []string{"batchsize", "betas", "early_stopping", "epoch", "eps", "eta", "grad_clip", "history_size",
+	"iterations", "l2", "lambda", "learning_rate", "learningrate", "max_epochs", "max_grad_norm", "max_iter", "minibatch",
+	"n_epochs", "num_epochs", "optimiser", "random_state", "scheduler", "steps", "timeout", "validation", "warmup_steps",
+	"weightdecay"}
 
 // anyTrain is train for calls that no other overload takes: with an option by a name that other programs have. The
 // engine says what it is called here; without it Postgres would say that there is no such procedure. A call that

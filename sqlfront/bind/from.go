@@ -484,8 +484,11 @@ func (b *binder) tableRef(f *place, t *ast.TableRef) (*relation, error) {
 		return nil, f.at(err, t)
 	}
 	if tab == nil {
-		e := f.fail(t, sqlerr.UndefinedTable, "relation %q does not exist", t.Name)
-		if n := sqlerr.Nearest(t.Name, b.cat.Names(b.ctx)); n != "" {
+		e := f.fail(t, sqlerr.UndefinedTable, "relation %q does not exist", strings.TrimPrefix(t.Schema+"."+t.Name, "."))
+		switch n := sqlerr.Nearest(t.Name, b.cat.Names(b.ctx)); {
+		case n == t.Name:
+			e = e.WithHint("There is %q, outside of the schema %q.", n, t.Schema)
+		case n != "":
 			e = e.WithHint("Perhaps you meant %q.", n)
 		}
 		return nil, e
