@@ -13,7 +13,7 @@ import (
 // NoLoops is the error of a plan with a Recursion: what the steps of WITH RECURSIVE compute cannot be summed there.
 func NoLoops() error {
 	return sqlerr.New(sqlerr.FeatureNotSupported,
-		"a recursive query that reads a parameter cannot be computed by the database").
+		"a recursive query that reads a parameter or a batch cannot be computed by the database").
 		WithHint("SET relgrad.engine = chunk: relgrad's engine computes it.")
 }
 
