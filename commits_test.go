@@ -76,6 +76,7 @@ func TestOthersChangeTheRun(t *testing.T) {
 		{"INSERT INTO w SELECT 9, v FROM w WHERE i = 1", "another process changed parameter w.v while it was trained"},
 		{"DELETE FROM w WHERE i = 1", "another process changed parameter w.v while it was trained"},
 		{"UPDATE w SET i = i + 10", "another process changed parameter w.v while it was trained"},
+		{"ALTER TABLE w ADD COLUMN more int", "another process changed the definition of table \"w\" while it was trained"},
 		{"DROP VIEW loss; DROP VIEW validation; DROP TABLE w", "another process changed parameter w.v while it was trained"},
 		{"DELETE FROM relgrad.run", "another process changed run 1 in relgrad.run or relgrad.loss while it was trained"},
 		{"UPDATE relgrad.run SET step = 4",

@@ -110,6 +110,9 @@ func (r *commits) unchanged(ctx context.Context) error {
 		if r.pushes {
 			break
 		}
+		if t := r.db.Definition(l.Table.Schema, l.Table.Name); t != nil && !sameTable(t, l.Table) {
+			return changed(fmt.Sprintf("the definition of table \"%s\"", l.Table.Name), r.goesOn())
+		}
 		same, err := r.db.holds(ctx, l)
 		if err != nil {
 			return err
