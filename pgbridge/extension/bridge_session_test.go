@@ -121,7 +121,7 @@ func refusalsOfCalls(b *bridge) {
 		"CALL train('D', sparse => 3)":             "42804 sparse of train() cannot be of type integer",
 		"CALL train('D', ARRAY['a', NULL])":        "22004 element 2 of params of train() is NULL",
 		"CALL train('D', ARRAY[['a', 'b']])":       "2202E params of train() is an array of 2 dimensions",
-		"CALL train('D', ARRAY['w'], epochz => 3)": "42883 procedure train(unknown, text[], epochz => integer) does not exist",
+		"CALL train('D', ARRAY['w'], epochz => 3)": "42883 procedure train(unknown, text[], epochz => integer) does not",
 		"SELECT backward('D', ARRAY['w'])":         "XX000 the engine gave 0 rows as the result of backward(), not one",
 		"SELECT * FROM gen_rows() AS r(a int)":     "55000 there are no rows for gen_rows()",
 		"SET relgrad.step = 'x'":                   "22023 invalid value for parameter",

@@ -117,8 +117,8 @@ func groupRows(s *scope, sel *ast.Select, targets []starTarget) (*scope, error) 
 		if s.depends(x) {
 			return nil, s.f.fail(e, sqlerr.FeatureNotSupported,
 				"GROUP BY on a value that depends on a parameter is not differentiable").
-				WithHint("Structure may not depend on values: group by keys or attributes. What a table's key among these determines " +
-					"may stand ungrouped.")
+				WithHint("Structure may not depend on values: group by keys or attributes. What a table's key among these " +
+					"determines may stand ungrouped.")
 		}
 		if x.Type.Shape != nil {
 			return nil, s.f.fail(e, sqlerr.FeatureNotSupported, "GROUP BY on %v is not supported in a loss", x.Type).

@@ -81,8 +81,8 @@ func meet(a, b *kernels.Named) (*kernels.Named, error) {
 	case a.IsText() && b.IsText():
 		return oneCollation(a, b)
 	case is("bpchar", "text"): // texts and varying ones, which are texts here, meet it in different ways
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "a character(n) and a text meet, which a loss does not tell apart "+
-			"by the blanks at their ends as Postgres does").
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "a character(n) and a text meet, which a loss does not tell "+
+			"apart by the blanks at their ends as Postgres does").
 			WithHint("Write the character(n) as c::text, which has no blanks at its end, in a loss and for Postgres alike.")
 	case is("date", timestamp), is("inet", "cidr"), is(`"bit"`, "bit varying"):
 		if b.Name == timestamp || b.Name == "inet" || b.Name == "bit varying" {
