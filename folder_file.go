@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/engine"
@@ -51,22 +52,22 @@ func fileRelation(ctx context.Context, path string, needs ast.Needs) (*catalog.R
 	return collect(ctx, cols, rows)
 }
 
-// openTable opens a file by the format that its name tells. A pattern names several csv files, or one of another
-// format.
+// openTable opens a file by the format that its name tells. A pattern names csv files, or one of another format.
 func openTable(ctx context.Context, path string) (interop.Reader, error) {
 	files, err := csvfile.Matching(path)
 	if err != nil {
 		return nil, err
 	}
+	path = files[0]
 	format := interop.FormatOf(path)
-	switch {
-	case csvfile.Is(path):
+	switch other := slices.IndexFunc(files, func(f string) bool { return !csvfile.Is(f) }); {
+	case other < 0:
 		return csvfile.Open(ctx, files, csvfile.Options{})
 	case len(files) > 1:
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "%d files cannot be one table in the format %s", len(files),
-			format).WithHint("Several csv files can. Write (SELECT … UNION ALL SELECT …) of these.")
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "%d files cannot be one table, for \"%s\" is no csv file",
+			len(files), files[other]).
+			WithHint("Several csv files can. Write (SELECT … UNION ALL SELECT …) of these.")
 	}
-	path = files[0]
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		e := sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is a folder", path)
 		if ok, _ := delta.Exists(delta.NewLocal(path)); ok {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/store/columns"
@@ -86,6 +86,9 @@ func (f *finder) count(s []byte, k kinds, at *records) {
 	}
 }
 
+// word is a text that may stand for a missing value.
+var word = regexp.MustCompile(`^[A-Za-z ./?#<>_-]{1,20}$`)
+
 func placeOf(s []byte, at *records) string {
 	return fmt.Sprintf("\"%s\" in line %d of %s", clip(s), at.csv.Line, at.r.files[at.file])
 }
@@ -97,7 +100,7 @@ func (f *finder) why() string {
 	if why == "" && mostly {
 		why = f.oddAt
 	}
-	if mostly && f.same && strings.IndexFunc(f.oddText, unicode.IsDigit) < 0 && f.oddText != "" {
+	if mostly && f.same && word.MatchString(f.oddText) {
 		why += fmt.Sprintf("; --null '%s' makes it NULL", f.oddText)
 	}
 	return why

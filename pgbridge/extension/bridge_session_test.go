@@ -116,18 +116,19 @@ func refusalsOfCalls(b *bridge) {
 	for sql, want := range map[string]string{
 		"SELECT * FROM gradient('D', NULL::double precision) AS g(x)": "42804 the parameter of gradient() is of type " +
 			"double precision, which is no table's",
-		"SELECT gradient('D', NULL::pair)":         "42804 the parameter of gradient() is of type pair, which is no table's",
-		"SELECT gradient('D', w) FROM w":           "22023 the parameter of gradient() is a row of w, not NULL",
-		"CALL train('D', sparse => 3)":             "42804 sparse of train() cannot be of type integer",
-		"CALL train('D', ARRAY['a', NULL])":        "22004 element 2 of params of train() is NULL",
-		"CALL train('D', ARRAY[['a', 'b']])":       "2202E params of train() is an array of 2 dimensions",
-		"CALL train('D', ARRAY['w'], epochz => 3)": "42883 procedure train(unknown, text[], epochz => integer) does not",
-		"SELECT backward('D', ARRAY['w'])":         "XX000 the engine gave 0 rows as the result of backward(), not one",
-		"SELECT * FROM gen_rows() AS r(a int)":     "55000 there are no rows for gen_rows()",
-		"SET relgrad.step = 'x'":                   "22023 invalid value for parameter",
-		"SET relgrad.motor = 1":                    "42602 invalid configuration parameter name",
-		"SET relgrad.threads = 5000":               "22023 5000 is outside the valid range",
-		"SET relgrad.sites = 0":                    "22023 0 is outside the valid range",
+		"SELECT gradient('D', NULL::pair)":   "42804 the parameter of gradient() is of type pair, which is no table's",
+		"SELECT gradient('D', w) FROM w":     "22023 the parameter of gradient() is a row of w, not NULL",
+		"CALL train('D', sparse => 3)":       "42804 sparse of train() cannot be of type integer",
+		"CALL train('D', ARRAY['a', NULL])":  "22004 element 2 of params of train() is NULL",
+		"CALL train('D', ARRAY[['a', 'b']])": "2202E params of train() is an array of 2 dimensions",
+		"CALL train('D', ARRAY['w'], epochz => 3)": "42883 procedure train(unknown, text[], epochz => integer) does not " +
+			"exist",
+		"SELECT backward('D', ARRAY['w'])":     "XX000 the engine gave 0 rows as the result of backward(), not one",
+		"SELECT * FROM gen_rows() AS r(a int)": "55000 there are no rows for gen_rows()",
+		"SET relgrad.step = 'x'":               "22023 invalid value for parameter",
+		"SET relgrad.motor = 1":                "42602 invalid configuration parameter name",
+		"SET relgrad.threads = 5000":           "22023 5000 is outside the valid range",
+		"SET relgrad.sites = 0":                "22023 0 is outside the valid range",
 	} {
 		if strings.Contains(sql, "motor") && b.must("SHOW server_version_num") < "150000" {
 			continue // it reserves no prefix of names

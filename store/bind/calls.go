@@ -117,19 +117,25 @@ func callArgs(b *Binder, s *Scope, e *ast.FuncCall) []Value {
 // rowArguments refuses a call of a function that does not exist where an argument is NULL of a table's row type, as
 // gradient has.
 func rowArguments(b *Binder, s *Scope, e *ast.FuncCall, args []Value) {
-	found := false
-	for i, x := range e.Args {
-		if c, ok := x.(*ast.Cast); ok && columns.Storage[c.Type.Name] == "" {
-			if t, v := b.session.Definitions().Relation(b.Path, c.Type.Schema, c.Type.Name); t != nil || v != nil {
-				found, args[i].Type = true, catalog.Type{Name: c.Type.Name}
-				continue
-			}
+	isRow := func(x ast.Expr) bool {
+		c, ok := x.(*ast.Cast)
+		if !ok || columns.Storage[c.Type.Name] != "" {
+			return false
 		}
-		args[i] = b.Expr(s, x)
+		t, v := b.session.Definitions().Relation(b.Path, c.Type.Schema, c.Type.Name)
+		return t != nil || v != nil
 	}
-	if found {
-		noFunction(b, e, args)
+	if !slices.ContainsFunc(e.Args, isRow) {
+		return // the arguments are bound once, by the caller
 	}
+	for i, x := range e.Args {
+		if isRow(x) {
+			args[i].Type = catalog.Type{Name: x.(*ast.Cast).Type.Name}
+		} else {
+			args[i] = b.Expr(s, x)
+		}
+	}
+	noFunction(b, e, args)
 }
 
 // isFunction reports whether there is a function of the name that stands in expressions.
