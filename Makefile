@@ -31,14 +31,14 @@ test: build test-setup pg-setup ## all tests that this machine can run, every fo
 	go vet ./...
 	go test -json -vet=off -ldflags=-w -timeout 25m ./... | $(REPORT)
 
-faults: build pg-setup ## plant every fault into the code and see it caught (about 35 minutes)
+faults: build pg-setup ## plant every fault into the code and see it caught (more than an hour on two processors)
 	go test -v -timeout 3h ./internal/faults
 
 # The checks of both kinds run the same tests, on more random plans than make test.
 gpu-sanitize: export RELGRAD_CUDA_PLANS ?= 24
 gpu-sanitize: export RELGRAD_CUDA_APART = yes
 gpu-sanitize: export RELGRAD_REQUIRE = g++,sanitizers
-gpu-sanitize: test-setup ## check kernels of graphics processors for memory errors and races, on the double (about 15 minutes)
+gpu-sanitize: test-setup ## check kernels of graphics processors for memory errors and races, on the double (15 to 25 minutes)
 	for check in memory races; do echo "$$check:"; RELGRAD_MOCK_CHECK=$$check go test -count=1 -vet=off -timeout 3h \
 		-run '^(TestChecks|TestOnTheMock|TestCudaDevice|TestCudaUpdates|TestGraphics)$$' \
 		./internal/cudamock ./internal/randquery ./kernels/cuda ./executor ./train . || exit 1; done
