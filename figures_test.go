@@ -22,7 +22,8 @@ const (
 CREATE VIEW several AS SELECT sum(abs(x - 1)) AS far, avg(x) AS mean, max(x) FILTER (WHERE x > 2.5) AS "High x" FROM p;
 CREATE VIEW stored AS SELECT sum(abs(x - 1)) AS far, avg(x) AS mean,
   (SELECT max(x) FROM (SELECT DISTINCT x FROM p WHERE x > 2.5 ORDER BY x LIMIT 9) AS s) AS "High x", count(*) AS n
-  FROM p;`
+  FROM p;
+CREATE VIEW measured AS SELECT rmse(x, 1) AS rmse, auc(x - 3.2, id = 2) AS auc, count(*) AS n FROM p;`
 	trainSeveral = "CALL train('loss', ARRAY['p'], optimizer => 'momentum', lr => 0.02, momentum => 0.5, "
 	readSeveral  = "SELECT step, position, name, value FROM relgrad.validation WHERE run = %d AND position < 4 " +
 		"ORDER BY step, position"
@@ -122,10 +123,10 @@ func TestFigureNames(t *testing.T) {
 		"twice":                                 `column 2 of the validation is named "loss"`,
 		"counted":                               `column 2 of the validation is named "validation"`,
 		"texts":                                 "the validation is 2x, not a number",
-		"SELECT x, id FROM p":                   "the validation has 2 rows of 2 columns, not one row of numbers",
+		"SELECT x, id FROM p":                   "the validation has 2 rows, not one",
 		"SELECT sum(x) AS a, NULL AS b FROM p":  "",
 		"named":                                 "",
-		"SELECT NULL::real AS a, 1 AS b FROM p": "the validation has 2 rows of 2 columns",
+		"SELECT NULL::real AS a, 1 AS b FROM p": "the validation has 2 rows, not one",
 	} {
 		before := mustRun(t, db, "SELECT count(*) FROM relgrad.run").Rows[0][0]
 		_, err := db.Run(context.Background(), trainSeveral+"epochs => 2, validate => '"+validate+"')")
@@ -179,7 +180,7 @@ func TestServerFigures(t *testing.T) {
 	mustRun(t, db, several)
 	run := 0
 	for _, mode := range []string{engine.ModeChunk, engine.ModeSQL} {
-		for _, view := range []string{"several", "stored"} {
+		for _, view := range []string{"several", "stored", "measured"} {
 			s.Mode = mode
 			if err := s.remote.Script(ctx, "DROP TABLE IF EXISTS p CASCADE;"+several); err != nil {
 				t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -269,7 +270,7 @@ func (db *compiler) Build(ctx context.Context, c *Compiled) (err error) {
 		db.OnCompiled(Compilation{Loss: c.Loss, Params: c.Params, Planning: c.took, Reading: read,
 			Structure: time.Since(begin) - read, Program: c.Prog, Placed: c.placed})
 	}
-	return About(err, "loss", 0)
+	return About(located(ctx, db, c, err, kernels.Env{Seed: c.Seed}, nil), "loss", 0)
 }
 
 // Draws reports whether the loss depends on the step.
@@ -277,6 +278,9 @@ func (c *Compiled) Draws() bool { return c.query.Draws }
 
 // drawn refuses a loss that draws but has no step.
 func (c *Compiled) drawn(step *int64) error {
+	if step != nil && *step < 0 {
+		return About(sqlerr.New(sqlerr.InvalidParameter, "step is %d, not at least 0", *step), "step", 0)
+	}
 	if c.query.Draws && step == nil {
 		return sqlerr.New(sqlerr.InvalidParameter, "the loss draws (dropout or current_step()), so it needs a step").
 			WithHint("Add step => 1; the same step and seed give the same draw.")
@@ -301,6 +305,16 @@ func (c *Compiled) Run(ctx context.Context, env kernels.Env) (float64, error) {
 
 // Names are those of the query's columns.
 func (c *Compiled) Names() []string { return c.query.Names }
+
+// Metrics reports whether a figure is made of a metric.
+func (c *Compiled) Metrics() bool { return c.query.Metrics }
+
+// Guesses reports whether figures come from metrics and one is NaN: the database may have an error or a number instead.
+func (c *Compiled) Guesses(figures []train.Figure) bool {
+	return c.query.Metrics && slices.ContainsFunc(figures, func(f train.Figure) bool {
+		return f.Value != nil && math.IsNaN(*f.Value)
+	})
+}
 
 // Figures computes all columns of the row of a validation. The first one is not NULL.
 func (c *Compiled) Figures(ctx context.Context, env kernels.Env) ([]train.Figure, error) {

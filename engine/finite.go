@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -37,7 +38,7 @@ func (db *finder) finite(ctx context.Context, c *Compiled, x float64, env kernel
 		return nil
 	}
 	e := sqlerr.New(sqlerr.NumericOutOfRange, "the loss is %s", train.Number(x)).WithHint(guardHint)
-	if where := db.FirstNotFinite(ctx, c, c.Res.RA, env, func(*executor.Program) error { return nil }); where != "" {
+	if where := db.FirstNotFinite(ctx, c, c.Res.RA, env, nil); where != "" {
 		guarded(e, where)
 	}
 	return e
@@ -66,7 +67,7 @@ func (db *finder) finiteGradient(ctx context.Context, c *Compiled, i int, r *cat
 		}
 		e := sqlerr.New(sqlerr.NumericOutOfRange, "the gradient is %s, parameter %s.%s%s", train.Number(x), t.Name,
 			r.Names[k], keyText(key)).WithHint(guardHint)
-		if where := db.FirstNotFinite(ctx, c, c.Res.Plan, env, func(*executor.Program) error { return nil }); where != "" {
+		if where := db.FirstNotFinite(ctx, c, c.Res.Plan, env, nil); where != "" {
 			e = e.WithDetail("%s", where)
 		}
 		return About(e, "loss", 0)
@@ -99,7 +100,7 @@ func (db *finder) FirstNotFinite(ctx context.Context, c *Compiled, of *ra.Plan, 
 			plan.Roots = append(plan.Roots, root)
 		}
 	}, of.Nodes()...)
-	results := db.computed(ctx, c, plan, env, fill)
+	results := computed(ctx, &db.compiler, c, plan, env, fill)
 	for i, cols := range results {
 		bad := firstBad(plan.Roots[i], cols)
 		if bad == nil {
@@ -115,7 +116,7 @@ func (db *finder) FirstNotFinite(ctx context.Context, c *Compiled, of *ra.Plan, 
 
 // computed runs a plan by itself; nil where that fails, perhaps because it is larger than the loss. The message then
 // does without.
-func (db *finder) computed(ctx context.Context, c *Compiled, plan *ra.Plan, env kernels.Env,
+func computed(ctx context.Context, db *compiler, c *Compiled, plan *ra.Plan, env kernels.Env,
 	fill func(*executor.Program) error) [][]*column.Column {
 	o := db.options(c.Prog)
 	o.Env, o.Spills = env, nil
@@ -124,7 +125,7 @@ func (db *finder) computed(ctx context.Context, c *Compiled, plan *ra.Plan, env 
 		return nil
 	}
 	defer p.Close()
-	if fill(p) != nil || p.Run(ctx, env) != nil {
+	if fill != nil && fill(p) != nil || p.Run(ctx, env) != nil {
 		return nil
 	}
 	var out [][]*column.Column
@@ -169,7 +170,7 @@ func (db *finder) madeBy(ctx context.Context, c *Compiled, bad *notFinite, env k
 		}
 		return false
 	})
-	results := db.computed(ctx, c, &ra.Plan{Roots: []ra.Root{root}}, env, fill)
+	results := computed(ctx, &db.compiler, c, &ra.Plan{Roots: []ra.Root{root}}, env, fill)
 	if results == nil || len(results[0]) < len(root.Cols) || bad.row >= results[0][column[n.Out[at]]].Len() {
 		return ""
 	}
@@ -299,4 +300,81 @@ func tablesOf(n *ra.Node) string {
 	}, n)
 	slices.Sort(names)
 	return strings.Join(names, ", ")
+}
+
+// Located tells of a label or an index outside its vector, on which err is, in which row it is. The rows are computed
+// once more; fill sets parameters that differ from the stored ones, nil: none. Other errors are returned as they are.
+func (db *finder) Located(ctx context.Context, c *Compiled, err error, env kernels.Env,
+	fill func(*executor.Program) error) error {
+	return located(ctx, &db.compiler, c, err, env, fill)
+}
+
+func located(ctx context.Context, db *compiler, c *Compiled, err error, env kernels.Env,
+	fill func(*executor.Program) error) error {
+	var e *sqlerr.Error
+	if !errors.As(err, &e) || e.Code != sqlerr.ArraySubscript || e.Detail != "" {
+		return err
+	}
+	plan, calls := &ra.Plan{}, [][]*kernels.Expr{}
+	ra.Walk(func(n *ra.Node) {
+		if root, found := labelsOf(n); len(found) > 0 {
+			plan.Roots, calls = append(plan.Roots, root), append(calls, found)
+		}
+	}, c.Res.RA.Nodes()...)
+	if len(calls) == 0 {
+		return err
+	}
+	for i, cols := range computed(ctx, db, c, plan, env, fill) {
+		root := plan.Roots[i]
+		keys := len(root.Node.Key)
+		for k, call := range calls[i] {
+			labels := cols[keys+k]
+			_, n := kernels.LabelOf(call)
+			for row := range labels.Len() {
+				if x := labels.Value(row); labels.IsNull(row) || x.I >= 0 && x.I < n {
+					continue
+				}
+				var key []string
+				for j, name := range keyNames(root.Node) {
+					key = append(key, fmt.Sprintf("%s = %s", name, cols[j].Value(row)))
+				}
+				return e.WithDetail("It is %s in the %s over %s%s.", labels.Value(row), called[root.Node.Op], tablesOf(root.Node),
+					keyText(key)).WithHint("Labels and indexes of vectors count from 0.")
+			}
+		}
+	}
+	return err
+}
+
+// labelsOf are the calls in a node's columns whose label no CASE guards, and a root that has these labels behind the
+// node's key.
+func labelsOf(n *ra.Node) (ra.Root, []*kernels.Expr) {
+	if n.Op != ra.Select && n.Op != ra.Join {
+		return ra.Root{}, nil
+	}
+	with := *n
+	with.Cols, with.Out = slices.Clone(n.Cols), slices.Clone(n.Out)
+	root := ra.Root{Name: "labels", Node: &with, Cols: slices.Clone(n.Key)}
+	var calls []*kernels.Expr
+	var visit func(e *kernels.Expr)
+	visit = func(e *kernels.Expr) {
+		if e.Def == nil || slices.Contains(calls, e) {
+			return
+		}
+		if label, _ := kernels.LabelOf(e); label != nil {
+			id := partColumn + ra.ColumnID(len(calls))
+			with.Cols = append(with.Cols, ra.Column{ID: id, Name: "label", Type: label.Type})
+			with.Out = append(with.Out, label)
+			root.Cols, calls = append(root.Cols, id), append(calls, e)
+		}
+		for i, a := range e.Args {
+			if i == 0 || !e.Def.NonStrict { // the others may not be asked for
+				visit(a)
+			}
+		}
+	}
+	for _, x := range n.Out {
+		visit(x)
+	}
+	return root, calls
 }

@@ -137,7 +137,7 @@ func (db *Engine) once(ctx context.Context, c *Compiled, step *int64, seed int64
 	if err == nil {
 		err = db.finite(ctx, c, x, env)
 	}
-	return x, About(err, "loss", 0)
+	return x, About(db.Located(ctx, c, err, env, nil), "loss", 0)
 }
 
 // relation returns the gradient of parameter i: columns of the table in the table's order.

@@ -62,3 +62,15 @@ func checkLabel(kernel string, label, n int64) error {
 	}
 	return sqlerr.New(sqlerr.ArraySubscript, "label %d of %s is not in 0 to %d", label, kernel, n-1)
 }
+
+// LabelOf is the argument of a call that counts from 0 and must be below n, an error otherwise; nil: it has none.
+func LabelOf(e *Expr) (label *Expr, n int64) {
+	switch {
+	case e.Def == nil:
+	case e.Def.Name == "one_hot":
+		return e.Args[0], e.Attr.Int
+	case e.Def.Name == "cross_entropy", e.Def.Name == "cross_entropy_slope":
+		return e.Args[1], int64(e.Args[0].Type.Size())
+	}
+	return nil, 0
+}

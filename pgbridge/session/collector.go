@@ -85,7 +85,8 @@ func (c *collector) ragged(col int, odd *wire.Odd, want tensor.Shape, b *wire.Bl
 			WithHint("%s%s has the same elements with subscripts from 1.", sqltext.Ident(name),
 				strings.Repeat("[:]", len(odd.Shape)))
 	case 'e':
-		return sqlerr.New(sqlerr.DataException, "%s is empty", of).WithHint("A chunk has at least one element.")
+		return sqlerr.New(sqlerr.DataException, "%s is empty", of).WithHint("A chunk has at least one " +
+			"element. The row may be left out, or hold NULL if it is no parameter.")
 	}
 	return sqlerr.New(sqlerr.ArraySubscript, "%s has shape %v, one before it has shape %v", of, odd.Shape, want).
 		WithDetail("All chunks of a column have one shape.")

@@ -211,7 +211,7 @@ func aggregateNode(s *scope, g *grouped, calls []*ast.FuncCall, args []*kernels.
 	mask := s.mask()
 	for i, c := range calls {
 		from := len(fns)
-		for _, p := range aggregates[c.Name].parts(args[i]) {
+		for _, p := range aggregateOf(c.Name).parts(args[i]) {
 			if _, err := ra.AggType(p.fn, p.arg.Type); err != nil {
 				return nil, s.f.at(err, c)
 			}
@@ -308,7 +308,7 @@ func renameAll(swap renaming, lists ...[]*kernels.Expr) {
 
 // groupedArg joins to the rows what argument x needs of its group. The renaming is nil where it needs nothing.
 func groupedArg(s *scope, groups []*kernels.Expr, c *ast.FuncCall, x *kernels.Expr) (renaming, *kernels.Expr, error) {
-	switch agg := aggregates[c.Name]; {
+	switch agg := aggregateOf(c.Name); {
 	case agg.arg != nil:
 		return agg.arg(s, groups, c, x)
 	case agg.centered:
@@ -325,11 +325,15 @@ func groupedArg(s *scope, groups []*kernels.Expr, c *ast.FuncCall, x *kernels.Ex
 func checkAggregate(s *scope, c *ast.FuncCall) error {
 	agg, ok := aggregates[c.Name]
 	switch metric := kernels.Metric(c.Name); {
+	case metric != nil && s.b.opt.Figures:
+		s.b.metrics, agg = true, aggregateOf(c.Name)
 	case metric != nil:
 		return refuseMetric(s, c, metric)
 	case !ok:
 		return s.f.fail(c, sqlerr.FeatureNotSupported, "aggregate %s is not differentiable yet", c.Name).
 			WithHint("It may stand in a sub-query that reads no parameter; %s are differentiable.", aggregateNames(true))
+	}
+	switch {
 	case c.Distinct:
 		return s.f.fail(c, sqlerr.FeatureNotSupported, "%s(DISTINCT …) is not differentiable", c.Name).
 			WithHint("GROUP BY keys in a sub-query first.")
@@ -352,7 +356,7 @@ func aggregateArg(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 	if err := checkAggregate(s, c); err != nil {
 		return nil, err
 	}
-	x, agg := kernels.Const(kernels.IntValue(1)), aggregates[c.Name]
+	x, agg := kernels.Const(kernels.IntValue(1)), aggregateOf(c.Name)
 	var err error
 	switch {
 	case agg.args != nil:

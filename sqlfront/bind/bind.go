@@ -81,7 +81,7 @@ type BindOptions struct {
 	Params []ParamRef
 	Draw   bool   // dropout draws; otherwise it passes its argument on
 	As     string // the name of a query of BindLoss in messages; "": "loss"
-	// Figures: a query of BindLoss may have several columns.
+	// Figures: a query of BindLoss may have several columns, and metrics.
 	Figures bool
 	Batch   *Batch // the relation of which a step reads some rows; nil: none
 }
@@ -96,6 +96,8 @@ type Query struct {
 	// Masks: some condition reads a value of a parameter. Rows that it removes are NULL in the query's result.
 	Masks     bool
 	Surprises []string // what the query means and its author perhaps does not
+	// Metrics: some column is made of a metric, which is NaN also where the database would raise an error.
+	Metrics bool
 }
 
 // Bind turns a SELECT into an ra query. Errors contain the text into which they point.
@@ -334,6 +336,7 @@ type binder struct {
 	needs        ast.Notes
 	draws, masks bool
 	surprises    []string
+	metrics      bool // the query has a metric
 }
 
 func newBinder(ctx context.Context, cat Catalog, b *ra.Builder, opt BindOptions) *binder {
@@ -389,8 +392,11 @@ func (b *binder) query(sel *ast.Select, text *ast.Text) (*Query, error) {
 	if rel.mask != 0 { // rows removed by conditions on values are NULL here
 		rel = b.unmask(rel)
 	}
+	if b.opt.Figures {
+		rel = b.figures(rel)
+	}
 	return &Query{Node: rel.node, Cols: rel.cols, Names: rel.names, Scans: b.scans, Draws: b.draws, Masks: b.masks,
-		Surprises: b.surprises}, nil
+		Surprises: b.surprises, Metrics: b.metrics}, nil
 }
 
 // surprise notes what a query means and its author perhaps does not, once.
@@ -401,14 +407,34 @@ func (b *binder) surprise(what string) {
 }
 
 func (b *binder) unmask(rel *relation) *relation {
-	var out []ra.OutCol
 	mask := rel.node.Var(0, rel.mask)
-	for i, id := range rel.cols {
-		x := rel.node.Var(0, id)
-		if rel.node.Col(id).Dep {
-			x = kernels.Build("case", mask, x, kernels.Const(kernels.NullOf(x.Type)))
+	return b.eachColumn(rel, func(x *kernels.Expr) *kernels.Expr {
+		if !rel.node.Col(x.Col.ID).Dep {
+			return x
 		}
-		out = append(out, ra.OutCol{Name: rel.names[i], X: x})
+		return kernels.Build("case", mask, x, kernels.Const(kernels.NullOf(x.Type)))
+	})
+}
+
+// figures makes whole numbers, such as counts, figures too.
+func (b *binder) figures(rel *relation) *relation {
+	whole := func(t kernels.Type) bool { return t.Kind == kernels.Int && t.Shape == nil }
+	if !slices.ContainsFunc(rel.cols, func(id ra.ColumnID) bool { return whole(rel.node.Col(id).Type) }) {
+		return rel
+	}
+	return b.eachColumn(rel, func(x *kernels.Expr) *kernels.Expr {
+		if !whole(x.Type) {
+			return x
+		}
+		return kernels.CastTo(kernels.Float64, x)
+	})
+}
+
+// eachColumn is a relation whose columns are f of those of rel.
+func (b *binder) eachColumn(rel *relation, f func(*kernels.Expr) *kernels.Expr) *relation {
+	var out []ra.OutCol
+	for i, id := range rel.cols {
+		out = append(out, ra.OutCol{Name: rel.names[i], X: f(rel.node.Var(0, id))})
 	}
 	n := b.projection(rel.node, nil, out)
 	r := &relation{node: n, names: rel.names, classes: rel.classes}

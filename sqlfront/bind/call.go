@@ -285,7 +285,12 @@ func subscriptExpr(s *scope, x *ast.Subscript) (*kernels.Expr, error) {
 		return nil, err
 	}
 	if !base.Type.IsChunk() {
-		return nil, s.f.fail(x, sqlerr.DatatypeMismatch, "cannot subscript type %v", base.Type)
+		e := s.f.fail(x, sqlerr.DatatypeMismatch, "cannot subscript type %s", called(base))
+		if strings.HasSuffix(called(base), "[]") {
+			e = s.f.fail(x, sqlerr.FeatureNotSupported, "an element of %s is not supported in a loss", called(base)).
+				WithHint("%s", inSubQuery)
+		}
+		return nil, e
 	}
 	args := []*kernels.Expr{base}
 	for _, i := range x.Indices {

@@ -16,6 +16,7 @@ var (
 	callBinders      = map[string]func(*scope, *ast.FuncCall) (*kernels.Expr, error){}
 	tableFuncBinders = map[string]func(*binder, *place, *ast.FuncCall) (*relation, error){}
 	aggregates       = map[string]aggregate{}
+	metrics          = map[string]aggregate{}
 )
 
 // aggregate is a SQL aggregate, made of aggregates of the algebra.
@@ -65,6 +66,9 @@ func bindTableFunc(name string, f func(*binder, *place, *ast.FuncCall) (*relatio
 
 // bindAggregate registers an aggregate function.
 func bindAggregate(name string, a aggregate) struct{} { return enter(aggregates, name, a) }
+
+// bindMetric registers a metric, which only a validation may have.
+func bindMetric(name string, a aggregate) struct{} { return enter(metrics, name, a) }
 
 func enter[K comparable, V any](table map[K]V, key K, v V) struct{} {
 	if _, twice := table[key]; twice {

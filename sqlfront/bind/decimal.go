@@ -95,6 +95,9 @@ func (s *scope) callClass(c *ast.FuncCall) numberClass {
 	if k, ok := s.b.classes[c]; ok {
 		return k
 	}
+	if metrics[c.Name].parts != nil {
+		return floatClass
+	}
 	if aggregates[c.Name].parts == nil {
 		switch arg := s.widest(c.Args...); c.Name {
 		case "abs", "mod":

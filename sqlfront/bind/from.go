@@ -490,6 +490,8 @@ func (b *binder) tableRef(f *place, t *ast.TableRef) (*relation, error) {
 			e = e.WithHint("There is %q, outside of the schema %q.", n, t.Schema)
 		case n != "":
 			e = e.WithHint("Perhaps you meant %q.", n)
+		case strings.HasPrefix(t.Name, "pg_"):
+			e = e.WithHint("A catalogue of the server may stand in a sub-query that reads no parameter.")
 		}
 		return nil, e
 	}

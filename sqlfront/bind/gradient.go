@@ -74,8 +74,13 @@ func GradientArgs(c *ast.FuncCall) (loss, table string, err error) {
 		return loss, table, nil
 	}
 	e := sqlerr.At(int(c.Args[1].Position()), sqlerr.InvalidParameter, "the parameter of gradient is written NULL::table")
-	if l, ok := c.Args[1].(*ast.Literal); ok && l.Kind == ast.LitString {
-		e = e.WithHint("Write NULL::%s; its columns tell the statement what gradient returns.", l.Value)
+	switch a := c.Args[1].(type) {
+	case *ast.Literal:
+		if a.Kind == ast.LitString {
+			e = e.WithHint("Write NULL::%s; its columns tell the statement what gradient returns.", a.Value)
+		}
+	case *ast.ArrayLit:
+		e = e.WithHint("gradient is of one table, CALL backward(loss, ARRAY[…]) of columns and of several tables.")
 	}
 	return "", "", e
 }

@@ -121,7 +121,7 @@ func overPartition(s *scope, c *ast.FuncCall, keys []*kernels.Expr) (*kernels.Ex
 // aggregated is the value of an aggregate call, computed from the columns of its parts. arg is the argument of the
 // first part, over rows.
 func aggregated(c *ast.FuncCall, cols []*kernels.Expr, rows *ra.Node, arg *kernels.Expr) *kernels.Expr {
-	x := aggregates[c.Name].result(cols)
+	x := aggregateOf(c.Name).result(cols)
 	if c.Name == "sum" && x.Type.Kind == kernels.Int && sumIsNumeric(c.Args[0], rows, arg) {
 		x = kernels.CastTo(kernels.Float64, x)
 	}

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -189,7 +190,8 @@ func (c *Converter) operator(e *pg.A_Expr) ast.Expr {
 			return u
 		}
 		if !binaryOps[op] {
-			c.refuse(at.At, "the operator "+op, ast.Meant(op))
+			c.refuse(at.At, "the operator "+op, cmp.Or(ast.Meant(op),
+				"On a server it may stand in a sub-query of the loss that reads no parameter."))
 		}
 		return &ast.Binary{Node: at, Op: op, L: c.expr(e.Lexpr), R: c.expr(e.Rexpr), Schema: schema}
 	case pg.A_Expr_Kind_AEXPR_OP_ANY, pg.A_Expr_Kind_AEXPR_OP_ALL:

@@ -75,7 +75,7 @@ func (r *programs) compileValidation(ctx context.Context) error {
 			return aboutValidation(err)
 		}
 		r.v = v
-		return nil
+		return aboutValidation(r.tried(ctx, v))
 	}
 	if sqlerr.Code(err) != sqlerr.FeatureNotSupported && sqlerr.Code(err) != sqlerr.UndefinedFunction &&
 		sqlerr.Code(err) != sqlerr.DatatypeMismatch {
@@ -83,6 +83,23 @@ func (r *programs) compileValidation(ctx context.Context) error {
 	}
 	_, err = r.validateInStore(ctx, r.config.Env(r.progress.Step+1))
 	return aboutValidation(err)
+}
+
+// tried computes a validation before the first step, so that wrong labels and a second row are found then. Where the
+// values make it NULL, later ones may not; the tables of a before_step may not be filled yet.
+func (r *programs) tried(ctx context.Context, v *engine.Compiled) error {
+	if r.hook != nil {
+		return nil
+	}
+	env := r.config.Env(r.progress.Step + 1)
+	figures, err := v.Figures(ctx, env)
+	switch {
+	case err == nil && v.Guesses(figures):
+		_, err = r.validateInStore(ctx, env)
+	case sqlerr.Code(err) == sqlerr.NullNotAllowed && !v.Metrics():
+		err = nil
+	}
+	return err
 }
 
 // aboutValidation makes err an error about the argument validate.

@@ -285,9 +285,14 @@ func (r *run) Step(ctx context.Context, step int64) (float64, error) {
 	if err := r.beforeStep(ctx, env); err != nil {
 		return 0, err
 	}
+	x, err := r.computed(ctx, step, env)
+	return x, engine.About(r.db.Located(ctx, r.c, err, env, r.copyParams), "loss", 0)
+}
+
+// computed computes a step's loss and gradient, or waits for them.
+func (r *run) computed(ctx context.Context, step int64, env kernels.Env) (float64, error) {
 	if r.done = r.training.Flying() > 0 || r.failed != nil || r.training.Ahead(); !r.done {
-		x, err := r.c.Run(ctx, env)
-		return x, engine.About(err, "loss", 0)
+		return r.c.Run(ctx, env)
 	}
 	if r.training.Flying() == 0 { // else what has failed is the step behind this one
 		if r.failed == nil {
@@ -295,7 +300,7 @@ func (r *run) Step(ctx context.Context, step int64) (float64, error) {
 		}
 		if err := r.failed; err != nil {
 			r.failed = nil
-			return 0, engine.About(err, "loss", 0)
+			return 0, err
 		}
 	}
 	x, null, err := r.training.End(ctx)
@@ -305,7 +310,7 @@ func (r *run) Step(ctx context.Context, step int64) (float64, error) {
 	if err == nil && null {
 		err = r.c.IsNull()
 	}
-	return x, engine.About(err, "loss", 0)
+	return x, err
 }
 
 // Update implements train.Model.
@@ -332,7 +337,11 @@ func (r *run) validate(ctx context.Context, env kernels.Env) ([]train.Figure, er
 	if err := r.copyParams(r.v.Prog); err != nil {
 		return nil, err
 	}
-	return r.v.Figures(ctx, env)
+	f, err := r.v.Figures(ctx, env)
+	if err == nil && r.v.Guesses(f) {
+		return r.validateStored(ctx, env)
+	}
+	return f, err
 }
 
 // train runs the loop.
