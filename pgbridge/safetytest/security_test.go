@@ -241,9 +241,12 @@ func notPermitted(e *env) {
 	a := e.another("user=anna")
 	const call = "CALL train('SELECT avg((y - (slope * x + shift)) ^ 2) FROM point CROSS " +
 		"JOIN trend', ARRAY['trend'], epochs => 2, before_step => 'INSERT INTO stepped VALUES (1)')"
+	e.must("CREATE ROLE olga LOGIN; GRANT SELECT (id) ON trend TO olga; GRANT SELECT ON point TO olga")
+	e.another("user=olga").fails("SELECT * FROM gradient('SELECT avg(x) FROM point CROSS JOIN trend', NULL::trend)",
+		"42501", "permission denied for table trend")
 	for _, engine := range []string{"chunk", "sql"} {
 		a.must("SET relgrad.engine = " + engine)
-		a.fails(call, "42501", "permission denied for table trend")
+		a.fails(call, "42501", `train changes its column "slope", "shift"`)
 		a.gives("SELECT status, step FROM relgrad.run ORDER BY run DESC LIMIT 1", "failed|0")
 		e.must("GRANT UPDATE (slope) ON trend TO anna")
 		a.fails(call, "42501", `train changes its column "shift"`)

@@ -71,13 +71,17 @@ func (s *rights) MayChange(ctx context.Context, t *ra.Table, cols []string) erro
 	if err != nil {
 		return bare(err)
 	}
+	var lacks, named []string
 	for i, c := range cols {
 		if rows[0][1+i] != "true" {
-			return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for table %s", t.Name).
-				WithDetail("train changes its column \"%s\".", c).
-				WithHint("GRANT UPDATE (%s) ON %s TO the role that trains.", print.QualifiedName("", c),
-					print.QualifiedName(t.Schema, t.Name))
+			lacks, named = append(lacks, strconv.Quote(c)), append(named, print.QualifiedName("", c))
 		}
+	}
+	if len(lacks) > 0 {
+		return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for table %s", t.Name).
+			WithDetail("train changes its column %s.", strings.Join(lacks, ", ")).
+			WithHint("GRANT UPDATE (%s) ON %s TO the role that trains.", strings.Join(named, ", "),
+				print.QualifiedName(t.Schema, t.Name))
 	}
 	if rows[0][0] != "true" {
 		return nil

@@ -229,8 +229,7 @@ func ParseParam(ctx context.Context, cat Catalog, s string) (ParamRef, *ra.Table
 	if t == nil {
 		return ParamRef{}, nil, noParam(ctx, cat, s, ref)
 	}
-	if i := slices.IndexFunc(t.Cols, func(c ra.TableColumn) bool { return c.NoType == ra.NoRight }); !t.Declared &&
-		i >= 0 {
+	if i := unreadable(t); !t.Declared && i >= 0 {
 		return ParamRef{}, nil, noRight(t.Name, t.Cols[i].Name).
 			WithDetail("A parameter's key must be readable: it names the rows of its gradient.")
 	}
@@ -240,6 +239,11 @@ func ParseParam(ctx context.Context, cat Catalog, s string) (ParamRef, *ra.Table
 	}
 	ref.Schema = t.Schema
 	return ref, t, checkParam(t, ref)
+}
+
+// unreadable is the first column that the user may not read; -1: there is none.
+func unreadable(t *ra.Table) int {
+	return slices.IndexFunc(t.Cols, func(c ra.TableColumn) bool { return c.NoType == ra.NoRight })
 }
 
 // noRight is the error of a column that the user may not read.
@@ -304,6 +308,9 @@ func checkParam(t *ra.Table, ref ParamRef) error {
 			e = e.WithHint("Perhaps you meant '%s'.", print.QualifiedName(t.Name, n))
 		}
 		return e
+	}
+	if i := unreadable(t); values == 0 && i >= 0 {
+		return noRight(t.Name, t.Cols[i].Name)
 	}
 	if values == 0 {
 		return sqlerr.New(sqlerr.InvalidParameter, "parameter %q has no value column", ref.String()).

@@ -32,6 +32,8 @@ type extremes struct {
 	lo, hi     []int32 // which of met attain the extreme of the row's frame
 	sums       []float64
 	keys       []int64
+	spare      []int32 // of ranks: what is sorted goes there and back
+	spareKeys  []int64
 }
 
 func (x *extremes) run() error {
@@ -40,6 +42,8 @@ func (x *extremes) run() error {
 		x.queue, x.keys = make([]int32, n), make([]int64, n)
 		if x.cut(); x.Among != nil {
 			x.met, x.lo, x.hi, x.sums = make([]int32, n), make([]int32, n), make([]int32, n), make([]float64, n)
+		} else if x.in.V.Fn == ra.Rank {
+			x.spare, x.spareKeys = make([]int32, n), make([]int64, n)
 		}
 	}
 	return m.crew.Apportion(m.ctx, m.workers, len(x.cuts)-1, func(_, i int) error {
@@ -209,9 +213,7 @@ func (s *search) rank() {
 			}
 			q = append(q, int32(k))
 		}
-		slices.SortFunc(q, func(a, b int32) int {
-			return cmp.Or(cmp.Compare(s.keys[a], s.keys[b]), cmp.Compare(a, b))
-		})
+		s.byKey(q)
 		for i, k := range q {
 			r := s.Order.Row(int(k))
 			if out.I64()[r] = int64(i); out.Valid() != nil {
@@ -221,6 +223,48 @@ func (s *search) rank() {
 		begin = end
 	}
 }
+
+// byKey sorts places by their keys; those of one key stay in order. Many are sorted by digits of their keys, the lowest
+// first (radix sort; Knuth, The Art of Computer Programming 3, 5.2.5). Keys are used up.
+func (s *search) byKey(q []int32) {
+	if len(q) < byDigits {
+		slices.SortFunc(q, func(a, b int32) int {
+			return cmp.Or(cmp.Compare(s.keys[a], s.keys[b]), cmp.Compare(a, b))
+		})
+		return
+	}
+	const bits, digits = 11, 6
+	begin := int(q[0]) // keys before it are used up
+	keys, spare := s.keys[begin:begin+len(q)], s.spareKeys[begin:begin+len(q)]
+	from, to := q, s.spare[begin:begin+len(q)]
+	counts := new([digits][1 << bits]int32)
+	for i, k := range q {
+		key := s.keys[k] ^ math.MinInt64 // as an unsigned number
+		keys[i] = key
+		for d := range counts {
+			counts[d][uint64(key)>>(bits*d)&(1<<bits-1)]++
+		}
+	}
+	for d := range counts {
+		count, at := &counts[d], int32(0)
+		if count[uint64(keys[0])>>(bits*d)&(1<<bits-1)] == int32(len(q)) {
+			continue // all have the same digit
+		}
+		for i, n := range count {
+			count[i], at = at, at+n
+		}
+		for i, key := range keys {
+			place := &count[uint64(key)>>(bits*d)&(1<<bits-1)]
+			spare[*place], to[*place] = key, from[i]
+			*place++
+		}
+		keys, spare, from, to = spare, keys, to, from
+	}
+	copy(q, from)
+}
+
+// byDigits is how many places are worth counting digits.
+const byDigits = 4096
 
 // forth sums for each row over those rows of its frame that attain the extreme.
 func (s *search) forth() {
