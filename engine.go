@@ -89,7 +89,7 @@ func (db *Engine) Train(ctx context.Context, loss string, params []string, c tra
 	return db.trainer.Train(ctx, loss, params, c)
 }
 
-// Resume continues a run from its last commit.
+// Resume continues a run from its last commit, with its options. CALL train(resume => …) may change some of them.
 func (db *Engine) Resume(ctx context.Context, id int64) (_ int64, failed error) {
 	defer exported(&failed)
 	defer db.rescue(db.InTransaction(), &failed)

@@ -49,7 +49,8 @@ type DB struct {
 	ViewRows int64
 	// Dir is where relative names begin, those of files in FROM, of delta_table() and of folders of COPY; "" is the
 	// process's folder.
-	Dir string
+	Dir    string
+	closed bool
 }
 
 // Open opens the store in a file and creates it if it does not exist; "" is a temporary store.
@@ -91,6 +92,7 @@ func newSession(s *store.DB, err error) (*DB, error) {
 // Close ends the session.
 func (db *DB) Close() (failed error) {
 	defer exported(&failed)
+	db.closed = true
 	db.core.Close()
 	return db.DB.Close()
 }
@@ -98,6 +100,9 @@ func (db *DB) Close() (failed error) {
 // Exec runs one statement; positions in stmt point into text.
 func (db *DB) Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) (_ *catalog.Result, failed error) {
 	defer exported(&failed)
+	if db.closed {
+		return nil, sqlerr.New("08003", "the session is closed")
+	}
 	defer db.rescue(db.InTransaction(), &failed)
 	ctx, done := db.Timed(ctx)
 	defer done(&failed)

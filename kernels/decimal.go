@@ -6,10 +6,10 @@ import (
 )
 
 var _ = Register(&Def{
-	Name: "decimal", Args: "a", MinArgs: 1, Internal: true, NoGrad: "It stands only where no parameter is read.",
-	Doc: "a rounded to 15 significant decimal digits, which double precision holds: the result of " +
-		"arithmetic with numeric " +
-		"values where no parameter is read, so that 3 * 1.1 = 3.3 as in Postgres.",
+	Name: "decimal", Args: "a", MinArgs: 1, Internal: true,
+	Doc: "a rounded to 15 significant decimal digits, which double precision holds: the result of a cast to numeric, and " +
+		"of arithmetic with numeric values where no parameter is read, so that 3 * 1.1 = 3.3 as in Postgres. The gradient " +
+		"passes, as through other casts.",
 	Infer: func(a []Type, _ Attr) (Type, error) {
 		if a[0].Kind != Float64 || a[0].Shape != nil {
 			return Type{}, wrongType("decimal", a)
@@ -17,6 +17,7 @@ var _ = Register(&Def{
 		return Type{Kind: Float64}, nil
 	},
 	Elem:    func(x []float64) float64 { return roundDecimal(x[0]) },
+	VJP:     func(_, g *Expr) []*Expr { return []*Expr{g} },
 	Samples: []Sample{{Types: []Type{{Kind: Float64}}}},
 })
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/internal/lists"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
@@ -68,7 +69,12 @@ func alterOne(b *writer, t *catalog.TableDef, a *ast.AlterAction, r *catalog.Res
 		columnOf(b, a.At, t, a.Col)
 		return t, nil
 	case "add_column":
-		return alterAdd(b, t, n, a)
+		same := sameViews(b, a, t)
+		n, err := alterAdd(b, t, n, a)
+		if err == nil {
+			same()
+		}
+		return n, err
 	case "drop_column":
 		return alterDrop(b, t, n, a, r)
 	case "rename_column":
@@ -116,6 +122,22 @@ func noDependents(b *writer, at ast.Pos, what string, k definitions.Key, col, hi
 			WithDetail("View %s depends on it.", vs[0].Name)
 		e.Hint, e.Text = hint, b.Text
 		panic(e)
+	}
+}
+
+// sameViews returns a function that refuses a column by whose name a view would mean something else: the names in a
+// view's text are looked up each time, where Postgres remembers what they stood for.
+func sameViews(b *writer, a *ast.AlterAction, t *catalog.TableDef) func() {
+	views := b.db.cat.Dependents(definitions.KeyOf(t), "")
+	meaning := func(v *catalog.ViewDef) string { return bind.Meaning(b.Context, binding{b.db}, v) }
+	before := lists.Map(views, meaning)
+	return func() {
+		for i, v := range views {
+			if meaning(v) != before[i] {
+				b.FailHint(a.At, sqlerr.FeatureNotSupported, "Drop the view first, and qualify its names where it is created again.",
+					"column \"%s\" of table %s would change what the names in view %s stand for", a.Def.Name, t.Name, v.Name)
+			}
+		}
 	}
 }
 

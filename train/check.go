@@ -39,6 +39,24 @@ func (c *Config) Check(given []string) error {
 	return c.checkFloor()
 }
 
+// CheckValues refuses values that train() would not take, as a Go program may set them.
+func (c *Config) CheckValues() error {
+	for _, name := range names(options) {
+		o := options[name]
+		if o.get == nil || name == "resume" {
+			continue
+		}
+		with := *c
+		switch v := o.get(c).(type) {
+		case string, int64, float64:
+			if err := with.Set(name, v); err != nil {
+				return err
+			}
+		}
+	}
+	return c.Check(nil)
+}
+
 // CheckBatch refuses one of batch and batch_size without the other.
 func (c *Config) CheckBatch() error {
 	switch {

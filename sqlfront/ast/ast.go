@@ -369,7 +369,6 @@ type JoinFrom struct {
 	On      Expr
 	Using   []string
 	Natural bool
-	Alias   Alias
 }
 
 // Param is $n, a parameter of EXECUTE … USING or of a LANGUAGE sql function; N counts from 1.

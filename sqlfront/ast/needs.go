@@ -140,9 +140,6 @@ func (to *Notes) item(sel *Select, it FromItem, where []Expr) {
 	case *SubSelect:
 		to.outer[it.Query] = on(sel, it, it.Alias.Name, it.Alias, where)
 	case *JoinFrom:
-		if it.Alias.Name != "" {
-			where = nil // of the columns of the join, not of its sides
-		}
 		here := conjuncts(it.On, nil)
 		l, r := slices.Clone(where), slices.Clone(where)
 		if it.Kind == JoinInner || it.Kind == JoinRight {

@@ -74,6 +74,8 @@ func castBound(s *scope, c *ast.Cast, x *kernels.Expr, k kernels.Kind) (*kernels
 			return x, nil
 		}
 		return retypedCopy(x, nil), nil
+	case c.Type.Name == "numeric" && x.Type.Kind == k && !isArray && s.class(c.X) != numericClass:
+		return kernels.Build("decimal", x), nil
 	case x.Type.Kind == k:
 		return x, nil
 	// pg_get_viewdef prints y ^ 2 with this cast
@@ -102,6 +104,9 @@ func refuseCast(s *scope, c *ast.Cast, x *kernels.Expr, k kernels.Kind, known bo
 	case len(c.Type.Mods) > 0 && (c.Type.Name == "numeric" || k == kernels.Text):
 		return s.f.fail(c, sqlerr.FeatureNotSupported, "a cast to %s with a length or precision is not supported in a loss",
 			c.Type.Name).WithHint(inSubQuery)
+	case c.Type.Name == "numeric" && x.Type.Kind == kernels.Float32 && x.Type.Shape == nil:
+		return s.f.fail(c, sqlerr.FeatureNotSupported, "a cast of real to numeric, which keeps 6 digits, is not supported in "+
+			"a loss").WithHint("Cast it to double precision; or let the cast stand in a sub-query that reads no parameter.")
 	case k == kernels.Text && (x.Type.Kind == kernels.Float32 || s.class(c.X) == numericClass):
 		return s.f.fail(c, sqlerr.FeatureNotSupported, "a cast of real or numeric to text is not supported in a loss").
 			WithHint("In a loss they are numbers in double precision, without their own digits. It may stand in a sub-query " +

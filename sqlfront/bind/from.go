@@ -40,6 +40,7 @@ type scopeCol struct {
 	x           *kernels.Expr
 	class       numberClass
 	item        int  // number of the relation in FROM
+	place       int  // in that relation
 	merged      bool // the right side of USING: only its qualified name refers to it
 }
 
@@ -56,7 +57,8 @@ func (s *scope) addInput(r *relation, alias string, cols []string) {
 		if i < len(cols) {
 			name = cols[i]
 		}
-		s.cols = append(s.cols, scopeCol{table: alias, name: name, x: r.node.Var(slot, id), class: r.class(i), item: s.items})
+		s.cols = append(s.cols, scopeCol{table: alias, name: name, x: r.node.Var(slot, id), class: r.class(i), item: s.items,
+			place: i})
 	}
 	s.items++
 	if r.mask != 0 {
@@ -180,11 +182,6 @@ func joinFrom(s *scope, j *ast.JoinFrom) error {
 	if j.On != nil {
 		if err := s.where(j.On); err != nil {
 			return err
-		}
-	}
-	if j.Alias.Name != "" {
-		for i := first; i < len(s.cols); i++ {
-			s.cols[i].table = j.Alias.Name
 		}
 	}
 	return nil

@@ -186,9 +186,6 @@ func openUnion(s *scope, n *ra.Node, j *ast.JoinFrom, left, right *side, using [
 				c.item += []*side{right, left}[k].items
 			}
 			c.merged = c.merged || k == 1 && slices.Contains(using, c.name)
-			if j.Alias.Name != "" {
-				c.table = j.Alias.Name
-			}
 			cols[k] = append(cols[k], c)
 		}
 	}

@@ -2,6 +2,7 @@ package bind
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -166,6 +167,9 @@ func (s *scope) expandStars(targets []ast.Target) ([]starTarget, error) {
 			if len(c.Names) > 0 && sc.table == c.Names[len(c.Names)-1] || len(c.Names) == 0 && !sc.merged {
 				cols = append(cols, sc)
 			}
+		}
+		if len(c.Names) > 0 { // USING has put its columns first, but only those of *
+			slices.SortStableFunc(cols, func(a, b scopeCol) int { return a.place - b.place })
 		}
 		if len(cols) == 0 && len(c.Names) > 0 {
 			return nil, s.f.fail(c, sqlerr.UndefinedTable, "missing FROM-clause entry for table %q", c.Names[len(c.Names)-1])

@@ -217,7 +217,7 @@ func rangeFunction(c *Converter, r *pg.RangeFunction) ast.FromItem {
 
 func joinExpr(c *Converter, j *pg.JoinExpr) ast.FromItem {
 	out := &ast.JoinFrom{L: fromItem(c, j.Larg), R: fromItem(c, j.Rarg), Using: Strings(j.UsingClause),
-		Natural: j.IsNatural, On: c.optExpr(j.Quals), Alias: aliasOf(c, j.Alias)}
+		Natural: j.IsNatural, On: c.optExpr(j.Quals)}
 	out.At = out.L.Position()
 	switch j.Jointype {
 	case pg.JoinType_JOIN_INNER:
@@ -233,7 +233,18 @@ func joinExpr(c *Converter, j *pg.JoinExpr) ast.FromItem {
 	if j.JoinUsingAlias != nil {
 		c.refuse(out.At, "USING (…) AS alias", "Leave the alias out.")
 	}
+	if j.Alias != nil {
+		return namedJoin(out, aliasOf(c, j.Alias))
+	}
 	return out
+}
+
+// namedJoin is (a JOIN b) AS j, which hides a and b, as the sub-query that it means.
+func namedJoin(j *ast.JoinFrom, alias ast.Alias) ast.FromItem {
+	// the place of its right side, which no other join has, is the star's
+	all := ast.Target{X: &ast.ColumnRef{Node: ast.Node{At: j.R.Position()}, Star: true}}
+	return &ast.SubSelect{Node: j.Node, Alias: alias,
+		Query: &ast.Select{Node: ast.Node{At: -1}, Targets: []ast.Target{all}, From: []ast.FromItem{j}, End: -1}}
 }
 
 func windowDef(c *Converter, w *pg.WindowDef) ast.Window {

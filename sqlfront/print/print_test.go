@@ -302,10 +302,10 @@ var printForms = []struct{ sql, want string }{
 			"g(h, i), (VALUES (1), (2)) AS w, (SELECT 1)"},
 	{"select * from a join b on x left join c using (k, \"L\") cross join (d natural full join e) right join (f join g " +
 		"on y) as h on z",
-		`SELECT * FROM a JOIN b ON x LEFT JOIN c USING (k, "L") CROSS JOIN (d NATURAL FULL JOIN e) RIGHT JOIN (f JOIN g ON ` +
-			`y) AS h ON z`},
+		`SELECT * FROM a JOIN b ON x LEFT JOIN c USING (k, "L") CROSS JOIN (d NATURAL FULL JOIN e) RIGHT JOIN (SELECT * ` +
+			`FROM f JOIN g ON y) AS h ON z`},
 	{"select a from (a join b on true) j where a and b group by a, (a, b) having count(*) > 1 fetch first 3 rows only",
-		"SELECT a FROM (a JOIN b ON true) AS j WHERE a AND b GROUP BY a, (a, b) HAVING count(*) > 1 LIMIT 3"},
+		"SELECT a FROM (SELECT * FROM a JOIN b ON true) AS j WHERE a AND b GROUP BY a, (a, b) HAVING count(*) > 1 LIMIT 3"},
 	{"insert into s.t as u (a, b) overriding system value values (1, default) on conflict (a) do update set b[1] = " +
 		"default, c = 2 where d returning a + 1 as e",
 		"INSERT INTO s.t AS u (a, b) OVERRIDING SYSTEM VALUE VALUES (1, DEFAULT) ON CONFLICT (a) DO UPDATE SET b[1] = " +

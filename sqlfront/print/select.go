@@ -213,15 +213,6 @@ func (p *printer) fromItem(item ast.FromItem) {
 }
 
 func (p *printer) join(j *ast.JoinFrom) {
-	if j.Alias.Name != "" {
-		bare := *j
-		bare.Alias = ast.Alias{}
-		p.text("(")
-		p.join(&bare)
-		p.text(")")
-		p.as(j.Alias)
-		return
-	}
 	p.fromItem(j.L)
 	switch {
 	case j.Natural:
@@ -231,7 +222,7 @@ func (p *printer) join(j *ast.JoinFrom) {
 	}
 	p.text([]string{ast.JoinInner: " JOIN ", ast.JoinLeft: " LEFT JOIN ", ast.JoinRight: " RIGHT JOIN ",
 		ast.JoinFull: " FULL JOIN "}[j.Kind])
-	if r, ok := j.R.(*ast.JoinFrom); ok && r.Alias.Name == "" {
+	if r, ok := j.R.(*ast.JoinFrom); ok {
 		p.text("(")
 		p.join(r)
 		p.text(")")

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strconv"
@@ -181,6 +182,19 @@ func ViewRef(b *Binder, it *ast.TableRef, v *catalog.ViewDef) boundTable {
 	return boundTable{tmpl.Alias + " AS " + r.Alias, NameRelation(b, it.At, r, it.Alias)}
 }
 
+// Meaning is what a view expands to by the present definitions, or why it does not: what is equal means the same.
+func Meaning(ctx context.Context, session Session, v *catalog.ViewDef) (text string) {
+	b := New(ctx, session, nil)
+	b.Unread = true
+	defer func() {
+		if p := recover(); p != nil {
+			text = BindError(p).Error()
+		}
+	}()
+	b.View(-1, v)
+	return strings.Join(b.ctes, "\n")
+}
+
 // View expands a view into b.ctes. Positions inside point into the view's own text. Of a view that reads what lies
 // outside of the store, only the rows may be there of which conditions on its columns hold.
 func (b *Binder) View(at ast.Pos, v *catalog.ViewDef, where ...ast.Condition) *Relation {
@@ -345,14 +359,6 @@ func bindJoin(b *Binder, s *Scope, it *ast.JoinFrom, rels []*Relation, cols []*C
 		out.SQL += " ON " + on
 	} else if it.Kind != ast.JoinInner {
 		out.SQL += " ON TRUE"
-	}
-	if it.Alias.Name != "" {
-		j := &Relation{}
-		for _, c := range out.cols {
-			j.Columns = append(j.Columns, &Column{Name: c.Name, Type: c.Type, Mods: c.Mods, SQL: c.SQL, NotNull: c.NotNull})
-		}
-		NameRelation(b, it.At, j, it.Alias)
-		out.rels, out.cols = []*Relation{j}, j.Columns
 	}
 	return out
 }

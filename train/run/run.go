@@ -99,6 +99,13 @@ func (db *Trainer) CallWith(ctx context.Context, a *engine.Args) error {
 // Train minimises a loss over its parameters and returns the run's number. It commits at most once a second
 // and at the end, unless a transaction is open.
 func (db *Trainer) Train(ctx context.Context, loss string, params []string, c train.Config) (int64, error) {
+	if err := c.CheckValues(); err != nil {
+		return 0, err
+	}
+	if len(params) == 0 {
+		return 0, sqlerr.New(sqlerr.InvalidParameter, "no parameters are named").
+			WithHint("A parameter is a table or a column of one, such as w or w.x.")
+	}
 	r := newRun(task{db: db, loss: loss, params: params, config: c})
 	defer r.close()
 	err := db.OnOneState(func() error {

@@ -223,7 +223,7 @@ elementwise(FunctionCallInfo fcinfo, const Kernel *k)
 {
 	const RgCall *call = rg_call(fcinfo);
 	RgOperand x[RG_MAX_ARGS];
-	int ndim = 0, dims[MAXDIM], n = call->nargs;
+	int ndim = 0, dims[MAXDIM] = {0}, n = call->nargs;
 	RgChunk out;
 
 	rg_operands(fcinfo, k->name, n, x);
