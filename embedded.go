@@ -164,7 +164,7 @@ func (e embedded) lockPath(run int64) string {
 // LockRun implements catalog.Database.
 func (e embedded) LockRun(run int64, _ []*ra.Table) (unlock func(), err error) {
 	path := e.lockPath(run)
-	if path == "" {
+	if path == "" || run == 0 {
 		return func() {}, nil
 	}
 	var f *os.File

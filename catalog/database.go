@@ -114,6 +114,6 @@ type Runs interface {
 	RunTable() string
 	// OwnRun refuses a run begun by another user, since its stored options would run with the caller's rights.
 	OwnRun(ctx context.Context, run int64) error
-	// LockRun takes the lock of a run, which only its trainer holds, and locks of the parameters' tables.
+	// LockRun takes the lock of a run (0: of none), which only its trainer holds, and locks of the parameters' tables.
 	LockRun(run int64, params []*ra.Table) (unlock func(), err error)
 }

@@ -145,7 +145,7 @@ func Run(ctx context.Context, c Config, m Model, slots []*Slot, p Progress) (Pro
 			if !updated && c.BeforeStep == "" && (errors.Is(err, context.Canceled) || sqlerr.Code(err) == sqlerr.QueryCanceled) {
 				err = finish(ctx, m, p, rows, err)
 			}
-			return p, err
+			return p, withLosses(err, rows)
 		}
 		rows = append(rows, row)
 		if begun <= p.Step && p.Status == Running && c.MaxSeconds > 0 && time.Since(began).Seconds() >= c.MaxSeconds {
@@ -285,6 +285,25 @@ func Number(x float64) string {
 		return "-Infinity"
 	}
 	return fmt.Sprint(x)
+}
+
+// withLosses tells of a number that is not finite how the losses went since the last commit, which no table shows.
+func withLosses(err error, rows []LossRow) error {
+	var e *sqlerr.Error
+	const few = 6
+	if len(rows) == 0 || !errors.As(err, &e) || e.Code != sqlerr.NumericOutOfRange {
+		return err
+	}
+	var list []string
+	for i := range min(few, len(rows)) {
+		r := rows[i]
+		if last := len(rows) - 1; last >= few {
+			r = rows[i*last/(few-1)]
+		}
+		list = append(list, fmt.Sprintf("%.4g (step %d)", r.Loss, r.Step))
+	}
+	e.Detail = strings.TrimPrefix(e.Detail+" Losses before it: "+strings.Join(list, ", ")+".", " ")
+	return err
 }
 
 // explainer is a Model that can say where the first value of a step comes from that is not finite.

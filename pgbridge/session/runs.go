@@ -74,7 +74,7 @@ const (
 	lockTables = 0x72677461
 )
 
-// LockRun takes the locks of a run and of its parameters' tables. The session holds them until unlock.
+// LockRun takes the locks of a run (0: of none) and of its parameters' tables. The session holds them until unlock.
 func (s *runs) LockRun(run int64, params []*ra.Table) (unlock func(), err error) {
 	type lock struct{ class, object uint32 }
 	var held []lock
@@ -95,7 +95,10 @@ func (s *runs) LockRun(run int64, params []*ra.Table) (unlock func(), err error)
 		held = append(held, lock{class, object})
 		return true, nil
 	}
-	ok, err := take(lockRuns, uint32(run))
+	ok := true
+	if run != 0 {
+		ok, err = take(lockRuns, uint32(run))
+	}
 	if err == nil && !ok {
 		err = sqlerr.New(sqlerr.ObjectNotPrereqState, "run %d is being trained by another session", run)
 	}

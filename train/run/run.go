@@ -165,6 +165,12 @@ func (db *Trainer) Resume(ctx context.Context, id int64, changes map[string]any)
 		return r.loadState(ctx)
 	})
 	if err == nil {
+		tables, e := db.LockRun(0, r.c.Tables)
+		if err = e; e == nil {
+			defer tables()
+		}
+	}
+	if err == nil {
 		err = r.untear(ctx)
 	}
 	var changed []string
@@ -518,6 +524,11 @@ func (r *run) Explain(ctx context.Context, step int64) string {
 func (r *run) enter(ctx context.Context) (unlock func(), err error) {
 	atomic := r.db.InTransaction()
 	if err := r.begin(ctx); err != nil {
+		free, e := r.db.LockRun(0, r.c.Tables)
+		if e != nil { // who trains the parameters has changed them
+			return nil, e
+		}
+		free()
 		return nil, err
 	}
 	if err = r.insertRun(ctx); err == nil {
