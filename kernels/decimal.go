@@ -7,9 +7,9 @@ import (
 
 var _ = Register(&Def{
 	Name: "decimal", Args: "a", MinArgs: 1, Internal: true,
-	Doc: "a rounded to 15 significant decimal digits, which double precision holds: the result of a cast to numeric, and " +
-		"of arithmetic with numeric values where no parameter is read, so that 3 * 1.1 = 3.3 as in Postgres. The gradient " +
-		"passes, as through other casts.",
+	Doc: "a rounded to 15 significant decimal digits, which double precision holds: the result of a cast to numeric, " +
+		"and of arithmetic with numeric values where no parameter is read, so that 3 * 1.1 = 3.3 as in Postgres. The " +
+		"gradient passes, as through other casts.",
 	Infer: func(a []Type, _ Attr) (Type, error) {
 		if a[0].Kind != Float64 || a[0].Shape != nil {
 			return Type{}, wrongType("decimal", a)

@@ -120,7 +120,7 @@ BEGIN
       ('routine', 'gen_put', 'called by generated SQL only: Zeros of the attribute''s shape and type with the scalar g at [i][j]…: the derivative of a subscript. All zeros where an index is outside.'),
       ('routine', 'gen_polygamma', 'called by generated SQL only: The derivative of order n of digamma, n an integer from 1 on.'),
       ('routine', 'gen_to_real', 'called by generated SQL only: a rounded to single precision: CAST(a AS real) where no parameter is read, so that comparisons and keys see what is stored. Where one is, the cast stays exact in double precision, else central differences would see steps.'),
-      ('routine', 'gen_decimal', 'called by generated SQL only: a rounded to 15 significant decimal digits, which double precision holds: the result of arithmetic with numeric values where no parameter is read, so that 3 * 1.1 = 3.3 as in Postgres.'),
+      ('routine', 'gen_decimal', 'called by generated SQL only: a rounded to 15 significant decimal digits, which double precision holds: the result of a cast to numeric, and of arithmetic with numeric values where no parameter is read, so that 3 * 1.1 = 3.3 as in Postgres. The gradient passes, as through other casts.'),
       ('routine', 'gen_stack_row', 'called by generated SQL only: The position of a row in the array that array_agg stacks, from 0. It is an error where the group does not have the attribute''s number of rows, or where the row''s value is missing.'),
       ('routine', 'gen_changed', 'called by generated SQL only: raises an error: a definition has changed since the text was made'),
       ('routine', 'gen_shaped', 'called by generated SQL only: whether x has that shape'),

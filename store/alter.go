@@ -134,7 +134,8 @@ func sameViews(b *writer, a *ast.AlterAction, t *catalog.TableDef) func() {
 	return func() {
 		for i, v := range views {
 			if meaning(v) != before[i] {
-				b.FailHint(a.At, sqlerr.FeatureNotSupported, "Drop the view first, and qualify its names where it is created again.",
+				b.FailHint(a.At, sqlerr.FeatureNotSupported,
+					"Drop the view first, and qualify its names where it is created again.",
 					"column \"%s\" of table %s would change what the names in view %s stand for", a.Def.Name, t.Name, v.Name)
 			}
 		}

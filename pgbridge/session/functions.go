@@ -34,8 +34,11 @@ func (s *names) FunctionOn(path []string, schema, name string) (*ast.CreateFunct
 // also mean one of Postgres's own.
 func (s *names) findFunction(path []string, schema, name string) (*ast.CreateFunction, error) {
 	if what := s.path.captures()[name]; what != "" && schema == "" && slices.Equal(path, s.path.SearchPath()) {
-		return nil, ambiguous(name, what, "Write pg_catalog."+name+" or relgrad."+name+
-			", for an operator OPERATOR(pg_catalog."+name+"), or take the schema off the search_path.")
+		hint := "Write pg_catalog." + name + " or relgrad." + name + ", or that function's own schema before its name."
+		if !isName(name) {
+			hint = "Write OPERATOR(pg_catalog." + name + "), or take the schema off the search_path."
+		}
+		return nil, ambiguous(name, what, hint)
 	}
 	if !isName(name) {
 		return nil, nil

@@ -220,7 +220,11 @@ func checkLoss(q *Query, as string, figures bool) error {
 func ParseParam(ctx context.Context, cat Catalog, s string) (ParamRef, *ra.Table, error) {
 	names, ok := nameParts(s)
 	if !ok {
-		return ParamRef{}, nil, sqlerr.New(sqlerr.InvalidParameter, "parameter %q is not a table or table.column", s)
+		e := sqlerr.New(sqlerr.InvalidParameter, "parameter %q is not a table or table.column", s)
+		if strings.ContainsAny(s, " -") {
+			e = e.WithHint("A name with spaces or signs is quoted: '%s'.", print.QualifiedName("", s))
+		}
+		return ParamRef{}, nil, e
 	}
 	ref, t, err := paramTable(ctx, cat, names)
 	if err != nil {

@@ -18,7 +18,8 @@ import (
 var volatile = []string{"random", "nextval", "setval", "gen_random_uuid", "setseed", "set_config"}
 
 // clocks are volatile functions that tell the time.
-var clocks = []string{"now", "clock_timestamp", "timeofday", "statement_timestamp", "transaction_timestamp"}
+var clocks = []string{"now", "clock_timestamp", "timeofday", "statement_timestamp", "transaction_timestamp",
+	"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"}
 
 var (
 	_ = bindExpr(funcCall)
@@ -82,6 +83,9 @@ func kernelCall(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 	if errors.As(err, &e) && e.Code == sqlerr.UndefinedFunction && e.Hint == "" {
 		doc, _, _ := strings.Cut(d.Doc, ". ")
 		e.Hint = fmt.Sprintf("It is called as %s(%s): %s.", d.Name, d.Args, strings.TrimSuffix(doc, "."))
+		if slices.ContainsFunc(args, func(x *kernels.Expr) bool { return x.Type.Kind == kernels.Bool }) {
+			e.Hint = "A cast makes 1 and 0 of a boolean: (a = b)::int. " + e.Hint
+		}
 	}
 	return x, err
 }
@@ -96,7 +100,7 @@ func refuseCall(s *scope, c *ast.FuncCall) error {
 			WithHint("They stand in the SELECT list; filter on them in a query around it.")
 	case slices.Contains(clocks, c.Name):
 		return s.f.fail(c, sqlerr.FeatureNotSupported,
-			"%s() changes between evaluations: a loss must be a function of its tables, seed and step", c.Name).
+			"%s changes between evaluations: a loss must be a function of its tables, seed and step", clockText(c.Name)).
 			WithHint("Store the time in a table, or compare it in a sub-query that reads no parameter.")
 	case slices.Contains(volatile, c.Name):
 		return s.f.fail(c, sqlerr.FeatureNotSupported,
@@ -104,6 +108,14 @@ func refuseCall(s *scope, c *ast.FuncCall) error {
 			WithHint("Draw with random_uniform(shape, seed, key) or dropout(x, p).")
 	}
 	return nil
+}
+
+// clockText prints the call of a clock; SQL's own, such as current_date, have no parentheses.
+func clockText(name string) string {
+	if strings.HasPrefix(name, "current_") || strings.HasPrefix(name, "local") {
+		return name
+	}
+	return name + "()"
 }
 
 // builtIn reports whether c may be a function of relgrad or of SQL: it is not qualified by another schema.

@@ -105,8 +105,9 @@ func refuseCast(s *scope, c *ast.Cast, x *kernels.Expr, k kernels.Kind, known bo
 		return s.f.fail(c, sqlerr.FeatureNotSupported, "a cast to %s with a length or precision is not supported in a loss",
 			c.Type.Name).WithHint(inSubQuery)
 	case c.Type.Name == "numeric" && x.Type.Kind == kernels.Float32 && x.Type.Shape == nil:
-		return s.f.fail(c, sqlerr.FeatureNotSupported, "a cast of real to numeric, which keeps 6 digits, is not supported in "+
-			"a loss").WithHint("Cast it to double precision; or let the cast stand in a sub-query that reads no parameter.")
+		return s.f.fail(c, sqlerr.FeatureNotSupported,
+			"a cast of real to numeric, which keeps 6 digits, is not supported in a loss").
+			WithHint("Cast it to double precision; or let the cast stand in a sub-query that reads no parameter.")
 	case k == kernels.Text && (x.Type.Kind == kernels.Float32 || s.class(c.X) == numericClass):
 		return s.f.fail(c, sqlerr.FeatureNotSupported, "a cast of real or numeric to text is not supported in a loss").
 			WithHint("In a loss they are numbers in double precision, without their own digits. It may stand in a sub-query " +

@@ -30,6 +30,10 @@ func correlatedScalar(s *scope, l *ast.SubLink) (x *kernels.Expr, done bool, err
 	case !hasAggregate(targets):
 		return nil, true, s.f.fail(l, sqlerr.FeatureNotSupported, "a correlated sub-query must be an aggregate here").
 			WithHint("Where it finds one row, max(…) or sum(…) of it is its value; or write it as a join.")
+	case targets[0].x == nil && reachesOut(in, targets[0].X, s):
+		return nil, true, s.f.fail(targets[0].X, sqlerr.FeatureNotSupported,
+			"the value of a correlated sub-query reads a column of the query around it, which is not differentiable").
+			WithHint("Factors of that query stand before the sub-query: y * (SELECT sum(x) …). Or write it as a join.")
 	}
 	own, around, err := splitComparisons(s, in, outer)
 	if err != nil {

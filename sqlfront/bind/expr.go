@@ -86,6 +86,10 @@ func (s *scope) bare(e ast.Expr) (*kernels.Expr, error) {
 	if bind := exprBinders[reflect.TypeOf(e)]; bind != nil {
 		return bind(s, e)
 	}
+	if p, ok := e.(*ast.Param); ok {
+		return nil, s.f.fail(e, sqlerr.UndefinedParameter, "there is no parameter $%d", p.N).
+			WithHint("The text of a loss has none: put the value into a table, or into the text.")
+	}
 	return nil, s.f.fail(e, sqlerr.FeatureNotSupported, "this expression is not supported in a loss").
 		WithHint("It may stand in a sub-query that reads no parameter.")
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/parse"
+	"github.com/relgrad/relgrad/sqlfront/print"
 )
 
 // Names of tables and views in texts, as arguments of gradient(), backward() and train().
@@ -102,8 +103,12 @@ func noParam(ctx context.Context, cat Catalog, s string, ref ParamRef) error {
 			WithHint("Name the tables that it reads: only what is stored can be trained.")
 	}
 	e := sqlerr.New(sqlerr.UndefinedTable, "parameter %q does not exist", s)
-	if n := sqlerr.Nearest(s, cat.Names(ctx)); n != "" {
+	switch n := sqlerr.Nearest(s, cat.Names(ctx)); {
+	case n == "":
+	case print.QualifiedName("", n) == n, strings.Contains(n, "."):
 		e = e.WithHint("Perhaps you meant %q.", n)
+	default: // it needs quotes
+		e = e.WithHint("Perhaps you meant '%s': a name with capitals or spaces is quoted.", print.QualifiedName("", n))
 	}
 	return e
 }

@@ -82,10 +82,11 @@ func (c *Converter) expr(n *pg.Node) ast.Expr {
 	return nil
 }
 
-// collate converts COLLATE. Only queries of a loss may have it: the store compares byte by byte.
+// collate converts COLLATE. Only queries of a loss may have any: the store compares byte by byte, as "C" does.
 func (c *Converter) collate(x *pg.CollateClause) ast.Expr {
 	names := Strings(x.Collname)
-	if !c.own || len(names) > 2 {
+	bytewise := slices.Contains([]string{"C", "POSIX", "ucs_basic"}, names[len(names)-1])
+	if !c.own && !bytewise || len(names) > 2 {
 		c.refuse(c.pos(x.Location), "COLLATE", "Leave it out: text compares byte by byte.")
 	}
 	out := &ast.Collate{Node: c.node(x.Location), X: c.expr(x.Arg), Name: names[len(names)-1]}
