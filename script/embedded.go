@@ -3,6 +3,7 @@ package script
 import (
 	"context"
 	"io"
+	"strings"
 
 	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/catalog"
@@ -19,6 +20,8 @@ type Engine interface {
 	// Timed is a context that ends when the session's statement_timeout does; done puts that into the statement's
 	// error.
 	Timed(ctx context.Context) (_ context.Context, done func(*error))
+	// Setting is a configuration parameter of the session; false for an unknown one.
+	Setting(name string) (string, bool)
 }
 
 // Statements runs statements as trees.
@@ -77,6 +80,13 @@ func (e EmbeddedStore) Exec(ctx context.Context, stmt ast.Statement, text *ast.T
 			n.Level = "WARNING"
 		}
 		out.Notices = []Notice{n}
+		if _, ok := stmt.(*ast.Drop); ok { // a line for each object
+			out.Notices = nil
+			for line := range strings.Lines(res.Notice) {
+				n.Message = strings.TrimSuffix(line, "\n")
+				out.Notices = append(out.Notices, n)
+			}
+		}
 	}
 	return out, nil
 }

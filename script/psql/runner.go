@@ -434,8 +434,17 @@ func (r *Runner) prefix() string {
 	return fmt.Sprintf("relgrad:%s:%d: ", r.src.name, r.src.line)
 }
 
+// levels are those of messages, the least first; client_min_messages may name a lower one than these.
+var levels = []string{"NOTICE", "WARNING", "ERROR", "FATAL", "PANIC"}
+
 // notice prints a message of a running statement.
 func (r *Runner) notice(n script.Notice) {
+	if s, ok := r.session.(script.EmbeddedStore); ok && n.Level != "INFO" { // a server leaves them out itself
+		least, _ := s.Setting("client_min_messages")
+		if slices.Index(levels, n.Level) < slices.Index(levels, strings.ToUpper(least)) {
+			return
+		}
+	}
 	fmt.Fprintf(r.stderr, "%s%s:  %s\n", r.prefix(), n.Level, n.Message)
 	if n.Detail != "" {
 		fmt.Fprintf(r.stderr, "DETAIL:  %s\n", n.Detail)

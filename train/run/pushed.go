@@ -14,7 +14,6 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/bind"
-	"github.com/relgrad/relgrad/sqlfront/print"
 	"github.com/relgrad/relgrad/sqlgen"
 	"github.com/relgrad/relgrad/train"
 )
@@ -54,9 +53,7 @@ func (p *pushedRun) makeSlots(ctx context.Context) error {
 		for _, col := range r.c.Cols[i] {
 			c := t.Cols[col]
 			if !reads(r.c.Res.Plan, t, col) {
-				return engine.About(sqlerr.New(sqlerr.InvalidParameter, "the loss does not depend on %s.%s", t.Name, c.Name).
-					WithHint("Name the columns that are trained, e.g. '%s'.", print.QualifiedName(t.Name, reached(r.c, i))), "params",
-					i)
+				return r.unread(i, col)
 			}
 			l := &engine.Live{Table: t, Col: col, Rows: data[0].I64(), Keys: data[1:],
 				Param: executor.Detached(c.Type, data[0].Len(), len(r.config.StateNames()))}

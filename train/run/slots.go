@@ -33,10 +33,7 @@ func (r *parameterSet) makeSlots(ctx context.Context) error {
 		for _, col := range r.c.Cols[i] {
 			p := r.c.Prog.Param(t, col)
 			if p == nil {
-				return engine.About(sqlerr.New(sqlerr.InvalidParameter, "the loss does not depend on %s.%s", t.Name, t.Cols[col].
-					Name).
-					WithHint("Name the columns that are trained, e.g. '%s'.", print.QualifiedName(t.Name, reached(r.c, i))), "params",
-					i)
+				return r.unread(i, col)
 			}
 			l, err := r.db.Catalogue.Live(ctx, t, col, p)
 			if err != nil {
@@ -130,6 +127,18 @@ func (r *parameterSet) slotNames(t *ra.Table, col int) (name string, names []str
 		add(append(slices.Clone(parts), t.Cols[col].Name))
 	}
 	return strings.Join(append(slices.Clone(shown), t.Cols[col].Name), "."), names
+}
+
+// unread is the error of parameter i, of which the loss does not read a column.
+func (r *parameterSet) unread(i, col int) error {
+	t := r.c.Tables[i]
+	e := sqlerr.New(sqlerr.InvalidParameter, "the loss does not depend on %s.%s", t.Name, t.Cols[col].Name)
+	if r.id != 0 { // it began when there was no such column, or when the loss read it
+		return e.WithHint("The run trains all columns of the table. Drop this one, or begin a new run with '%s'.",
+			print.QualifiedName(t.Name, reached(r.c, i)))
+	}
+	return engine.About(e.WithHint("Name the columns that are trained, e.g. '%s'.", print.QualifiedName(t.Name,
+		reached(r.c, i))), "params", i)
 }
 
 // reached names a column of parameter i that the loss reads.
