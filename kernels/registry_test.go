@@ -168,6 +168,9 @@ func TestDerivatives(t *testing.T) {
 		}
 		for i, s := range d.Calls() {
 			for _, v := range []Sample{s, withKind(s, Float32), withKind(s, Float64)} {
+				if d.Name == "decimal" && v.Types[0].Kind == Float32 {
+					continue // 15 digits are those of double precision, which it takes alone
+				}
 				rng := rand.New(rand.NewSource(int64(i)))
 				if err := checkDef(t, d, v, rng); err != nil {
 					t.Errorf("%s %v %v: %v", d.Name, v.Types, v.Attr, err)
