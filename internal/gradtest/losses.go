@@ -210,7 +210,8 @@ var Losses = []Loss{
 		"(|/ (weight * weight + 1))) FROM adj", []string{"adj"}},
 	{"SELECT sum(weight * (log(2, src + 3) + mod(dst + 0.5, 2) + (src + 3.5) % 2 + div(7, src + 1) + round(dst / 3.0, " +
 		"2) + trunc(-dst / 7.0, 1) + round(123.4, -1)) + mod(weight::double precision::numeric, 2) ^ 2 + " +
-		"round(weight::double precision::numeric, 1) + log(3, 9 + weight::double precision::numeric)) FROM adj", []string{"adj"}},
+		"round(weight::double precision::numeric, 1) + log(3, 9 + weight::double precision::numeric)) FROM adj",
+		[]string{"adj"}},
 	// Pairs, of which some are NULL, and groups of one row.
 	{"SELECT sum(c * c + coalesce(d, 1) * r + coalesce(k, 0.5) * s) FROM (SELECT node % 2 AS g, covar_pop(h.x, " +
 		"e.weight) AS c, covar_samp(e.weight, h.x) AS d, corr(h.x, e.weight) AS k, regr_count(h.x, e.weight) AS r, " +

@@ -330,6 +330,7 @@ type Alias struct {
 type TableRef struct {
 	Node
 	Schema, Name string
+	Only         bool // ONLY: without the rows of tables that inherit from it
 	Alias        Alias
 }
 

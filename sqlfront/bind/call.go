@@ -87,6 +87,11 @@ func kernelCall(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 			e.Hint = "A cast makes 1 and 0 of a boolean: (a = b)::int. " + e.Hint
 		}
 	}
+	if err == nil && d.Name == "round" && x.Def == d && slices.IndexFunc(args, func(a *kernels.Expr) bool {
+		return !a.IsConst() || a.Const.Null
+	}) < 0 {
+		return constantOf(s, c, x)
+	}
 	return x, err
 }
 

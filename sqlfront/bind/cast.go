@@ -87,7 +87,22 @@ func castBound(s *scope, c *ast.Cast, x *kernels.Expr, k kernels.Kind) (*kernels
 		return kernels.Build("to_real", x), nil
 	}
 	y, err := kernels.Call(kernels.Lookup("cast"), kernels.Attr{Kind: k}, x)
+	if err == nil && x.IsConst() && !x.Const.Null && !isArray && (k == kernels.Int || k == kernels.Float32) {
+		return constantOf(s, c, y) // printed, its argument would be a numeric
+	}
 	return y, s.f.at(err, c)
+}
+
+// constantOf is the value of a call of constants.
+func constantOf(s *scope, at ast.Tree, x *kernels.Expr) (*kernels.Expr, error) {
+	v, err := x.Eval(&kernels.Env{}, nil)
+	if err != nil {
+		return nil, s.f.at(err, at)
+	}
+	if v.Type.Kind == kernels.Float32 {
+		v.X = float64(float32(v.X))
+	}
+	return kernels.Const(v), nil
 }
 
 // refuseCast is the error of a cast of x. known: the algebra has the kind k.

@@ -173,8 +173,13 @@ func (r *relation) class(i int) numberClass {
 	return otherClass
 }
 
-// decimal rounds the result x of e to 15 digits where it is numeric and reads no parameter.
+// decimal rounds the result x of e to 15 digits where it is numeric and reads no parameter, and to real where it is the
+// result of real arithmetic: comparisons and keys see that.
 func (s *scope) decimal(e ast.Expr, x *kernels.Expr) *kernels.Expr {
+	if b, ok := e.(*ast.Binary); ok && arithmetic[b.Op] && x.Type.Kind == kernels.Float32 && x.Type.Shape == nil &&
+		!s.depends(x) {
+		return kernels.Build("to_real", x)
+	}
 	if x.Type.Kind != kernels.Float64 || x.Type.Shape != nil || s.depends(x) || s.class(e) != numericClass {
 		return x
 	}

@@ -480,6 +480,10 @@ func (b *binder) tableRef(f *place, t *ast.TableRef) (*relation, error) {
 	if err != nil {
 		return nil, f.at(err, t)
 	}
+	if tab != nil && t.Only {
+		return nil, f.fail(t, sqlerr.FeatureNotSupported, "ONLY %s is not supported in a loss", t.Name).
+			WithHint("%s", inSubQuery)
+	}
 	if tab == nil {
 		e := f.fail(t, sqlerr.UndefinedTable, "relation %q does not exist", strings.TrimPrefix(t.Schema+"."+t.Name, "."))
 		switch n := sqlerr.Nearest(t.Name, b.cat.Names(b.ctx)); {

@@ -56,6 +56,7 @@ func frameOf(s *scope, c *ast.FuncCall, w *ast.Window) (ra.Frame, error) {
 	switch whole := from == "UNBOUNDED PRECEDING" && to == "UNBOUNDED FOLLOWING"; {
 	case w.Frame == "":
 		return toPeers, nil
+	case strings.Contains(w.Frame, " EXCLUDE "): // refused below
 	case whole || kind == "ROWS" && ok && ok2:
 		return ra.Frame{Lo: lo, Hi: hi}, nil
 	case kind == "RANGE" && (to == "CURRENT ROW" || to == "UNBOUNDED FOLLOWING") &&
@@ -79,7 +80,7 @@ func frameBound(text string) (int64, bool) {
 		return sign * ra.Unbounded, true
 	}
 	n, err := strconv.ParseInt(word, 10, 32)
-	return sign * n, two && err == nil && n >= 0
+	return sign * n, two && err == nil && n >= 0 && (dir == "PRECEDING" || dir == "FOLLOWING")
 }
 
 // runningAggregate is an aggregate over a window with frames.

@@ -38,7 +38,7 @@ func unionQuery(b *binder, f *place, sel *ast.Select) (*relation, error) {
 		if err != nil {
 			return nil, err
 		}
-		n, err := unionBranch(b, r, types, masked)
+		n, err := unionBranch(b, r, types, reals(branches), masked)
 		if err != nil {
 			return nil, f.at(err, sel)
 		}
@@ -232,14 +232,34 @@ func unify(a, b kernels.Type, first bool) (kernels.Type, error) {
 	return t, nil
 }
 
-// unionBranch projects a relation to the union's types. The mask is its last column.
-func unionBranch(b *binder, r *relation, types []kernels.Type, masked bool) (*ra.Node, error) {
+// reals tells of each column of a union whether Postgres makes real of it: of reals beside integers and numerics.
+func reals(branches []*relation) []bool {
+	out := make([]bool, len(branches[0].cols))
+	for i := range out {
+		all := true
+		for _, r := range branches {
+			t := r.node.Col(r.cols[i]).Type
+			single := t.Kind == kernels.Float32 && t.Shape == nil
+			out[i] = out[i] || single
+			all = all && (single || t.Kind == kernels.Int || r.class(i) == numericClass || r.isNull(i))
+		}
+		out[i] = out[i] && all
+	}
+	return out
+}
+
+// unionBranch projects a relation to the union's types; real are the columns of which numbers are rounded to real. The
+// mask is its last column.
+func unionBranch(b *binder, r *relation, types []kernels.Type, real []bool, masked bool) (*ra.Node, error) {
 	var out []ra.OutCol
 	for i, id := range r.cols {
 		x := r.node.Var(0, id)
 		if r.isNull(i) {
 			x = kernels.Const(kernels.NullOf(types[i]))
-		} else if x.Type.Kind != types[i].Kind {
+		} else {
+			if real[i] && x.Type.Kind != kernels.Float32 && !r.node.Col(id).Dep {
+				x = kernels.Build("to_real", x)
+			}
 			x = kernels.CastTo(types[i].Kind, x)
 		}
 		out = append(out, ra.OutCol{Name: r.names[i], X: x})

@@ -158,7 +158,8 @@ func tableRef(c *Converter, r *pg.RangeVar) *ast.TableRef {
 	if r.Catalogname != "" {
 		c.refuse(c.pos(r.Location), "a database name in front of a table", "Name at most a schema and a table.")
 	}
-	return &ast.TableRef{Node: c.node(r.Location), Schema: r.Schemaname, Name: r.Relname, Alias: aliasOf(c, r.Alias)}
+	return &ast.TableRef{Node: c.node(r.Location), Schema: r.Schemaname, Name: r.Relname, Only: !r.Inh,
+		Alias: aliasOf(c, r.Alias)}
 }
 
 func fromItem(c *Converter, n *pg.Node) ast.FromItem {

@@ -194,6 +194,9 @@ func (p *printer) fromItem(item ast.FromItem) {
 	}
 	switch x := item.(type) {
 	case *ast.TableRef:
+		if x.Only {
+			p.text("ONLY ")
+		}
 		p.qualified(x.Schema, x.Name)
 		p.as(x.Alias)
 	case *ast.SubSelect:
