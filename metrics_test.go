@@ -129,7 +129,7 @@ INSERT INTO t SELECT i, i % 7, nullif(i * 37 % 101, 5) / 101.0, (i * 29 % 64) / 
 		"SELECT auc(x * p, y, 1) FROM t, one":           "auc takes 2 arguments, not 3",
 		"SELECT rmse(c, x) FROM t, one":                 "rmse(text, double precision) does not exist",
 		"SELECT ndcg(x * p, y, t.id) FROM t, one":       "must be an integer constant",
-		"SELECT sum(auc(x * p, y) OVER ()) FROM t, one": "",
+		"SELECT sum(auc(x * p, y) OVER ()) FROM t, one": "window functions cannot stand here: auc",
 	} {
 		_, err := db.core.Compile(context.Background(), engine.Request{Loss: sql, Params: []string{"one"}, Forward: true,
 			Figures: true, As: "validation"})

@@ -13,7 +13,7 @@ func init() {
 		{"a NaN of a metric is not asked of the database", "train/run/run.go", "err == nil && r.v.Guesses(f)", "false",
 			". -run=TestMetrics"},
 		{"a row that FILTER removes counts in a metric of places", "sqlfront/bind/metrics.go",
-			"pair = maskedBy(keep, pair)", "_ = keep", ". -run=TestMetrics"},
+			"pair, err := passing(s, c, pair)", "err := error(nil)", ". -run=TestMetrics"},
 		{"the row of a label behind its vector is not told", "engine/finite.go",
 			"labels.IsNull(row) || x.I >= 0 && x.I < n",
 			"labels.IsNull(row) || x.I >= 0 && x.I <= n", "./internal/errortest -run=TestErrors"},

@@ -377,12 +377,17 @@ func aggregateArg(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 			return nil, err
 		}
 	}
+	return passing(s, c, x)
+}
+
+// passing is the argument x of an aggregate call where FILTER and the scope's mask hold, else NULL.
+func passing(s *scope, c *ast.FuncCall, x *kernels.Expr) (*kernels.Expr, error) {
 	if c.Filter != nil {
-		cond, err := s.boolean(c.Filter)
+		keep, err := s.boolean(c.Filter)
 		if err != nil {
 			return nil, err
 		}
-		x = maskedBy(cond, x)
+		x = maskedBy(keep, x)
 	}
 	if mask := s.mask(); mask != nil {
 		x = maskedBy(mask, x)

@@ -82,19 +82,6 @@ func isLabel(y *kernels.Expr) *kernels.Expr {
 
 func both(a, b *kernels.Expr) *kernels.Expr { return kernels.Build("and", a, b) }
 
-// numbers makes a chunk, NULL where one of xs is.
-func numbers(xs ...*kernels.Expr) *kernels.Expr {
-	var out *kernels.Expr
-	for i, x := range xs {
-		at := kernels.BuildAttr("put", kernels.Attr{Shape: []int{len(xs)}, From: []int{i}}, x)
-		if out != nil {
-			at = kernels.Add(out, at)
-		}
-		out = at
-	}
-	return out
-}
-
 func squaredDistance(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 	args, err := measured(s, c, 2, false, false)
 	if err != nil {
@@ -179,15 +166,9 @@ type orders struct {
 // ordersBy gives the places of the rows by values, which are expressions over a row's chunk of two numbers.
 func ordersBy(s *scope, groups []*kernels.Expr, c *ast.FuncCall, pair *kernels.Expr,
 	values ...func(pair *kernels.Expr) *kernels.Expr) (*orders, error) {
-	if c.Filter != nil {
-		keep, err := s.boolean(c.Filter)
-		if err != nil {
-			return nil, err
-		}
-		pair = maskedBy(keep, pair)
-	}
-	if mask := s.mask(); mask != nil {
-		pair = maskedBy(mask, pair)
+	pair, err := passing(s, c, pair)
+	if err != nil {
+		return nil, err
 	}
 	var extra []*kernels.Expr
 	var fns []ra.AggFn

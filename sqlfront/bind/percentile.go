@@ -77,15 +77,8 @@ func rankedRows(s *scope, groups []*kernels.Expr, c *ast.FuncCall, x *kernels.Ex
 	if !(r.fraction >= 0 && r.fraction <= 1) {
 		return nil, s.f.fail(c.Args[0], sqlerr.NumericOutOfRange, "percentile value %g is not between 0 and 1", r.fraction)
 	}
-	if c.Filter != nil {
-		keep, err := s.boolean(c.Filter)
-		if err != nil {
-			return nil, err
-		}
-		x = maskedBy(keep, x)
-	}
-	if mask := s.mask(); mask != nil {
-		x = maskedBy(mask, x)
+	if x, err = passing(s, c, x); err != nil {
+		return nil, err
 	}
 	o := orderRows(s, groups, nil, x)
 	rank, err := overRows(s, o, whole, ra.Rank)

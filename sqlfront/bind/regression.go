@@ -5,7 +5,6 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/ast"
-	"github.com/relgrad/relgrad/tensor"
 )
 
 // Aggregates of pairs (y, x): covariance, correlation and the regression of y on x. A pair of which one is NULL counts
@@ -144,15 +143,24 @@ func pairOf(s *scope, c *ast.FuncCall, more int) (*kernels.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	var pair *kernels.Expr
-	for i := range 2 + more {
-		at := kernels.BuildAttr("put", kernels.Attr{Shape: tensor.Shape{2 + more}, From: []int{i}}, args[i%2])
-		if pair != nil {
-			at = kernels.Add(pair, at)
-		}
-		pair = at
+	repeated := make([]*kernels.Expr, 2+more)
+	for i := range repeated {
+		repeated[i] = args[i%2]
 	}
-	return pair, nil
+	return numbers(repeated...), nil
+}
+
+// numbers makes a chunk, NULL where one of xs is.
+func numbers(xs ...*kernels.Expr) *kernels.Expr {
+	var out *kernels.Expr
+	for i, x := range xs {
+		at := kernels.BuildAttr("put", kernels.Attr{Shape: []int{len(xs)}, From: []int{i}}, x)
+		if out != nil {
+			at = kernels.Add(out, at)
+		}
+		out = at
+	}
+	return out
 }
 
 // centerPairs subtracts from the first two numbers of x their means over the rows with equal keys.
