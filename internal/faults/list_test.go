@@ -192,8 +192,8 @@ var faults = []fault{
 		"now != nil && now.Equal == \"-\" {", "./ -run=TestLongNumericsFromOutside"},
 	{"ranges are read as the session prints them", "pgbridge/session/rows.go", "			under = exact\n", "", carried},
 	{"generated SQL carries texts that do not read back", "sqlgen/sqlgen.go", "p.o.Inexact == \"\" {", "true {", carried},
-	{"avg divides by all rows", "sqlfront/bind/aggregate.go", "[]aggPart{{ra.Sum, x}, {ra.Count, countable(x)}} },",
-		"[]aggPart{{ra.Sum, x}, {ra.Count, kernels.Const(kernels.IntValue(1))}} },", byHand},
+	{"avg divides by all rows", "sqlfront/bind/aggregate.go", "precise(x)}, {ra.Count, countable(x)}} },",
+		"precise(x)}, {ra.Count, kernels.Const(kernels.IntValue(1))}} },", byHand},
 	{"a mask zeroes instead of dropping", "sqlfront/bind/aggregate.go",
 		"return kernels.Build(\"case\", mask, x, kernels.Const(kernels.NullOf(x.Type)))", "if x.Type.IsFloat() {\n		return " +
 			"kernels.Build(\"case\", mask, x, kernels.ZerosLike(x.Type))\n	}\n	return kernels.Build(\"case\", mask, x, " +

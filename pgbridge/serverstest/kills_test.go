@@ -99,11 +99,7 @@ func (s *servers) kills(t *testing.T) {
 	c.must("%s", m.setup)
 	c.must("CREATE TABLE w_was AS TABLE w; CREATE TABLE h_was AS TABLE h; SELECT distribute('rating', 'u'); " +
 		"SELECT distribute('w', 'u'); SELECT distribute('h', 'i')")
-	for _, x := range append([]*session{c}, s.others...) { // statistics choose the order in which SQL sums
-		x.must("ALTER SYSTEM SET autovacuum = off")
-		x.must("SELECT pg_reload_conf()")
-		x.must("ANALYZE")
-	}
+	s.keepStatistics()
 	const call = "CALL train('loss', ARRAY['w', 'h'], optimizer => 'adam', lr => 0.001, epochs => %d)"
 	steps := map[string]int{"chunk": 300, "sql": 60}
 	killed, interrupted := 0, map[string]int{}

@@ -20,18 +20,17 @@ func (s *servers) limits(t *testing.T) {
 	c.must("%s", ratings)
 	full := fullDisk(t, o)
 	c.must("CREATE TABLE w_was AS TABLE w; CREATE TABLE h_was AS TABLE h; SELECT distribute('rating', 'u')")
+	s.keepStatistics()
 	again := "UPDATE w SET v = o.v FROM w_was o WHERE o.u = w.u; UPDATE h SET v = o.v FROM h_was o WHERE o.i = h.i"
 	const rows = "SELECT 'w' AS of, u AS k, v FROM w UNION ALL SELECT 'h', i, v FROM h"
 	call := func(engine string) string {
 		n := map[string]int{"chunk": 300, "sql": 40}[engine]
 		return fmt.Sprintf("CALL train('loss', ARRAY['w', 'h'], optimizer => 'adam', lr => 0.001, epochs => %d)", n)
 	}
-	within := 30 * time.Second
+	const within = 3 * time.Minute // one that does not end is told from a slow machine
 	undisturbed := func(engine string) {
 		c.must("SET relgrad.engine = '%s'; %s", engine, again)
-		begin := time.Now()
 		c.must("%s", call(engine))
-		within = max(30*time.Second, 10*time.Since(begin)) // of a machine that has much else to do
 		c.must("DROP TABLE IF EXISTS new_%s; CREATE TABLE new_%[1]s AS %[2]s", engine, rows)
 	}
 	c.must("SET relgrad.server_timeout = '10s'")
@@ -59,9 +58,12 @@ func (s *servers) limits(t *testing.T) {
 		case err := <-failed:
 			return err
 		case <-time.After(within):
-			for _, at := range append([]*session{c}, s.others...) {
-				t.Logf("%s: %q", at.c.Data, connect(t, at.c).must("SELECT concat_ws(' ', pid, state, wait_event_type, "+
-					"wait_event, left(query, 200)) FROM pg_stat_activity WHERE state IS NOT NULL"))
+			for range 3 { // what waits stays where it is
+				for _, at := range append([]*session{c}, s.others...) {
+					t.Logf("%s: %q", at.c.Data, connect(t, at.c).must("SELECT concat_ws(' ', pid, state, wait_event_type, "+
+						"wait_event, left(query, 200)) FROM pg_stat_activity WHERE state IS NOT NULL"))
+				}
+				time.Sleep(time.Second)
 			}
 			t.Fatalf("the run does not end within %v", within)
 			return nil

@@ -126,6 +126,17 @@ func start(t *testing.T, n int) *servers {
 	return out
 }
 
+// keepStatistics has all servers plan with the statistics that tables have now: these choose the order in which SQL
+// sums, and so the last bits of what the engine sql computes.
+func (s *servers) keepStatistics() {
+	s.t.Helper()
+	for _, x := range append([]*session{s.called}, s.others...) {
+		x.must("ALTER SYSTEM SET autovacuum = off")
+		x.must("SELECT pg_reload_conf()")
+		x.must("ANALYZE")
+	}
+}
+
 // spread makes a table of the called server lie at the others, by the hash of a column, with its primary key if it is
 // one of a parameter. columns are its definition.
 func (s *servers) spread(table, columns, by string, keyed bool) {

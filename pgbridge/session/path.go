@@ -85,27 +85,31 @@ const plainTypes = `ARRAY['bool', 'int2', 'int4', 'int8', 'float4', 'float8', 'n
 
 // captureQuery lists functions and operators of the schemas %[1]s that have the name of one of Postgres's or relgrad's
 // own, and that a call may mean instead because their arguments fit better. %[2]s are the schemas before relgrad in the
-// path.
+// path. The schemas' own are found first: they are few, and nothing else is read where there are none.
 const captureQuery = `WITH own AS (SELECT n.oid, n.nspname FROM pg_catalog.pg_namespace n
   WHERE n.nspname = ANY (%[1]s)),
  built AS (SELECT n.oid, n.nspname FROM pg_catalog.pg_namespace n
-   WHERE n.nspname = 'pg_catalog' OR n.nspname = 'relgrad')
+   WHERE n.nspname = 'pg_catalog' OR n.nspname = 'relgrad'),
+ functions AS MATERIALIZED (SELECT p.oid, p.proname, p.proargtypes, own.nspname
+   FROM own JOIN pg_catalog.pg_proc p ON p.pronamespace = own.oid),
+ operators AS MATERIALIZED (SELECT o.oprname, o.oprleft, o.oprright, own.nspname
+   FROM own JOIN pg_catalog.pg_operator o ON o.oprnamespace = own.oid)
 SELECT DISTINCT f.name, pg_catalog.concat(f.text, ' of schema ', f.schema) FROM (
  SELECT p.proname AS name, pg_catalog.concat('function ', p.proname, '(',
-   pg_catalog.pg_get_function_identity_arguments(p.oid), ')') AS text, own.nspname AS schema
- FROM own JOIN pg_catalog.pg_proc p ON p.pronamespace = own.oid
+   pg_catalog.pg_get_function_identity_arguments(p.oid), ')') AS text, p.nspname AS schema
+ FROM functions p
  WHERE EXISTS (SELECT FROM pg_catalog.pg_proc q JOIN built ON built.oid = q.pronamespace WHERE q.proname = p.proname)
   AND NOT EXISTS (SELECT FROM pg_catalog.pg_proc q JOIN built ON built.oid = q.pronamespace WHERE q.proname = p.proname
     AND q.proargtypes = p.proargtypes
-   AND (built.nspname = 'pg_catalog' OR NOT own.nspname = ANY (%[2]s)))
+   AND (built.nspname = 'pg_catalog' OR NOT p.nspname = ANY (%[2]s)))
   AND NOT EXISTS (SELECT FROM pg_catalog.unnest(p.proargtypes::pg_catalog.oid[]) AS t(oid)
     WHERE NOT t.oid = ANY (` + plainTypes + `))
  UNION ALL SELECT o.oprname, pg_catalog.concat('operator ', o.oprname, ' (', pg_catalog.format_type(o.oprleft, NULL),
-   ', ', pg_catalog.format_type(o.oprright, NULL), ')'), own.nspname
- FROM own JOIN pg_catalog.pg_operator o ON o.oprnamespace = own.oid
+   ', ', pg_catalog.format_type(o.oprright, NULL), ')'), o.nspname
+ FROM operators o
  WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_operator q JOIN built ON built.oid = q.oprnamespace
    WHERE q.oprname = o.oprname AND q.oprleft = o.oprleft AND q.oprright = o.oprright
-   AND (built.nspname = 'pg_catalog' OR NOT own.nspname = ANY (%[2]s)))
+   AND (built.nspname = 'pg_catalog' OR NOT o.nspname = ANY (%[2]s)))
   AND (o.oprleft = 0::pg_catalog.oid
     OR o.oprleft = ANY (` + plainTypes + `)) AND o.oprright = ANY (` + plainTypes + `)) AS f`
 

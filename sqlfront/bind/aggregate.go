@@ -23,7 +23,7 @@ var (
 		result: func(p []*kernels.Expr) *kernels.Expr { return p[0] },
 	})
 	_ = bindAggregate("avg", aggregate{
-		parts: func(x *kernels.Expr) []aggPart { return []aggPart{{ra.Sum, x}, {ra.Count, countable(x)}} },
+		parts: func(x *kernels.Expr) []aggPart { return []aggPart{{ra.Sum, precise(x)}, {ra.Count, countable(x)}} },
 		result: func(p []*kernels.Expr) *kernels.Expr {
 			sum, count := p[0], p[1]
 			if !sum.Type.IsChunk() {
@@ -256,6 +256,14 @@ func nameOf(s *scope, x *kernels.Expr) string {
 		return s.inputs[x.Col.Input].node.Col(x.Col.ID).Name
 	}
 	return "group"
+}
+
+// precise is a number in double precision if it is real: as Postgres, an average does not round the sum of reals.
+func precise(x *kernels.Expr) *kernels.Expr {
+	if x.Type.Kind == kernels.Float32 && !x.Type.IsChunk() {
+		return kernels.CastTo(kernels.Float64, x)
+	}
+	return x
 }
 
 // countable makes an argument of count. A chunk or float is replaced by whether it is NULL.

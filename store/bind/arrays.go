@@ -9,6 +9,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/store/columns"
+	"github.com/relgrad/relgrad/store/functions"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -187,17 +188,19 @@ func bindAnyArray(b *Binder, s *Scope, e *ast.AnyArray) Value {
 	if !comparison[e.Op] && !strings.Contains(e.Op, "~") {
 		b.Fail(e.At, sqlerr.WrongObjectType, "op ANY/ALL (array) requires operator to yield boolean")
 	}
+	noWindow(b, e.At, e.X)
 	name := b.alias("e")
 	el := Value{SQL: name + ".value", Type: a.Type.Elem(), At: e.At}
 	c := compareOrMatch(b, e.At, e.Op, x, el)
-	agg, empty := "max", "FALSE"
-	if e.All {
-		agg, empty = "min", "TRUE"
+	found := decides(e.All, "x", inRows(c, unnestSQL(a)+" AS "+name))
+	aggregates := func(c *ast.FuncCall) bool { return functions.IsAggregate(c.Name) }
+	if ast.Any(e.Array, aggregates) { // rows of one cannot be those of a sub-query in FROM
+		if ast.Any(e.X, aggregates) {
+			b.Refuse(e.At, "an aggregate beside ANY or ALL of another one", "Compute them in a sub-query in FROM.")
+		}
+		found = decides(e.All, c.SQL, unnestSQL(a)+" AS "+name)
 	}
-	sql := "CASE WHEN " + a.SQL + " IS NOT NULL THEN (SELECT CASE WHEN count(*) = 0 THEN " + empty + " WHEN " + agg + "(" +
-		c.SQL + ") = " + flip(empty) + " THEN " + flip(empty) +
-		" WHEN count(" + c.SQL + ") < count(*) THEN NULL ELSE " + empty + " END FROM " + unnestSQL(a) + " AS " + name +
-		") END"
+	sql := "CASE WHEN " + a.SQL + " IS NOT NULL THEN " + found + " END"
 	return Value{SQL: sql, Type: catalog.Bool, At: e.At}
 }
 

@@ -185,12 +185,12 @@ type Value struct {
 }
 
 // Collate prints v as it is compared, grouped and sorted: numerics as numbers, chunks by their bytes except for the
-// sign of zero.
-func (v Value) Collate() string {
+// sign of zero. others are what it is compared with.
+func (v Value) Collate(others ...string) string {
 	if v.Type.IsChunk() {
 		return "rg_chunk_key(" + v.SQL + ")"
 	}
-	return columns.Collated(v.Type, v.SQL)
+	return columns.Collated(v.Type, v.SQL, others...)
 }
 
 // member prints v as a column of a set, in which each value occurs once: the printed text is the value and also how it

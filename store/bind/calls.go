@@ -299,12 +299,7 @@ func fill(tmpl string, args []Value, array catalog.Type) string {
 		case c == 't':
 			out.WriteString(sqltext.Plain(array.String()))
 		default:
-			n := int(c - '1')
-			if args[n].Type.Is(catalog.Numeric) && strings.HasPrefix(tmpl[i+1:], " COLLATE") {
-				out.WriteString(args[n].SQL)
-				continue
-			}
-			out.WriteString(args[n].SQL)
+			out.WriteString(args[int(c-'1')].SQL)
 		}
 	}
 	return out.String()

@@ -500,19 +500,33 @@ func subAny(b *Binder, s *Scope, e *ast.SubLink, q *Query) Value {
 	if len(tests) > 1 {
 		b.Refuse(e.At, "a comparison of rows with ANY or ALL", "Use IN, or EXISTS with a condition.")
 	}
+	noWindow(b, e.At, e.Test)
 	a := b.alias("q")
 	c := compareVals(b, e.At, e.Op, b.Expr(s, tests[0]),
 		Value{SQL: a + "." + q.Phys(0), Type: TypesOfColumns(q.Columns)[0], At: e.At})
+	return Value{SQL: decides(all, "x", inRows(c, "("+q.Text()+") AS "+a)), Type: catalog.Bool, At: e.At}
+}
+
+// decides tells whether x holds for some row of from, or for all. Logic has three values: a NULL makes the result
+// unknown unless another row decides it.
+func decides(all bool, x, from string) string {
 	agg, empty := "max", "FALSE"
 	if all {
 		agg, empty = "min", "TRUE"
 	}
-	// three-valued logic: a NULL comparison makes the result unknown unless another one decides it
-	sql := fmt.Sprintf("(SELECT CASE WHEN count(*) = 0 THEN %s WHEN %s(x) = %s THEN %s WHEN count(x) < count(*) THEN "+
-		"NULL ELSE %s END FROM (SELECT %s AS x FROM (%s) AS %s))",
-		empty, agg, flip(empty), flip(empty), empty, c.SQL, q.Text(), a)
-	return Value{SQL: sql, Type: catalog.Bool, At: e.At}
+	return fmt.Sprintf("(SELECT CASE WHEN count(*) = 0 THEN %s WHEN %s(%s) = %s THEN %s WHEN count(%[3]s) < count(*) "+
+		"THEN NULL ELSE %[1]s END FROM %[6]s)", empty, agg, x, flip(empty), flip(empty), from)
 }
+
+// noWindow refuses a window function where a condition is computed inside another query: it would be over its rows.
+func noWindow(b *Binder, at ast.Pos, x ast.Expr) {
+	if ast.Any(x, func(c *ast.FuncCall) bool { return c.Over != nil }) {
+		b.Refuse(at, "a window function beside ANY or ALL", "Compute it in a sub-query in FROM.")
+	}
+}
+
+// inRows is a condition as column x of the rows of from. So aggregates in it are no part of those that read x.
+func inRows(c Value, from string) string { return "(SELECT " + c.SQL + " AS x FROM " + from + ")" }
 
 func flip(b string) string {
 	if b == "TRUE" {

@@ -314,7 +314,7 @@ func compareVals(b *Binder, at ast.Pos, op string, l, r Value) Value {
 	if t.Array {
 		return compareArrays(b, at, op, l, r, t)
 	}
-	return Value{SQL: "(" + l.Collate() + " " + op + " " + r.SQL + ")", Type: catalog.Bool, At: at,
+	return Value{SQL: "(" + l.Collate(r.SQL) + " " + op + " " + r.SQL + ")", Type: catalog.Bool, At: at,
 		NotNull: l.NotNull && r.NotNull}
 }
 

@@ -209,7 +209,11 @@ func (q *Query) orderText(exprs bool) string {
 	for i, k := range q.order {
 		switch {
 		case k.col >= 0:
-			list[i] = columns.Collated(q.Columns[k.col].Type, strconv.Itoa(k.col+1)) + k.rest
+			of := ""
+			if q.Targets != nil {
+				of = q.Targets[k.col].SQL
+			}
+			list[i] = columns.Collated(q.Columns[k.col].Type, strconv.Itoa(k.col+1), of) + k.rest
 		default:
 			list[i] = noPosition(k.v) + k.rest
 		}

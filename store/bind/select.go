@@ -103,8 +103,12 @@ func groupBy(b *Binder, s *Scope, sel *ast.Select, tail *strings.Builder) {
 // anyColumn matches a printed column reference.
 var anyColumn = regexp.MustCompile(`[a-z]\d+\.["a-z]`)
 
-// noPosition prints a key of GROUP BY or ORDER BY. SQLite would read a constant number as the position of a column.
+// noPosition prints a key of GROUP BY or ORDER BY. SQLite would read a constant number as the position of a column,
+// also that of FALSE AND x.
 func noPosition(v Value) string {
+	if v.Type.Is(catalog.Bool) {
+		return "coalesce(" + v.SQL + ", NULL)"
+	}
 	if anyColumn.MatchString(v.SQL) && v.Literal == nil && v.bound == nil || strings.Contains(v.SQL, "SELECT") {
 		return v.Collate()
 	}

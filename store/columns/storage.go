@@ -1,6 +1,11 @@
 package columns
 
-import "github.com/relgrad/relgrad/catalog"
+import (
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/catalog"
+)
 
 // Storage lists the types that a column may have; the value is SQLite's storage class.
 var Storage = map[string]string{
@@ -23,10 +28,17 @@ func Collation(t catalog.Type) string {
 	return ""
 }
 
-// Collated prints an expression of the type with its collation.
-func Collated(t catalog.Type, sql string) string {
-	if c := Collation(t); c != "" {
+// Collated prints an expression of the type with its collation. It has one of its own where others do: where there is
+// none SQLite takes that of any operand inside, such as of numerics that are compared in a CASE
+// (https://www.sqlite.org/datatype3.html#collating_sequences).
+func Collated(t catalog.Type, sql string, others ...string) string {
+	c := Collation(t)
+	has := func(s string) bool { return strings.Contains(s, " COLLATE ") }
+	switch {
+	case c != "":
 		return sql + " COLLATE " + c
+	case has(sql), slices.ContainsFunc(others, has):
+		return sql + " COLLATE BINARY"
 	}
 	return sql
 }

@@ -190,3 +190,25 @@ SELECT CASE 1 WHEN 0 THEN 1 / 0 WHEN 1 THEN 1 ELSE 2 / 0 END;
 SELECT coalesce(1, 1 / 0);
 --! both 22012
 SELECT i FROM f WHERE i > 100 AND 1 / 0 = 1;
+-- An aggregate beside ANY and ALL; keys that are constant for SQLite.
+CREATE TABLE few (id int PRIMARY KEY, i int);
+INSERT INTO few VALUES (1,2),(2,3),(3,NULL);
+SELECT sum(i) = ANY(ARRAY[9,5]), sum(i) = ALL(ARRAY[5]), sum(i) < ANY('{5,NULL}'::bigint[]), sum(i) > ALL(ARRAY[]::bigint[]) FROM few;
+SELECT id FROM few GROUP BY id HAVING max(i) = ANY(ARRAY[3]);
+SELECT id, i = ANY(ARRAY[3,NULL]) FROM few ORDER BY id;
+--! refused 0A000
+SELECT sum(i) OVER (ORDER BY id) = ANY(ARRAY[2,4]) FROM few;
+--! refused 0A000
+SELECT sum(i) OVER (ORDER BY id) > ANY(SELECT 4) FROM few;
+SELECT sum(i) OVER (ORDER BY id) IN (SELECT 5) FROM few ORDER BY id;
+SELECT sum(i) OVER (ORDER BY id) IN (2, 3, 5) FROM few ORDER BY id;
+SELECT (sum(i) OVER (ORDER BY id)) BETWEEN 3 AND (SELECT max(i) + 9 FROM few) FROM few ORDER BY id;
+SELECT 5 = ANY(array_agg(i)), 2 = ANY(array_agg(i)) FROM few;
+--! refused 0A000
+SELECT max(i) = ANY(array_agg(i)) FROM few;
+SELECT count(*) FROM few GROUP BY ((1, i) IS NULL);
+SELECT (i, 1) IS NULL, count(*) FROM few GROUP BY ((i, 1) IS NULL);
+SELECT i > 2 AND 1 > 2, count(*) FROM few GROUP BY i > 2 AND 1 > 2;
+SELECT i > 2, count(*) FROM few GROUP BY i > 2 ORDER BY i > 2;
+SELECT id FROM few ORDER BY 1 > 2 AND i > 2, id DESC;
+DROP TABLE few;

@@ -117,8 +117,8 @@ SELECT mod(7, 3);
 SELECT mod(-7, 3);
 SELECT mod(7.5, 2);
 SELECT mod(7::bigint, 3);
---! refused 42725
-SELECT mod(7::smallint, 3::smallint);
+SELECT mod(7::smallint, 3::smallint), pg_typeof(mod(7::smallint, nullif(3::smallint, 0)));
+SELECT mod((-32768)::smallint, (-1)::smallint);
 SELECT div(7.5, 2);
 SELECT div(-7.5, 2);
 SELECT div(7, 2);
