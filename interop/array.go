@@ -152,11 +152,11 @@ func (f *arrays) Rows(want []Column) (Rows, error) {
 		a := f.all[k]
 		if len(a.shape) == 0 && !f.opt.Whole {
 			return nil, f.unsupported("array \"%s\" is a single number, which has no rows", a.name).
-				WithHint("Read it with the option WHOLE.")
+				WithHint("Read it whole: COPY … WITH (…, WHOLE), or relgrad import --whole.")
 		}
 		if n := f.rows(a); i > 0 && n != r.n {
 			return nil, f.malformed("array \"%s\" has %d rows, \"%s\" has %d", a.name, n, f.all[at[0]].name, r.n).
-				WithHint("Name the columns to read, or read each array whole (option WHOLE).")
+				WithHint("Name the columns to read, or read each array whole: COPY … WITH (…, WHOLE), or --whole.")
 		} else {
 			r.n = n
 		}

@@ -2,9 +2,9 @@ package physical
 
 import (
 	"fmt"
-	"math"
 	"math/rand"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -164,6 +164,13 @@ func TestSearchProducts(t *testing.T) {
 	}
 }
 
+// processorTime is what this process has taken of processors: what else runs on the machine does not count.
+func processorTime() time.Duration {
+	var r syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &r)
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
+
 // TestPlannerTime: a network of 50 layers, each a table of weights, is planned in two seconds for 16 sites, and in ten
 // for 1,024.
 func TestPlannerTime(t *testing.T) {
@@ -192,13 +199,10 @@ func TestPlannerTime(t *testing.T) {
 		layers), params, optimizer.Options{})
 	must(t, err)
 	for sites, most := range map[int]time.Duration{16: 2 * time.Second, 1024: 10 * time.Second} {
-		took := time.Duration(math.MaxInt64)
-		for try := 0; try < 3 && took > most; try++ { // a busy moment of the machine does not matter
-			begin := time.Now()
-			_, err := Choose(t.Context(), res.Plan, Sites{N: sites}, Costs{Cluster: InProcess})
-			must(t, err)
-			took = min(took, time.Since(begin))
-		}
+		begin := processorTime()
+		_, err := Choose(t.Context(), res.Plan, Sites{N: sites}, Costs{Cluster: InProcess})
+		must(t, err)
+		took := processorTime() - begin
 		if t.Logf("%d sites: %v", sites, took); took > most {
 			t.Errorf("a plan for %d sites takes %v, more than %v", sites, took, most)
 		}

@@ -24,12 +24,16 @@ func arrayLit(s *scope, l *ast.ArrayLit) (*kernels.Expr, error) {
 		len(elems) == len(l.Elems) {
 		return kernels.Call(kernels.Lookup("int_array"), kernels.Attr{}, elems...)
 	}
-	return chunkLit(s, l)
+	kind := kernels.Float64
+	if isReal(s, leaves(l, nil), elems) {
+		kind = kernels.Float32
+	}
+	return chunkLit(s, l, kind)
 }
 
-// chunkLit is ARRAY[…] as a chunk of double precision: Σ xᵢ eᵢ over the elements that are not constant, plus the chunk
-// of constants.
-func chunkLit(s *scope, l *ast.ArrayLit) (*kernels.Expr, error) {
+// chunkLit is ARRAY[…] as a chunk of a kind, to which its elements are cast: Σ xᵢ eᵢ over the elements that are not
+// constant, plus the chunk of constants.
+func chunkLit(s *scope, l *ast.ArrayLit, kind kernels.Kind) (*kernels.Expr, error) {
 	shape, elems, err := literalElements(s, l)
 	if err != nil {
 		return nil, err
@@ -44,19 +48,20 @@ func chunkLit(s *scope, l *ast.ArrayLit) (*kernels.Expr, error) {
 		case x.IsConst() && x.Const.Null:
 			return nil, s.f.fail(l, sqlerr.NullNotAllowed, "a chunk cannot hold NULL")
 		case x.IsConst():
-			fixed[i] = x.Const.Float()
+			if fixed[i] = x.Const.Float(); kind == kernels.Float32 {
+				fixed[i] = float64(float32(fixed[i]))
+			}
 			continue
 		}
 		unit := make([]float64, len(elems))
 		unit[i] = 1
-		part := kernels.Mul(kernels.CastTo(kernels.Float64, x),
-			kernels.Const(kernels.ChunkValue(kernels.Float64, shape, unit)))
+		part := kernels.Mul(kernels.CastTo(kind, x), kernels.Const(kernels.ChunkValue(kind, shape, unit)))
 		if sum != nil {
 			part = kernels.Add(sum, part)
 		}
 		sum = part
 	}
-	constant := kernels.Const(kernels.ChunkValue(kernels.Float64, shape, fixed))
+	constant := kernels.Const(kernels.ChunkValue(kind, shape, fixed))
 	switch {
 	case sum == nil:
 		return constant, nil
@@ -64,6 +69,33 @@ func chunkLit(s *scope, l *ast.ArrayLit) (*kernels.Expr, error) {
 		return kernels.Add(sum, constant), nil
 	}
 	return sum, nil
+}
+
+// leaves are the numbers of an ARRAY, which may be nested, row by row.
+func leaves(l *ast.ArrayLit, before []ast.Expr) []ast.Expr {
+	for _, e := range l.Elems {
+		if row, nested := arrayRow(e); nested {
+			before = leaves(row, before)
+		} else {
+			before = append(before, e)
+		}
+	}
+	return before
+}
+
+// isReal reports whether Postgres's type of an ARRAY of these elements is real[]: one is real, and none is double
+// precision (https://www.postgresql.org/docs/current/typeconv-union-case.html).
+func isReal(s *scope, list []ast.Expr, bound []*kernels.Expr) bool {
+	real := false
+	for i, x := range bound {
+		switch {
+		case x.Type.Kind == kernels.Float32:
+			real = true
+		case x.Type.Kind == kernels.Float64 && s.class(list[i]) != numericClass && !isText(list[i]):
+			return false
+		}
+	}
+	return real
 }
 
 // literalElements binds the numbers of an ARRAY, which may be nested, row by row.

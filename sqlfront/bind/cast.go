@@ -40,7 +40,7 @@ func castExpr(s *scope, c *ast.Cast) (*kernels.Expr, error) {
 	}
 	bind := s.expr
 	if isArrayLit && ok && c.Type.Dims > 0 && k != kernels.Int {
-		bind = func(ast.Expr) (*kernels.Expr, error) { return chunkLit(s, l) }
+		bind = func(ast.Expr) (*kernels.Expr, error) { return chunkLit(s, l, k) }
 	}
 	x, err := bind(c.X)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// bindArray is ARRAY[…]. It keeps the elements, so that a cast can convert them one by one.
+// bindArray is ARRAY[…].
 func bindArray(b *Binder, s *Scope, e *ast.ArrayLit) Value {
 	if len(e.Elems) == 0 {
 		b.FailHint(e.At, sqlerr.IndeterminateType, "Explicitly cast to the desired type, for example ARRAY[]::integer[].",
@@ -22,20 +22,9 @@ func bindArray(b *Binder, s *Scope, e *ast.ArrayLit) Value {
 	elems := lists.Map(e.Elems, func(x ast.Expr) Value { return b.Expr(s, x) })
 	t := b.commonType(elems, "ARRAY")
 	for i := range elems {
-		elems[i] = coerceKeepingElems(b, elems[i], t)
+		elems[i] = b.coerce(elems[i], t)
 	}
-	out := arrayOfValues(b, e.At, elems, catalog.ArrayOf(t.Elem()))
-	out.elems = elems
-	return out
-}
-
-func coerceKeepingElems(b *Binder, v Value, t catalog.Type) Value {
-	elems := v.elems
-	v = b.coerce(v, t)
-	if v.elems == nil && elems != nil && v.Type.Is(t) {
-		v.elems = elems
-	}
-	return v
+	return arrayOfValues(b, e.At, elems, catalog.ArrayOf(t.Elem()))
 }
 
 // arrayOfValues prints an array of elements that have the element type, or are arrays of it.

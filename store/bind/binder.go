@@ -180,8 +180,7 @@ type Value struct {
 	bound   *ast.Bound   // if it is a value that relgrad put in: likewise
 	At      ast.Pos
 	NotNull bool
-	elems   []Value // of ARRAY[…] with untyped elements
-	mods    []int   // the modifier of its type, such as that of numeric(5, 2); nil: none
+	mods    []int // the modifier of its type, such as that of numeric(5, 2); nil: none
 }
 
 // Collate prints v as it is compared, grouped and sorted: numerics as numbers, chunks by their bytes except for the

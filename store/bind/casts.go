@@ -27,6 +27,9 @@ func bindCast(b *Binder, s *Scope, e *ast.Cast) Value {
 	if a, ok := e.X.(*ast.ArrayLit); ok && t.Array && len(a.Elems) == 0 {
 		return Value{SQL: b.constant(e.At, columns.EmptyArray(t.Elem()), t), Type: t, At: e.At, NotNull: true}
 	}
+	if a, ok := e.X.(*ast.ArrayLit); ok && t.Array && e.Argument == "" {
+		return castElems(b, s, a, t, e.Type.Mods)
+	}
 	v := b.Expr(s, e.X)
 	if e.Argument != "" && !catalog.Implicit(v.Type, t) && !(v.Type.Is(catalog.Text) && t.Is(catalog.Name)) {
 		b.FailHint(v.At, sqlerr.UndefinedFunction, "You might need to add an explicit type cast.",
@@ -48,8 +51,6 @@ func (b *Binder) Cast(at ast.Pos, v Value, t catalog.Type, mods []int) Value {
 		b.Check(v.At, err)
 		out.SQL = b.constant(at, x, t)
 		out.bound = &ast.Bound{Value: x, Type: t.String()}
-	case v.elems != nil && t.Array:
-		return castElems(b, at, v, t)
 	default:
 		out.SQL = CastSQL(b, at, v, t)
 	}
@@ -150,17 +151,21 @@ func castable(f, t catalog.Type) bool {
 	return strings.HasPrefix(f.Name, "json") && strings.HasPrefix(t.Name, "json")
 }
 
-// castElems casts ARRAY[…] element by element.
-func castElems(b *Binder, at ast.Pos, v Value, t catalog.Type) Value {
-	elems := make([]Value, len(v.elems))
-	for i, e := range v.elems {
-		et := t.Elem()
-		if e.Type.Array {
+// castElems casts ARRAY[…] element by element: its elements have no type in common before.
+func castElems(b *Binder, s *Scope, l *ast.ArrayLit, t catalog.Type, mods []int) Value {
+	elems := make([]Value, len(l.Elems))
+	for i, e := range l.Elems {
+		if inner, ok := e.(*ast.ArrayLit); ok && len(inner.Elems) > 0 {
+			elems[i] = castElems(b, s, inner, t, mods)
+			continue
+		}
+		v, et := b.Expr(s, e), t.Elem()
+		if v.Type.Array {
 			et = t
 		}
-		elems[i] = b.Cast(e.At, e, et, nil)
+		elems[i] = b.Cast(v.At, v, et, mods)
 	}
-	return arrayOfValues(b, at, elems, t)
+	return arrayOfValues(b, l.At, elems, t)
 }
 
 // ModifyType applies numeric(p,s) and varchar(n) to a value of type t.

@@ -6,7 +6,7 @@ SELECT array_position(ARRAY[1, 2], 2::bigint), array_position(ARRAY[1, 2]::bigin
 SELECT array_position(ARRAY[1, 2]::float8[], 2), array_position(ARRAY[1, 2]::real[], 2), array_position(ARRAY[0.1]::real[], 0.1::real), array_position(ARRAY[0.1]::real[], 0.1);
 SELECT array_position(ARRAY[0.1]::real[], 0.1::float8);
 SELECT array_position(ARRAY[0.1]::float8[], 0.1);
---! refused 22P02
+--! refused 22003
 SELECT array_position(ARRAY['nan', 1]::float8[], 'nan');
 SELECT array_position(ARRAY[0.0, 1]::float8[], '-0');
 SELECT array_position(ARRAY['a', 'b'], 'b'), array_position(ARRAY['a', 'b'], NULL), array_position(ARRAY[true, false], false), array_position(NULL::int[], 1), array_position('{}'::int[], 1);
@@ -183,3 +183,18 @@ SELECT ARRAY[[[1], [2]], [[3], [4, 5]]];
 SELECT array_agg('{}'::int[]) FROM generate_series(1, 2);
 --! both 22004
 SELECT array_agg(NULL::int[]) FROM generate_series(1, 2);
+-- The type of ARRAY[...], and casts of its elements.
+CREATE TABLE kinds (id int PRIMARY KEY, r real, x double precision, v double precision[]);
+INSERT INTO kinds VALUES (1, 0.1, 0.1, NULL), (2, 0.7, 0.7, NULL);
+SELECT pg_typeof(ARRAY[r, 1]), pg_typeof(ARRAY[r, 0.1]), pg_typeof(ARRAY[r, x]), pg_typeof(ARRAY[0.1, r]), pg_typeof(ARRAY[r, '0.1']), pg_typeof(ARRAY[[r, 1], [0.1, 2]]), pg_typeof(ARRAY[1, 0.5]) FROM kinds;
+SELECT ARRAY[r, 0.1]::double precision[], ARRAY[r, x]::real[], ARRAY[[r, 0.1], [x, 1]]::double precision[], ARRAY[x, 1]::int[], ARRAY[r, 0.1]::text[] FROM kinds ORDER BY id;
+SELECT ARRAY['a', 1]::text[], ARRAY['1', '2.5']::numeric[], ARRAY[1, NULL]::bigint[];
+SELECT ARRAY[ARRAY[1, 2]::int[], ARRAY[3, 4]]::real[], ARRAY['{1,2}'::int[], ARRAY[3, 4]]::bigint[];
+UPDATE kinds SET v = ARRAY[r, 0.1] WHERE id = 1;
+UPDATE kinds SET v = ARRAY[r, 0.1]::double precision[] WHERE id = 2;
+SELECT * FROM kinds ORDER BY id;
+INSERT INTO kinds VALUES (3, 0.1, 0.1, ARRAY[1, 0.25]), (4, 1, 1, '{1,2}');
+SELECT v FROM kinds WHERE id > 2 ORDER BY id;
+--! both 42804
+UPDATE kinds SET v = ARRAY['1', '2'];
+DROP TABLE kinds;
