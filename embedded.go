@@ -72,11 +72,13 @@ func (e embedded) RunSQL(ctx context.Context, sql string) (*catalog.Result, erro
 func (embedded) RunText(context.Context, parse.Parsed, *ast.Text) (bool, error) { return false, nil }
 
 // Prepare implements catalog.Database. It finds unknown names where the binder of losses does not look: in ORDER BY, in
-// WITH queries that nothing reads. All else is the binder's to say.
+// WITH queries that nothing reads. All else is the binder's to say. A query with a function in FROM is left alone: it
+// may be a file, which would be read twice.
 func (e embedded) Prepare(ctx context.Context, sql string) error {
 	text := &ast.Text{SQL: sql}
 	sel, err := parse.ParseQuery(text)
-	if err != nil {
+	unread := func(q *ast.Select) bool { return len(q.OrderBy)+len(q.With) > 0 }
+	if err != nil || !ast.Any(sel, unread) || ast.Any(sel, func(*ast.FuncFrom) bool { return true }) {
 		return nil
 	}
 	_, err = e.Columns(ctx, sel, text)

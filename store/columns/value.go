@@ -196,7 +196,7 @@ func EmptyArray(t catalog.Type) any {
 // MakeArray makes an array of elements, or of arrays of equal shape.
 func MakeArray(list []any, elem catalog.Type) (any, error) {
 	if !elem.IsFloat() {
-		if err := sameShape(list); err != nil {
+		if _, err := listShape(list); err != nil {
 			return nil, err
 		}
 		return list, nil
@@ -234,9 +234,7 @@ func MakeArray(list []any, elem catalog.Type) (any, error) {
 			out = &tensor.Tensor{DType: elem.DType(), Shape: append(tensor.Shape{len(list)}, shape...)}
 		}
 		if !out.Shape[1:].Equal(shape) {
-			return nil, sqlerr.New(sqlerr.ArraySubscript,
-				"multidimensional arrays must have array expressions with matching dimensions").
-				WithDetail("Element 1 has shape %v, element %d has shape %v.", out.Shape[1:], i+1, shape)
+			return nil, errShapes(out.Shape[1:], i, shape)
 		}
 		out.Data = append(out.Data, data...)
 	}
@@ -252,32 +250,30 @@ func errNullElement() error {
 		WithHint("A chunk is dense: use 0, or leave the row out.")
 }
 
-// sameShape refuses nested lists whose lengths differ within a dimension.
-func sameShape(list []any) error {
-	if _, ok := listShape(list); !ok {
-		return sqlerr.New(sqlerr.ArraySubscript,
-			"multidimensional arrays must have array expressions with matching dimensions")
-	}
-	return nil
+func errShapes(first tensor.Shape, i int, other tensor.Shape) error {
+	return sqlerr.New(sqlerr.ArraySubscript,
+		"multidimensional arrays must have array expressions with matching dimensions").
+		WithDetail("Element 1 has shape %v, element %d has shape %v.", first, i+1, other)
 }
 
-func listShape(list []any) (tensor.Shape, bool) {
+// listShape is the shape of nested lists. It refuses those whose lengths differ within a dimension.
+func listShape(list []any) (tensor.Shape, error) {
 	shape := tensor.Shape{len(list)}
 	for i, x := range list {
 		var of tensor.Shape
 		if l, nested := x.([]any); nested {
-			var ok bool
-			if of, ok = listShape(l); !ok {
-				return nil, false
+			var err error
+			if of, err = listShape(l); err != nil {
+				return nil, err
 			}
 		}
 		if i == 0 {
 			shape = append(shape, of...)
 		} else if !shape[1:].Equal(of) {
-			return nil, false
+			return nil, errShapes(shape[1:], i, of)
 		}
 	}
-	return shape, true
+	return shape, nil
 }
 
 // Convert converts a Go value of one type to another, as an explicit cast does.
