@@ -242,6 +242,11 @@ func (c *stmtConv) statement(n *pg.Node) ast.Statement {
 	if s := utilityStmt(c, n); s != nil {
 		return s
 	}
+	switch n.Node.(type) {
+	case *pg.Node_PrepareStmt, *pg.Node_ExecuteStmt, *pg.Node_DeallocateStmt:
+		c.refuse(c.pos(int32(c.from)), strings.ToUpper(firstWords(c.Src, c.from, 1)),
+			"Write the statement itself. From Go, $1, $2 in it are bound to values.")
+	}
 	words := strings.ToUpper(firstWords(c.Src, c.from, 2))
 	c.refuse(c.pos(int32(c.from)), words,
 		"The embedded store has tables, views, indexes, functions, procedures and queries over them.")

@@ -302,7 +302,7 @@ func frameClause(c *Converter, w *pg.WindowDef, at ast.Pos) string {
 		}
 		k := offset.GetAConst()
 		if k == nil || k.GetIval() == nil {
-			c.refuse(at, "a window frame whose offset is no integer literal", "Write the offset as a number.")
+			c.refuse(at, "a window frame whose offset is no integer literal", "Write the offset as an integer, such as 2.")
 		}
 		n := strconv.Itoa(int(k.GetIval().Ival))
 		if o&op != 0 {

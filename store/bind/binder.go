@@ -238,11 +238,12 @@ type Scope struct {
 
 // Level tracks aggregation of one SELECT.
 type Level struct {
-	inWindow             bool            // inside a window call
-	Clause               string          // "WHERE", …: refuses aggregates; "" allows them
-	windows              bool            // window functions are allowed
-	InAgg                bool            // inside the arguments of an aggregate
-	keys                 map[string]bool // printed GROUP BY expressions
+	inWindow             bool               // inside a window call
+	Clause               string             // "WHERE", …: refuses aggregates; "" allows them
+	windows              bool               // window functions are allowed
+	InAgg                bool               // inside the arguments of an aggregate
+	given                map[ast.Expr]Value // expressions that GROUP BY names by position or alias
+	keys                 map[string]bool    // printed GROUP BY expressions
 	keyCols              map[*Column]bool
 	aggregates, windowed bool
 	ungrouped            []*sqlerr.Error // columns outside GROUP BY and aggregates

@@ -27,6 +27,9 @@ func (b *Binder) Expr(s *Scope, e ast.Expr) Value {
 		noteType(b, e, v)
 		return v
 	}
+	if v, ok := l.given[e]; ok { // a sub-query bound twice has two texts
+		return v
+	}
 	n := len(l.ungrouped)
 	v := bindExpr(b, s, e)
 	noteType(b, e, v)
@@ -480,9 +483,13 @@ func subAny(b *Binder, s *Scope, e *ast.SubLink, q *Query) Value {
 		lhs := make([]string, len(tests))
 		for i, t := range tests {
 			x := b.Expr(s, t)
-			ct, ok := catalog.CommonType([]catalog.Type{x.Type, TypesOfColumns(q.Columns)[i]})
+			of := TypesOfColumns(q.Columns)[i]
+			ct, ok := catalog.CommonType([]catalog.Type{x.Type, of})
+			if x.Type.IsNumber() && of.IsNumber() {
+				ct = arithType(e.Op, x.Type, of)
+			}
 			if !ok || ct.Name == "json" {
-				b.Fail(e.At, sqlerr.UndefinedFunction, "operator does not exist: %s = %s", x.Type, TypesOfColumns(q.Columns)[i])
+				b.Fail(e.At, sqlerr.UndefinedFunction, "operator does not exist: %s = %s", x.Type, of)
 			}
 			equatable(b, Value{Type: ct, At: e.At})
 			if ct.IsChunk() {

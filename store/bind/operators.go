@@ -321,7 +321,8 @@ func compareVals(b *Binder, at ast.Pos, op string, l, r Value) Value {
 // coerceComparison converts an operand where SQLite compares differently. Integers and floats compare exactly as they
 // are.
 func coerceComparison(b *Binder, v Value, t catalog.Type) Value {
-	if v.Literal == nil && (v.Type.IsInt() && (t.IsInt() || t.IsFloat()) || v.Type.IsFloat() && t.IsFloat()) {
+	exact := t.IsInt() || t.IsFloat() && !v.Type.Is(catalog.Int8) // SQLite compares all digits of a bigint with a float
+	if v.Literal == nil && (v.Type.IsInt() && exact || v.Type.IsFloat() && t.IsFloat()) {
 		return v
 	}
 	return b.coerce(v, t)

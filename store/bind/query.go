@@ -184,7 +184,8 @@ func (q *Query) targetText() string {
 
 // operand prints a side of a set operation. Numerics compare as numbers by the collation of their columns.
 func (q *Query) operand(left bool) string {
-	plain := q.rows == nil && len(q.With) == 0 && len(q.order) == 0 && q.limit == "" && q.on == ""
+	fence := q.fence()
+	plain := q.rows == nil && len(q.With) == 0 && len(q.order) == 0 && q.limit == "" && q.on == "" && fence == ""
 	numerics := false
 	for _, c := range q.Columns {
 		numerics = numerics || columns.Collation(c.Type) != "" || c.Type.IsChunk()
@@ -198,7 +199,16 @@ func (q *Query) operand(left bool) string {
 		p := q.Phys(i)
 		list[i] = Value{SQL: p, Type: q.Columns[i].Type}.member() + " AS c" + strconv.Itoa(i+1)
 	}
-	return "SELECT " + strings.Join(list, ", ") + " FROM (" + q.Text() + ")"
+	return "SELECT " + strings.Join(list, ", ") + " FROM (" + q.Text() + fence + ")"
+}
+
+// fence keeps SQLite from merging a side of UNION ALL that has a RIGHT or FULL JOIN into the query around: it would
+// lose the conditions of the other side (seen in 3.40 and 3.53).
+func (q *Query) fence() string {
+	if q.limit == "" && (strings.Contains(q.tail, " RIGHT JOIN ") || strings.Contains(q.tail, " FULL JOIN ")) {
+		return " LIMIT -1"
+	}
+	return ""
 }
 
 func (q *Query) orderText(exprs bool) string {

@@ -88,15 +88,15 @@ func groupBy(b *Binder, s *Scope, sel *ast.Select, tail *strings.Builder) {
 	l := s.Level
 	l.Clause, l.InAgg = "GROUP BY", true
 	var list []string
-	keys := map[string]bool{}
+	keys, given := map[string]bool{}, map[ast.Expr]Value{}
 	for _, g := range sel.GroupBy {
-		v := b.Expr(s, groupExpr(b, s, sel, g))
-		v = b.settle(v)
+		e := groupExpr(b, s, sel, g)
+		v := b.settle(b.Expr(s, e))
 		equatable(b, v)
-		keys[v.SQL] = true
+		keys[v.SQL], given[e] = true, v
 		list = append(list, noPosition(v))
 	}
-	l.Clause, l.InAgg, l.keys = "", false, keys
+	l.Clause, l.InAgg, l.keys, l.given = "", false, keys, given
 	tail.WriteString(" GROUP BY " + strings.Join(list, ", "))
 }
 

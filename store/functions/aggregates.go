@@ -299,9 +299,6 @@ func (s *corr) Value(r lite.Result) error {
 	case "regr_intercept":
 		none = none || s.sxx == 0 && !s.infX
 		x = (s.sy - s.sx*s.sxy/s.sxx) / s.n
-	case "regr_count":
-		r.Int(int64(s.n))
-		return nil
 	default:
 		return s.one(r)
 	}

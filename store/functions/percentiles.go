@@ -6,10 +6,11 @@ import (
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/store/lite"
+	"github.com/relgrad/relgrad/store/numeric"
 )
 
-// percentile is percentile_cont and percentile_disc: of a fraction, the values, what is asked (cont, disc or, of
-// integers, whole) and whether in descending order.
+// percentile is percentile_cont and percentile_disc: of a fraction, the values, what is asked (cont, disc or, of other
+// types, whole, numeric and text) and whether in descending order.
 type percentile struct {
 	noInverse
 	begun    bool
@@ -19,6 +20,7 @@ type percentile struct {
 	desc     bool
 	x        []float64
 	i        []int64
+	s        []string // numerics, texts and times
 }
 
 // Step adds a value; NULLs are left out.
@@ -36,6 +38,8 @@ func (p *percentile) Step(a []lite.Cell) error {
 	case a[1].IsNull():
 	case p.what == "whole":
 		p.i = append(p.i, a[1].Int())
+	case p.what == "numeric", p.what == "text":
+		p.s = append(p.s, a[1].String())
 	default:
 		p.x = append(p.x, a[1].Float())
 	}
@@ -44,20 +48,26 @@ func (p *percentile) Step(a []lite.Cell) error {
 
 // Value returns the percentile, NULL of no values.
 func (p *percentile) Value(r lite.Result) error {
-	n := len(p.x) + len(p.i)
+	n := len(p.x) + len(p.i) + len(p.s)
 	if n == 0 || p.none {
 		return nil
 	}
 	slices.Sort(p.x)
 	slices.Sort(p.i)
+	if slices.Sort(p.s); p.what == "numeric" {
+		slices.SortFunc(p.s, func(a, b string) int { return numeric.Compare([]byte(a), []byte(b)) })
+	}
 	if p.desc {
 		slices.Reverse(p.x)
 		slices.Reverse(p.i)
+		slices.Reverse(p.s)
 	}
 	at := max(int(math.Ceil(p.fraction*float64(n))), 1) - 1
 	switch p.what {
 	case "whole":
 		r.Int(p.i[at])
+	case "numeric", "text":
+		r.Text(p.s[at])
 	case "disc":
 		r.Float(p.x[at])
 	default:

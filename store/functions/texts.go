@@ -45,6 +45,7 @@ func boolText(n int, f func(a []lite.Cell) (bool, error)) function {
 var textFuncs = map[string]function{
 	"lower": pure1(strings.ToLower), "upper": pure1(strings.ToUpper), "initcap": pure1(initcap),
 	"reverse":       pure1(reverseText),
+	"joined":        pure1(joined),
 	"md5":           pure1(func(s string) string { return fmt.Sprintf("%x", md5.Sum([]byte(s))) }),
 	"quote_literal": pure1(sqltext.Text), "quote_ident": pure1(quoteIdent),
 	"substr": text(-1, substr),
@@ -190,6 +191,9 @@ func nonNulls(a []lite.Cell) int {
 }
 
 func anys(list []string) []any { return lists.Map(list, func(s string) any { return s }) }
+
+// joined is the value of group_concat. Over a frame SQLite has a NUL, which no text can hold, for the empty text.
+func joined(s string) string { return strings.TrimPrefix(s, "\x00") }
 
 func initcap(s string) string {
 	up := true

@@ -212,3 +212,23 @@ SELECT i > 2 AND 1 > 2, count(*) FROM few GROUP BY i > 2 AND 1 > 2;
 SELECT i > 2, count(*) FROM few GROUP BY i > 2 ORDER BY i > 2;
 SELECT id FROM few ORDER BY 1 > 2 AND i > 2, id DESC;
 DROP TABLE few;
+
+-- Empty texts over frames, percentiles of other types, pairs of no rows.
+SELECT string_agg('', ',') OVER () AS s, length(string_agg('', ',') OVER ()), string_agg('', '') OVER () || 'x';
+SELECT v, string_agg(v, '') OVER (ORDER BY id), string_agg(v, ',') OVER (ORDER BY id ROWS 1 PRECEDING) FROM (VALUES (1, ''), (2, 'a'), (3, NULL), (4, '')) t(id, v);
+SELECT string_agg(v, '') FROM (VALUES (''), (NULL)) t(v);
+SELECT percentile_disc(1) WITHIN GROUP (ORDER BY m) FROM (VALUES (1234567890123456789.10)) v(m);
+SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY m), percentile_disc(0.9) WITHIN GROUP (ORDER BY m DESC), pg_typeof(percentile_disc(0.5) WITHIN GROUP (ORDER BY m)), percentile_disc(0.5) WITHIN GROUP (ORDER BY m) / 3 FROM (VALUES (10.50), (9.5), (-2.50), (NULL)) v(m);
+SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY t), percentile_disc(0.9) WITHIN GROUP (ORDER BY d DESC), percentile_disc(0.3) WITHIN GROUP (ORDER BY d::timestamp) FROM (VALUES ('b', '2024-01-05'::date), ('a', '2023-11-05'), ('c', NULL), (NULL, '2024-02-01')) v(t, d);
+SELECT regr_count(x, x), count(*) FROM (VALUES (1.0)) v(x) WHERE false;
+SELECT regr_count(x, x) FILTER (WHERE false), regr_count(x, y) FROM (VALUES (1.0, NULL::float8), (3.0, 4.0)) v(x, y);
+SELECT regr_count(x, x) OVER (ORDER BY x ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) FROM (VALUES (1.0), (2.0)) v(x);
+CREATE TABLE few (id int PRIMARY KEY, i int);
+INSERT INTO few VALUES (1, 2), (2, 3), (3, NULL);
+SELECT (SELECT count(*) FROM few q WHERE q.id <= p.id AND p.i > 0), count(*) FROM few p GROUP BY 1 ORDER BY 1;
+SELECT i = ANY (ARRAY[2, 4]) AS found, count(*), min(id) FROM few GROUP BY found ORDER BY 1;
+SELECT i = ANY (ARRAY[2, 4]) AS found, count(*) FROM few GROUP BY 1 HAVING count(*) > 0 ORDER BY found;
+SELECT i + 1 AS k, i + 1, sum(id) FROM few GROUP BY k ORDER BY k;
+--! both 42803
+SELECT i + 1 AS k, i + 2 + id, sum(id) FROM few GROUP BY k;
+DROP TABLE few;

@@ -378,3 +378,10 @@ select round(((1 - 1.500012345678e-1000) ^ 1.45e1003) * 1e1000);
 select (1 + 1e-400) ^ 1e400, (1 + 1e-900) ^ (-3e900), (1 - 1e-400) ^ 1e-400;
 select ln(1 + 1e-400), ln(1.05 + 1e-500), log(1 + 1e-350, 3), log(1 + 1e-330, 1e3);
 select 1::numeric ^ 1e1000, (-1)::numeric ^ 1e1000, 1e-400 ^ 1.5;
+
+-- Comparisons of two types of numbers.
+SELECT 0.1::real IN (SELECT 0.1), 0.1 = ANY (SELECT 0.1::real), 16777217::bigint IN (SELECT 16777216::real), (16777217, 1) IN (SELECT 16777216::real, 1), 0.1::real <> ALL (SELECT 0.10), 0.5::real IN (SELECT 0.50), 3 IN (SELECT 3.0), 3::real NOT IN (SELECT 3);
+SELECT x > 9007199254740992::float8, x = 9007199254740992::float8, x IN (9007199254740992::float8), x = ANY (SELECT 9007199254740992::float8), x BETWEEN 9007199254740992::float8 AND 9007199254740992::float8 FROM (VALUES (9007199254740993)) v(x);
+SELECT x FROM (VALUES (9007199254740993)) v(x) WHERE x = 9007199254740992::float8;
+SELECT x, y FROM (VALUES (9007199254740993)) v(x) JOIN (VALUES (9007199254740992::float8)) w(y) ON x = y;
+SELECT x FROM (VALUES (9007199254740993)) v(x) JOIN (VALUES (9007199254740992::float8)) w(x) USING (x);

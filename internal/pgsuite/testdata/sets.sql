@@ -41,3 +41,22 @@ SELECT * FROM s ORDER BY a, b;
 SELECT string_to_table('a,b', ',') AS t ORDER BY t;
 --! refused 0A000
 SELECT generate_series(1, 3) % 2 AS x, count(*) FROM s GROUP BY x;
+
+-- Sides with RIGHT and FULL JOIN: SQLite would lose the other side's conditions.
+CREATE TABLE sa (id int PRIMARY KEY, i int);
+INSERT INTO sa VALUES (1, 1), (2, 2);
+CREATE TABLE sb (id int);
+INSERT INTO sb VALUES (1);
+CREATE TABLE sc (id int);
+INSERT INTO sc VALUES (1), (2);
+SELECT x + 1 FROM (SELECT 1 AS x FROM sa WHERE i + 1 > 100 UNION ALL SELECT 5 FROM sb RIGHT JOIN sc ON sb.id = sc.id) q;
+SELECT x + 1 FROM (SELECT id AS x FROM sa WHERE i + 1 > 100 UNION ALL SELECT sc.id FROM sb FULL JOIN sc ON sb.id = sc.id) q ORDER BY 1;
+SELECT x + 1 FROM (SELECT sc.id AS x FROM sb FULL JOIN sc ON sb.id = sc.id UNION ALL SELECT id FROM sa WHERE i + 1 > 100) q ORDER BY 1;
+SELECT 1 FROM sa WHERE i + 1 > 100 UNION ALL SELECT 5 FROM sb RIGHT JOIN sc ON sb.id = sc.id EXCEPT SELECT 1.5;
+SELECT q.x, w.id FROM (SELECT 1 AS x FROM sa WHERE i + 1 > 100 UNION ALL SELECT 5 FROM sb RIGHT JOIN sc ON sb.id = sc.id) q JOIN sa w ON w.id = 1;
+CREATE VIEW sv AS SELECT sc.id AS y FROM sb RIGHT JOIN sc ON sb.id = sc.id;
+SELECT x + 1 FROM (SELECT 1 AS x FROM sa WHERE i + 1 > 100 UNION ALL SELECT y FROM sv) q ORDER BY 1;
+CREATE TABLE sd AS SELECT x + 1 AS x FROM (SELECT 1 AS x FROM sa WHERE i + 1 > 100 UNION ALL SELECT 5 FROM (sb RIGHT JOIN sc ON sb.id = sc.id) JOIN sa ON sa.id = sc.id) q;
+SELECT * FROM sd;
+DROP VIEW sv;
+DROP TABLE sa, sb, sc, sd;
