@@ -38,6 +38,12 @@ func (b *Binder) From(s *Scope, items []ast.FromItem) string {
 	return strings.Join(parts, " JOIN ")
 }
 
+// joinsRight reports whether a FROM item has a RIGHT or FULL JOIN, sub-queries apart.
+func joinsRight(it ast.FromItem) bool {
+	j, ok := it.(*ast.JoinFrom)
+	return ok && (j.Kind >= ast.JoinRight || joinsRight(j.L) || joinsRight(j.R))
+}
+
 func distinctNames(b *Binder, it ast.FromItem, have, more []*Relation) {
 	for _, m := range more {
 		for _, h := range have {

@@ -32,6 +32,7 @@ type Query struct {
 	single    bool // has at most one row
 	grouped   bool // GROUP BY, aggregates or windows: SQLite never merges it into an outer query
 	recursive bool // a CTE that refers to itself
+	right     bool // FROM has a RIGHT or FULL JOIN
 	having    bool // HAVING without GROUP BY: SQLite demands an aggregate among the columns
 }
 
@@ -205,7 +206,7 @@ func (q *Query) operand(left bool) string {
 // fence keeps SQLite from merging a side of UNION ALL that has a RIGHT or FULL JOIN into the query around: it would
 // lose the conditions of the other side (seen in 3.40 and 3.53).
 func (q *Query) fence() string {
-	if q.limit == "" && (strings.Contains(q.tail, " RIGHT JOIN ") || strings.Contains(q.tail, " FULL JOIN ")) {
+	if q.right && q.limit == "" {
 		return " LIMIT -1"
 	}
 	return ""

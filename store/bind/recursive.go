@@ -70,6 +70,9 @@ func wellFormed(b *Binder, w *ast.CTE, q *ast.Select) {
 		within("a set operation")
 	case step.Distinct || len(step.DistinctOn) > 0 || len(step.OrderBy) > 0 || step.Limit != nil || step.Offset != nil:
 		within("a SELECT with DISTINCT, ORDER BY or LIMIT")
+	case slices.ContainsFunc(step.From, joinsRight):
+		b.Refuse(step.At, "a RIGHT or FULL JOIN in the step of a recursive query",
+			"Write it as a LEFT JOIN: x RIGHT JOIN r is r LEFT JOIN x.")
 	}
 	recursiveStep(b, step, within)
 }

@@ -15,7 +15,7 @@ import (
 // bindPlain binds a SELECT without set operation.
 func bindPlain(b *Binder, sel *ast.Select, s *Scope) *Query {
 	sel = expandSetReturning(b, sel)
-	q := &Query{distinct: sel.Distinct}
+	q := &Query{distinct: sel.Distinct, right: slices.ContainsFunc(sel.From, joinsRight)}
 	l := &Level{keys: map[string]bool{}, named: sel.Windows}
 	s.Level = l
 	for i := range sel.Windows {
