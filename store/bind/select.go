@@ -106,7 +106,7 @@ var anyColumn = regexp.MustCompile(`[a-z]\d+\.["a-z]`)
 // noPosition prints a key of GROUP BY or ORDER BY. SQLite would read a constant number as the position of a column,
 // also that of FALSE AND x.
 func noPosition(v Value) string {
-	if v.Type.Is(catalog.Bool) {
+	if v.Type.Is(catalog.Bool) && strings.Contains(v.SQL, " ") { // no column alone, which may have an index
 		return "coalesce(" + v.SQL + ", NULL)"
 	}
 	if anyColumn.MatchString(v.SQL) && v.Literal == nil && v.bound == nil || strings.Contains(v.SQL, "SELECT") {
